@@ -10,11 +10,14 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.json')
 
+# The stub of the compiled module must agree with it.
+STUBS := goodqueue._core --mypy-config-file pyproject.toml --allowlist tools/stubtest-allowlist.txt
+
 # Of each fuzz target.
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: help setup test lint golden counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs lock clean
+.PHONY: help setup check test lint golden slow counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -37,21 +40,43 @@ $(VENV)/.extension: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES)
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --locked --release --quiet --target-dir target/maturin
 	@touch $@
 
+# The Rust and the Python half run side by side; the output of each comes in one piece.
+check: setup ## before a commit: format, lint, unit tests and the fast Python tests, in parallel
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target --keep-going check-rust check-python
+
+.PHONY: check-rust check-python
+check-rust:
+	cargo fmt --all --check
+	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
+	cargo test --locked --quiet --lib --bins
+	cargo test --locked --quiet --package goodqueue-scenario --test golden --test results_version
+
+check-python:
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy
+	$(BIN)/stubtest $(STUBS)
+	$(BIN)/python -m pytest -q -m 'not slow' --numprocesses auto --dist loadfile
+
 test: setup lint ## set up, then lint and run every test
 	cargo test --locked --quiet
 	cargo run --locked --release --quiet --package goodqueue-bench -- --counts
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 	$(MAKE) --no-print-directory fuzz SECONDS=2
 
-lint: setup ## formatting, clippy, ruff and mypy
+lint: setup ## formatting, clippy, ruff, mypy and stubtest
 	cargo fmt --all --check
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/stubtest $(STUBS)
 
 golden: ## after behaviour changed on purpose: write the tables of tests/golden again
 	UPDATE_GOLDEN=1 cargo test --locked --quiet --package goodqueue-scenario --test golden
+
+slow: setup ## after tests became slower or faster: measure tests/slow.txt again
+	PYTHONPATH=tests $(BIN)/python -m pytest -q -p cpu_times --numprocesses auto --dist loadfile
 
 counts: ## after the cost of a packet changed: count the instructions of crates/bench/instructions.txt again
 	cargo run --locked --release --quiet --package goodqueue-bench -- --counts --update

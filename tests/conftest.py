@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from slow import slow_tests
+
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = Path(sys.executable).with_name("goodqueue")
 
@@ -47,6 +49,14 @@ tcp = { recovery = "newreno", mss = "536B", receive_window = "100kB", ack_every 
 name = "probe"
 workload = { kind = "ping", interval = "100ms" }
 """
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests of `tests/slow.txt`."""
+    slow = slow_tests()
+    for item in items:
+        if item.nodeid.partition("[")[0] in slow:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ def test_captures_with_different_clocks_are_refused(
 ) -> None:
     early = tmp_path / "early.pcap"
     early.write_bytes(shifted(pair[1].read_bytes(), -1))
-    with pytest.raises(RequestError, match="not on one clock"):
+    with pytest.raises(RequestError, match="different clocks"):
         analyze(pair[0], after=early)
 
 
@@ -165,7 +165,7 @@ def test_captures_without_common_packets_are_refused(
 ) -> None:
     other = tmp_path / "other.pcap"
     other.write_bytes(lzma.decompress((CAPTURES / "bbr2-after.pcap.xz").read_bytes()))
-    with pytest.raises(RequestError, match="no packet that"):
+    with pytest.raises(RequestError, match="no packet in common"):
         analyze(pair[0], after=other)
 
 
@@ -189,7 +189,7 @@ def test_a_file_that_is_no_capture_is_refused(
     ("options", "says"),
     [
         (("--link", "4"), 'write "4Mbps"'),
-        (("--threshold", "speed=1"), 'no threshold "speed"'),
+        (("--threshold", "speed=1"), 'unknown threshold "speed"'),
         (("--threshold", "speed"), "write --threshold NAME=VALUE"),
         (("--threshold", "least_decrease=3"), "did you mean least_decreases?"),
         (("--threshold", "least_decreases=nan"), "--threshold least_decreases=nan: write a number"),
@@ -198,7 +198,7 @@ def test_a_file_that_is_no_capture_is_refused(
         (("--threshold", "slow_start_segments=0.5"), "from 1 to"),
         (("--threshold", "idle_s=1e10"), "from 0 to"),
         (("--drops", "DROPS"), "DROPS:3: 'soon' has no time"),
-        (("--drops", "CAPTURE"), "is no drop log"),
+        (("--drops", "CAPTURE"), "is not a drop log"),
         (("--seed", "-1"), "from 0 to"),
         (("--seed", "9" * 20), "from 0 to"),
         (("--to-scenario", "."), ". is a directory"),
@@ -231,7 +231,7 @@ def test_a_drop_log_with_invalid_times_is_refused(
 
 @pytest.mark.parametrize(
     ("text", "note"),
-    [("time_s\n", "names no drop"), ("2.5\n", "no entry (1 in all)")],
+    [("time_s\n", "contains no drop"), ("2.5\n", "no entry (1 in all)")],
 )
 def test_a_drop_log_that_does_not_fit_the_capture_gives_a_note(
     text: str,
@@ -281,7 +281,7 @@ def test_one_packet_makes_no_scenario(
     alone.write_bytes(header + next(record for frame, record in found if frame > 1000))
     target = tmp_path / "scenario.toml"
     message = refusal(capsys, alone, "--link", "10Mbps", "--to-scenario", target)
-    assert "too little for a scenario" in message
+    assert "too short for a scenario" in message
     assert not target.exists()
 
 
@@ -305,7 +305,7 @@ def test_notes_that_are_not_shown_are_counted(
 ) -> None:
     monkeypatch.setattr(capture_tables, "MOST_NOTES_PRINTED", 1)
     assert run_command(["analyze", str(pair[0])]) == 0
-    assert "... and 1 more notes; --json has them all" in capsys.readouterr().out
+    assert "... and 1 more note; --json prints them all" in capsys.readouterr().out
 
 
 def test_brackets_in_a_name_are_no_markup(pair: tuple[Path, Path], tmp_path: Path) -> None:

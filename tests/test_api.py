@@ -26,7 +26,7 @@ def test_a_path_a_text_and_a_mapping_are_the_same_scenario(small: Path) -> None:
     assert all(summary == summaries[0] for summary in summaries)
 
 
-def test_frames_hold_what_the_summary_holds() -> None:
+def test_frames_agree_with_the_summary() -> None:
     result = goodqueue.run(SMALL)
     assert result.links["link"].to_list() == ["bottleneck", "bottleneck.reverse"]
     assert result.flows["flow"].to_list() == ["upload", "probe"]
@@ -213,7 +213,7 @@ def test_a_flow_is_local_at_its_bottleneck_and_remote_at_other_links() -> None:
     assert seen["fast"] == {"both.0": "remote", "both.1": "remote"}
 
 
-def test_columns_of_names_and_counts_hold_what_the_summary_holds() -> None:
+def test_columns_of_names_and_counts_agree_with_the_summary() -> None:
     result = goodqueue.run(TWO_LINKS)
     for row in result.flows.iter_rows(named=True):
         figures = result.summary["flows"][row["flow"]]

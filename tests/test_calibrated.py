@@ -44,7 +44,7 @@ RECORDED = [one for one in linux_deep.recordings() if one.control in {"reno", "c
 
 
 @pytest.mark.parametrize("recording", RECORDED, ids=lambda one: one.name)
-def test_what_a_kernel_lost_is_expected(recording: linux_recording.Recording) -> None:
+def test_losses_of_a_kernel_are_expected(recording: linux_recording.Recording) -> None:
     """Linux 6.18 behind deep buffers, within a quarter; no run of it was fitted."""
     rtts = (recording.rtt_ms / 1e3,)
     link = Link(recording.rate_bps, rtts, recording.flows, congestion_control=recording.control)
@@ -108,7 +108,7 @@ def test_outside_the_links_that_were_run_the_interval_widens() -> None:
     assert any("flows" in words for words in table.outside(far, 1000))
 
 
-def test_nothing_is_said_of_flows_that_ignore_loss() -> None:
+def test_calibrated_theory_does_not_apply_to_flows_that_ignore_loss() -> None:
     bbr = Link(50e6, (0.05,), 20, congestion_control="bbr")
     assert calibrated(bbr) is None
     assert bracket(bbr) is None
@@ -153,7 +153,7 @@ def test_the_quick_answer_needs_no_scipy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
-def test_the_json_carries_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_json_contains_the_printed_figures(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["size", "--rate", "5Mbps", "--rtt", "20ms", "--flows", "5", "--quick"]
     assert run_command([*command, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

@@ -24,7 +24,7 @@ from goodqueue.passive.carry import carried
 from goodqueue.passive.fit import fit
 from goodqueue.passive.link import link_of
 from goodqueue.passive.model import Choices, model_of
-from goodqueue.passive.scenario import today_toml
+from goodqueue.passive.scenario import today as today_of
 from goodqueue.passive.size import model_for
 from goodqueue.passive.today import Bench, Comparison, Today, likely_reason
 from goodqueue.runs.memory import limit_of
@@ -100,7 +100,7 @@ def test_linux_acknowledges_one_by_one_while_its_window_opens(folder: Path) -> N
     assert {sender.ack_every for sender in model.senders} == {2}
 
 
-def test_without_what_the_capture_shows_the_model_does_not_reproduce_it(
+def test_without_captured_properties_the_model_does_not_reproduce_the_capture(
     runner: Runner, folder: Path
 ) -> None:
     """Receivers that delay ACKs from the 17th segment on lose half as much again as recorded."""
@@ -156,20 +156,16 @@ def test_the_growth_of_windows_is_estimated(folder: Path) -> None:
         choices=Choices(byte_counting=False),
     )
     taps = {tap: folder / f"slow-{tap}.pcap" for tap in ("before", "after")}
-    goodqueue.run(today_toml(slow), seed=1, trace=taps)
+    goodqueue.run(today_of(slow), seed=1, trace=taps)
     assert not link_of(analyze(taps["before"], after=taps["after"])).byte_counting
 
 
 def test_a_queue_that_is_no_fifo_is_not_taken_for_one(runner: Runner, folder: Path) -> None:
     """A queue that drops at random: the FIFO of the model fills, and the answer says so."""
     truth = replace(next(draw(1)).model, rate_bps=5e6, window_s=20.0, span_s=20.0)
-    text = today_toml(truth).replace(
-        f'queue = {{ limit = "{truth.limit_packets * FRAME}B" }}',  # type: ignore[operator]
-        'queue = { kind = "pie", limit = "200p", target = "20ms" }',
-    )
-    assert "pie" in text
+    queue = {"kind": "pie", "limit": "200p", "target": "20ms"}
     taps = {tap: folder / f"pie-{tap}.pcap" for tap in ("before", "after")}
-    goodqueue.run(text, seed=1, trace=taps)
+    goodqueue.run(today_of(truth), set={"topology.bottleneck.queue": queue}, seed=1, trace=taps)
     analysis = analyze(taps["before"], after=taps["after"])
     model = replace(model_for(analysis, link_of(analysis)), aqm=False)
     today = fit(Bench(analysis, runner), model, Budget(3600))
@@ -177,7 +173,7 @@ def test_a_queue_that_is_no_fifo_is_not_taken_for_one(runner: Runner, folder: Pa
     assert likely_reason(today) is not None
 
 
-def test_what_is_unexplained_widens_the_recommendation() -> None:
+def test_the_models_error_widens_the_recommendation() -> None:
     """Twice the simulated loss asks for the buffer that the curve has for half of the bound."""
     limits = [10, 20, 40, 80]
     loss = {10: 0.04, 20: 0.02, 40: 0.01, 80: 0.005}

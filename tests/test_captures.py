@@ -129,7 +129,7 @@ def test_tshark_finds_no_fault_and_counts_our_retransmissions(profile: str, tmp_
     assert np.mean(milliseconds) * 1e-3 == pytest.approx(ping["mean_rtt_s"], rel=1e-5)
 
 
-def test_what_cannot_be_captured_is_refused_before_the_run(small: Path, tmp_path: Path) -> None:
+def test_impossible_captures_are_refused_before_the_run(small: Path, tmp_path: Path) -> None:
     for point, hint in {
         "befor": "before",
         "sender:uplod": "upload",

@@ -183,7 +183,7 @@ def test_an_infeasible_sizing_says_which_bounds_conflict(small: Path, tmp_path: 
     delay = ("--replicates", 3, "--max-delay", "5ms")
     done = goodqueue("size", small, *delay, XDG_CACHE_HOME=str(tmp_path))
     assert done.returncode == 3
-    assert "no buffer serves: utilisation needs at least" in done.stdout
+    assert "no buffer suffices: utilisation needs at least" in done.stdout
     assert "the delay allows at most 1 packet " in done.stdout
 
 
@@ -191,7 +191,7 @@ def test_traffic_that_cannot_fill_the_link_is_infeasible(small: Path, tmp_path: 
     window = ("--set", "flow.upload.tcp.receive_window=1000B")
     done = goodqueue("size", small, "--replicates", 3, *window, XDG_CACHE_HOME=str(tmp_path))
     assert done.returncode == 3
-    assert "no larger buffer changes anything" in done.stdout
+    assert "so a larger one has no effect" in done.stdout
 
 
 def test_out_holds_pictures_captions_frames_summary_and_scenario(
@@ -229,7 +229,7 @@ def test_out_refuses_a_directory_with_other_files(small: Path, tmp_path: Path) -
     assert precious.read_text() == "x"
 
 
-def test_out_never_removes_what_was_put_beside_results(small: Path, tmp_path: Path) -> None:
+def test_out_never_removes_foreign_files_beside_results(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert goodqueue("run", small, "--out", out, "--no-series").returncode == 0
     (out / "notes.txt").write_text("x")
@@ -312,7 +312,7 @@ def test_scenarios_to_compare_and_studies_may_come_by_standard_input(
     study = f'schema_version = 1\nscenario = "{small}"\n[sweep]\nflow.upload.count = [1, 2]\n'
     planned = piped_in(study, "sweep", "-", "--dry-run", "--json", cwd=tmp_path)
     assert json.loads(planned.stdout)["runs"] == 2
-    assert "by --out" in refused(piped_in(study, "sweep", "-", cwd=tmp_path))
+    assert "with --out" in refused(piped_in(study, "sweep", "-", cwd=tmp_path))
     out = str(tmp_path / "runs")
     done = piped_in(study, "sweep", "-", "--out", out, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -362,7 +362,7 @@ def on_terminal(*arguments: object, **environment: str) -> str:
     return printed.decode()
 
 
-def test_colour_and_progress_are_for_terminals_and_no_color_is_heeded(small: Path) -> None:
+def test_only_terminals_get_colour_and_progress_and_no_color_is_respected(small: Path) -> None:
     size = ("size", small, "--replicates", 3, "--target", "90%", "--store", small.parent / "runs")
     coloured = on_terminal(*size, "--seed", 2)
     assert "\x1b[1m" in coloured
@@ -415,8 +415,8 @@ def test_ctrl_c_keeps_the_finished_part_of_an_answer(
     out = tmp_path / "out"
     assert run_command(["size", str(small), "--out", str(out)]) == 130
     printed = capsys.readouterr()
-    assert "not proved: Ctrl-C came before the search had ended" in printed.out
-    assert "the same command goes on" in printed.out
+    assert "not proved: Ctrl-C came before the search ended" in printed.out
+    assert "the same command continues" in printed.out
     assert printed.err == "interrupted\n"
     answer = json.loads((out / "summary.json").read_text())
     assert (answer["interrupted"], answer["recommendation"]["feasible"]) == (True, None)
@@ -460,7 +460,7 @@ workload = { kind = "bulk" }
     # Rows are in the order of the scenario; port 11 has the data, and ports 12 to 15 have the ACKs.
     assert len(rows) == 20
     assert {"port11", "port12", "port15.reverse"} <= set(rows)
-    assert "... and 12 links that are used less" in done.stdout
+    assert "... and 12 links with less traffic" in done.stdout
     captions = (tmp_path / "out" / "captions.txt").read_text()
     assert "Packets waiting at port11 over time" in captions
     again = goodqueue("run", str(tmp_path / "out" / "scenario.toml"), "--json")
@@ -500,10 +500,10 @@ def test_a_missing_file_is_reported_in_the_systems_words(small: Path, tmp_path: 
     for command in (("run", small, "--pcap", f"before:bottleneck={missing}"), ("analyze", missing)):
         message = refused(goodqueue(*command))
         assert "No such file or directory" in message
-        assert "help: name a file that is there, in a directory that is there" in message
+        assert "help: name an existing file in an existing directory" in message
 
 
-def test_reproduce_says_what_finished_when_interrupted(
+def test_reproduce_names_finished_experiments_when_interrupted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     figures, calls = runner.Runner.figures, []
@@ -524,7 +524,7 @@ def test_reproduce_says_what_finished_when_interrupted(
     assert len({cell["experiment"] for cell in answer["cells"]}) == 1
     assert (answer["schema_version"], answer["interrupted"]) == (1, True)
     assert printed.err.count("interrupted") == 1
-    assert "what had finished is kept" in printed.err
+    assert "finished runs are stored" in printed.err
     assert f"wrote {page}\n" in printed.err, "whatever brackets a path has"
     one = answer["experiments"][0]
     assert one["title"] in page.read_text(encoding="utf-8")
@@ -544,9 +544,9 @@ def test_an_interrupt_without_a_cache_says_that_results_are_lost(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(runner.Runner, "figures", interrupted)
     assert run_command(["size", str(small)]) == 130
-    assert "what had finished is lost" in capsys.readouterr().out
+    assert "finished runs are lost" in capsys.readouterr().out
     assert run_command(["reproduce", "gijsbers2011"]) == 130
-    assert "what had finished is lost" in capsys.readouterr().err
+    assert "finished runs are lost" in capsys.readouterr().err
 
 
 def test_a_table_in_a_pipe_is_not_cut() -> None:

@@ -137,7 +137,7 @@ def test_files_with_the_same_contents_show_no_difference(
     assert {one["mean"] for one in difference["figures"].values()} == {0.0}
 
 
-def test_tables_name_every_side_and_say_what_differs(small: Path, store: list[str]) -> None:
+def test_tables_name_every_side_and_the_differences(small: Path, store: list[str]) -> None:
     variants = ("--variant", "", "--variant", f"{LIMIT}=5p")
     done = goodqueue("compare", small, *JITTER, *variants, "--replicates", 3, *store)
     assert done.returncode == 0, done.stderr
@@ -152,7 +152,7 @@ def test_a_side_that_no_seed_changes_is_reported(small: Path, store: list[str]) 
     variants = ("--variant", "", "--variant", f"{LIMIT}=5p")
     done = goodqueue("compare", small, *variants, "--replicates", 3, *store)
     assert done.returncode == 0, done.stderr
-    assert "same figures come out under every seed" in done.stdout
+    assert "figures are the same with every seed" in done.stdout
 
 
 def test_pictures_overlay_the_first_seed(small: Path, tmp_path: Path, store: list[str]) -> None:

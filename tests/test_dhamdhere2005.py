@@ -155,7 +155,7 @@ class Rising:
         }
 
 
-def test_the_smallest_buffer_has_the_interval_of_what_seeds_need() -> None:
+def test_the_smallest_buffer_has_the_interval_over_seeds() -> None:
     found = figures.smallest(cast("Mix", Rising()), {Traffic(2): 100.0}, [figures.BUSY])[0][2]
     expected = t_interval(Rising.needs)
     # The interpolation is exact, because it is also in the logarithm.
@@ -369,7 +369,7 @@ def test_each_figure_has_the_traffic_of_its_section(name: str, share: float) -> 
     assert asked.value.args == ({share},)
 
 
-def test_table_1_computes_nothing_from_what_the_paper_prints(
+def test_table_1_computes_nothing_from_printed_values(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = [cell.ours for cell in Table1().reproduce(cast("Runner", None)).cells]

@@ -21,7 +21,7 @@ from conftest import ROOT, goodqueue
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = ["README.md", "docs/cli.md"]
+PAGES = ["README.md", "docs/cli.md", "docs/explain.md"]
 BLOCK = re.compile(
     r"```console\n\$ goodqueue (?P<arguments>[^|\n]*)(?P<filter> \| .*)?\n"
     r"(?P<output>(?:.*\n)*?)```\n"
@@ -52,7 +52,7 @@ def run_block(block: re.Match[str], cache: Path) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_examples_print_what_the_page_shows(page: str, tmp_path: Path) -> None:
+def test_examples_print_the_output_on_the_page(page: str, tmp_path: Path) -> None:
     path = ROOT / page
     written = path.read_text()
     assert BLOCK.search(written), "a page without examples needs no test"
@@ -63,7 +63,9 @@ def test_examples_print_what_the_page_shows(page: str, tmp_path: Path) -> None:
     assert now == written
 
 
-def test_the_guide_prints_what_it_shows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_guide_prints_the_output_that_it_shows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     names: dict[str, Any] = {}

@@ -7,7 +7,8 @@ import re
 from contextlib import closing
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -20,7 +21,7 @@ from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.runs.engines import AGREEMENT, engine_of_run
 from goodqueue.sizing import Effort, Link, size_link
 from goodqueue.sizing.search.laboratory import Laboratory
-from goodqueue.sizing.search.smallest import grid
+from goodqueue.sizing.search.smallest import Smallest, grid
 from goodqueue.sizing.trials.described import LinkTrial
 from goodqueue.study.engine import execute_run
 from goodqueue.study.model import Keep
@@ -141,7 +142,7 @@ def test_auto_runs_packets_unless_that_takes_too_long() -> None:
         (["--engine", "hybrid", "--pcap", "before=x.pcapng"], "has no packets"),
     ],
 )
-def test_what_cannot_be_run_is_refused_by_name(
+def test_impossible_runs_are_refused_by_name(
     flags: list[str], words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "small.toml"
@@ -150,7 +151,7 @@ def test_what_cannot_be_run_is_refused_by_name(
     assert words in capsys.readouterr().err.replace("\n", " ")
 
 
-def test_the_core_refuses_what_the_engine_cannot_run() -> None:
+def test_the_core_refuses_scenarios_that_the_engine_cannot_run() -> None:
     scenario = _core.Scenario.parse(SCENARIO.encode(), "small", [])
     with pytest.raises(ScenarioError, match="no traffic but TCP"):
         scenario.run(engine="hybrid")
@@ -204,7 +205,7 @@ def test_every_part_of_an_answer_names_its_engine_or_why_it_was_not_run(
     assert "engine" in pl.read_parquet(out / "rules.parquet").columns
 
 
-def test_what_is_said_of_the_agreement_is_what_was_measured() -> None:
+def test_the_stated_agreement_is_the_measured_one() -> None:
     page = (Path(__file__).parents[1] / "docs/hybrid.md").read_text()
     rows = re.findall(
         r"^\| (utilisation|loss), all \| (\d+) \|.*\((\d+) %\) \|$", page, re.MULTILINE
@@ -212,6 +213,20 @@ def test_what_is_said_of_the_agreement_is_what_was_measured() -> None:
     assert len(rows) == 2
     for _, links, share in rows:
         assert re.search(rf"{share} % of {links} ", AGREEMENT)
+
+
+@pytest.mark.parametrize(
+    ("rate", "loss", "words"),
+    [(1e9, None, None), (1e9, 0.001, "bound on the loss"), (1e8, None, "packets in flight")],
+)
+def test_an_answer_outside_what_agreed_is_doubted(
+    rate: float, loss: float | None, words: str | None
+) -> None:
+    link = Link(rate, (0.05,), 50, congestion_control="cubic", max_loss_rate=loss)
+    laboratory = Laboratory(cast("Runner", None), LinkTrial(), choice="hybrid")
+    found = cast("Smallest", SimpleNamespace(limit=200, floor=None, reached=200, low=0))
+    doubt = laboratory.doubt(link, found)
+    assert (doubt is None) if words is None else (doubt is not None and words in doubt)
 
 
 def test_sizing_by_hand_takes_the_engine_that_is_asked_for() -> None:
@@ -232,7 +247,7 @@ def test_a_link_outside_is_refused_by_size(capsys: pytest.CaptureFixture[str]) -
     assert run_command([*bbr, "--engine", "hybrid"]) == 2
     assert "no congestion control bbr" in capsys.readouterr().err
     assert run_command([*bbr, "--quick", "--engine", "hybrid"]) == 2
-    assert "--engine is about runs" in capsys.readouterr().err.replace("\n", " ")
+    assert "--engine applies to runs" in capsys.readouterr().err.replace("\n", " ")
 
 
 def test_packets_that_do_not_fit_stay_where_the_other_engine_does_not_answer(
@@ -267,6 +282,6 @@ def test_ctrl_c_ends_a_hybrid_run_within_a_second(tmp_path: Path) -> None:
     assert took < 3, words
 
 
-def test_a_summary_of_python_refuses_what_only_packets_have() -> None:
+def test_a_hybrid_result_refuses_figures_that_need_packets() -> None:
     with pytest.raises(RequestError, match="has no packets"):
         goodqueue.run(LINK, engine="hybrid", series=True)

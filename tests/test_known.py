@@ -58,7 +58,7 @@ def test_fast_growth_breaks_an_assumption(known: Known, *, fast: bool) -> None:
     assert any("0.87" in reason for reason in RULE.advise(link).broken) is fast
 
 
-def test_receivers_acknowledge_as_told() -> None:
+def test_receivers_acknowledge_as_configured() -> None:
     """The simulated receivers, too."""
     text = LinkTrial().scenario(Known(ack_every=1).applied(LINK), 100).resolved_toml()
     assert 'ack_rule = "every_nth"' in text
@@ -70,7 +70,7 @@ def test_receivers_acknowledge_as_told() -> None:
     [
         (("--loss-burst", "0"), "--loss-burst 0: write a number above 0"),
         (("--synchronization", "-1"), "--synchronization -1: write a number above 0"),
-        (("--loss-burst", "9", "--synchronization", "1"), "give one of them"),
+        (("--loss-burst", "9", "--synchronization", "1"), "give only one of them"),
         (("--effective-rtt", "0s"), "--effective-rtt 0s: write a time above 0s"),
         (("--effective-rtt", "soon"), "--effective-rtt"),
     ],
@@ -88,7 +88,7 @@ def test_both_ways_to_say_it_contradict_each_other() -> None:
         Known(synchronization=1, loss_burst=10).applied(LINK)
 
 
-def test_the_answer_repeats_what_was_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_answer_repeats_the_question(capsys: pytest.CaptureFixture[str]) -> None:
     described = ("--rate", "50Mbps", "--rtt", "40ms,120ms", "--flows", "60", "--control", "reno")
     known = ("--loss-burst", "30", "--effective-rtt", "50ms", "--ack-every", "1", "--byte-counting")
     assert run_command(["size", *described, *known, "--quick", "--json"]) in {0, 3}

@@ -79,7 +79,7 @@ def test_a_run_that_would_not_fit_is_refused_with_the_arithmetic(tmp_path: Path)
     assert "200,000,000 links of routes of " in message
     assert "100,000 flows of " in message
     assert "may take 8.59 GB" in message
-    fitting = re.search(r"help: have fewer flows \(at most ([\d,]+)\)", message)
+    fitting = re.search(r"help: reduce the flows \(to at most ([\d,]+)\)", message)
     assert fitting is not None, message
     raised = re.search(r"--memory (\d+)GiB", message)
     assert raised is not None, message
@@ -117,7 +117,7 @@ def test_a_run_that_records_too_much_is_stopped(small: Path) -> None:
     text = text.replace('{ kind = "bulk" }', session).replace('"100ms"', '"1s"')
     scenario = load(text)
     room = needed(parts(scenario, series=True)) + (700 << 20)
-    with pytest.raises(RequestError, match=r"the run was stopped at .* has recorded") as raised:
+    with pytest.raises(RequestError, match=r"the run was stopped at .* recorded data") as raised:
         run(text, series=True, memory=f"{room}B")
     assert "help: shorten the duration" in str(raised.value)
 

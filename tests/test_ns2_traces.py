@@ -245,7 +245,7 @@ def test_every_experiment_of_the_ns_2_studies_names_existing_traces(
 
 
 @pytest.mark.skipif(not GNUPLOT, reason="gnuplot is not installed")
-def test_gnuplot_draws_what_the_script_says(tmp_path: Path) -> None:
+def test_gnuplot_draws_the_scripts_pictures(tmp_path: Path) -> None:
     rows = [word.format(5) for word in SLOW_ROWS]
     command("reproduce", "wisdom2021", "table4", "--traces", tmp_path, *rows)
     done = subprocess.run(

@@ -67,7 +67,7 @@ def test_a_figure_is_explained_if_it_would_be_printed_so(
     assert Spread((low + high) / 2, low, high).explains(printed) is explained
 
 
-def test_a_tolerance_widens_both_ends_by_a_share_of_what_is_printed() -> None:
+def test_a_tolerance_widens_both_ends_by_a_share_of_the_printed_value() -> None:
     spread = Spread(100.0, 90.0, 110.0)
     assert not spread.explains("120")
     assert spread.explains("120", 0.09)

@@ -101,7 +101,7 @@ def test_a_capture_cut_mid_write_is_analysed_up_to_the_cut(
         (bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"), "no frames"),
     ],
 )
-def test_what_holds_no_packets_is_told_in_one_message(
+def test_files_without_packets_are_refused_in_one_message(
     tmp_path: Path, content: bytes, words: str
 ) -> None:
     """The message contains the path and the reason."""
@@ -112,7 +112,7 @@ def test_what_holds_no_packets_is_told_in_one_message(
     assert str(path) in str(caught.value)
 
 
-def test_what_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
+def test_unreadable_files_raise_an_os_error(tmp_path: Path) -> None:
     """The error has the system's words and the path, as Python's own errors have."""
     with pytest.raises(FileNotFoundError) as caught:
         _core.analyze(tmp_path / "absent.pcap")
@@ -140,19 +140,19 @@ def test_thresholds_are_named_described_and_obeyed(before: Path) -> None:
     assert (changed == unknown).all()
 
 
-def test_a_drop_log_says_what_was_lost_but_not_of_whom(before: Path) -> None:
+def test_a_drop_log_counts_losses_without_flows(before: Path) -> None:
     """The log counts within the capture; without entries there the capture's losses count."""
     first = json.loads(_core.analyze(before).summary_json())["first_s"]
     logged = _core.analyze(before, drops=[first + 1, first + 2, 0.0])
     summary = json.loads(logged.summary_json())
     assert summary["link"]["lost_packets"] == columns(logged.series())["losses"].sum() == 2
     assert (columns(logged.flows())["lost_target"] == -1).all()
-    assert any("1 of the 3 drops" in note for note in summary["notes"])
+    assert any("are left out: 1 of 3" in note for note in summary["notes"])
     elsewhere = _core.analyze(before, drops=[1.0, 2.0])
     assert (columns(elsewhere.flows())["lost_target"] >= 0).all()
 
 
-def test_progress_is_told_and_can_stop(tmp_path: Path, before: Path) -> None:
+def test_progress_is_reported_and_can_stop_the_analysis(tmp_path: Path, before: Path) -> None:
     """The bytes read grow; an exception of the callback is passed on."""
     whole = before.read_bytes()
     path = tmp_path / "long.pcap"

@@ -24,7 +24,7 @@ from goodqueue.plots.style import save_all
 from goodqueue.plots.thin import DRAWN_BINS, thin
 from goodqueue.runs.throughput import WAYS, flows_measured, in_bins
 from goodqueue.sizing import Answer, Link
-from goodqueue.sizing.answer.answer import Alternative
+from goodqueue.sizing.answer.parts import Alternative
 from goodqueue.sizing.answer.work_out import judge
 from goodqueue.sizing.search.smallest import Smallest, Trials
 
@@ -137,7 +137,7 @@ workload = { kind = "exchanges", request = "5kB", reply = "1kB", pause = "60s", 
 """
 
 
-def test_what_is_downloaded_reaches_the_client() -> None:
+def test_downloads_reach_the_client() -> None:
     """Without loss every byte is seen once: three transfers of 100 kB, a page of 110 kB."""
     wide = ("topology.bottleneck.rate", "20Mbps"), ("topology.bottleneck.queue.limit", "1000p")
     result = goodqueue.run(SMALL + DOWNLOADS, set=dict(wide), throughput=True)

@@ -13,26 +13,14 @@ from conftest import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FINISHED = [
-    "crates/bench",
-    "crates/fluid",
-    "crates/passive",
-    "crates/python/src/error.rs",
-    "crates/python/src/outcome.rs",
-    "crates/python/src/queue.rs",
-    "crates/python/src/table.rs",
-    "crates/queue",
-    "crates/sim",
-    "crates/tcp",
-    "crates/testkit",
-    "crates/trace",
-    "crates/types",
-]
-# Files in these folders that are not rewritten yet.
-UNFINISHED = {
-    "crates/tcp/src/endpoint.rs",
-    "crates/trace/src/write/columns.rs",
-}
+FINISHED = ["crates"]
+# Folders in which some comments are not rewritten yet.
+UNFINISHED = (
+    "crates/scenario/src/congestion.rs",
+    "crates/scenario/src/queue",
+    "crates/scenario/src/spec",
+    "crates/scenario/src/tc",
+)
 # Openings without a subject. A sentence that begins with one of them needs a second reading.
 OPENING = re.compile(r"(?:Of|By|With|What|Whether|At|Where|How)\b(?! (?:least|most)\b)")
 DOC = re.compile(r"\s*//[/!](?!/) ?(?P<text>.*)")
@@ -63,7 +51,7 @@ def test_rust_doc_comments_name_their_subject() -> None:
         assert files, f"{place} has no Rust files"
         for file in files:
             name = file.relative_to(ROOT).as_posix()
-            if name not in UNFINISHED:
+            if not name.startswith(UNFINISHED):
                 openings = bad_openings(file.read_text(encoding="utf-8"))
                 found += [f"{name}:{number}: {text}" for number, text in openings]
     assert not found, "name the subject first:\n" + "\n".join(found)

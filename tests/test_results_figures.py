@@ -101,16 +101,16 @@ def test_columns_with_units_in_their_cells_have_none_in_their_heads(
         ("congestion_control=cubick", "did you mean 'cubic'?"),
         ("flow.upload.tcp.congestion_control=ren", "did you mean 'reno'?"),
         ("congestion_controll=reno", "did you mean 'congestion_control'?"),
-        ("congestion_control=xxxxxxxx", "there is 'reno', 'cubic'"),
+        ("congestion_control=xxxxxxxx", "known are 'reno', 'cubic'"),
         ("seed=7", "did you mean '2'?"),
         ("rate=1.9Mbps", "did you mean '2 Mbit/s'?"),
         ("rate_bps=2000001", "did you mean '2 Mbit/s'?"),
-        ("rate=2ms", "another unit than '2ms'; there is '1 Mbit/s', '2 Mbit/s'"),
-        ("rate=2mbps", "'2mbps' is none; there is '1 Mbit/s', '2 Mbit/s'"),
+        ("rate=2ms", "another unit than '2ms'; known are '1 Mbit/s', '2 Mbit/s'"),
+        ("rate=2mbps", "'2mbps' is not; known are '1 Mbit/s', '2 Mbit/s'"),
         ("bottleneck.rat=2Mbps", "did you mean"),
     ],
 )
-def test_what_no_run_has_is_refused_with_the_nearest(
+def test_unknown_metrics_are_refused_with_the_nearest(
     condition: str, says: str, runs: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
@@ -205,10 +205,10 @@ def test_a_picture_of_results_is_narrowed_down(
             ("--x", "rate", "--metric", "bottleneck.utilisation"),
             "'bottleneck.utilization'",
         ),
-        ("p.svg", ("--kind", "cdf", "--x", "rate"), "leave --x out"),
-        ("p.svg", ("--runs",), "--draw draws them: leave one of both out"),
-        (None, ("--facet", "rate"), "say where it goes with --draw FILE"),
-        (None, ("--no-caption",), "say where it goes with --draw FILE"),
+        ("p.svg", ("--kind", "cdf", "--x", "rate"), "omit --x"),
+        ("p.svg", ("--runs",), "--draw draws them; omit one of them"),
+        (None, ("--facet", "rate"), "name its file with --draw FILE"),
+        (None, ("--no-caption",), "name its file with --draw FILE"),
     ],
 )
 def test_a_picture_that_cannot_be_drawn_is_refused(  # noqa: PLR0913, PLR0917

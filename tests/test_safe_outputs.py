@@ -84,7 +84,7 @@ def test_an_input_in_a_directory_that_is_replaced_is_refused(small: Path, tmp_pa
     assert goodqueue("run", small, "--out", out, "--no-series").returncode == 0
     resolved = (out / "scenario.toml").read_bytes()
     again = goodqueue("run", out / "scenario.toml", *LONG, "--out", out, timeout=20)
-    assert "lies in this directory, which is replaced" in refused(again)
+    assert "this directory is replaced" in refused(again)
     assert (out / "scenario.toml").read_bytes() == resolved
 
 
@@ -155,7 +155,7 @@ def test_a_directory_of_traces_holds_nothing_else(small: Path, tmp_path: Path) -
     assert goodqueue(*run, folder).returncode == 0
     assert goodqueue(*run, folder).returncode == 0, "earlier traces are replaced"
     (folder / "thesis.tex").write_text("x")
-    assert "holds thesis.tex" in refused(goodqueue(*run, folder))
+    assert "contains thesis.tex" in refused(goodqueue(*run, folder))
     (folder / "thesis.tex").unlink()
     precious = tmp_path / "precious"
     precious.write_text("x")
@@ -171,7 +171,7 @@ def test_devices_and_new_files_are_no_inputs(tmp_path: Path) -> None:
     null = Path(os.devnull)
     check_apart([file], {"--report": tmp_path / "b", "--out/": tmp_path / "c"})
     check_apart([null], {"--pcap sender": null, "--pcap after": null})
-    with pytest.raises(RequestError, match="lies in this directory"):
+    with pytest.raises(RequestError, match="this directory is replaced"):
         check_apart([file], {"--out/": tmp_path})
 
 

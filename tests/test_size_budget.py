@@ -76,7 +76,7 @@ def test_an_answer_that_is_not_proved_is_printed_as_such(
     assert "recommended" not in out
 
 
-def test_the_answer_is_the_same_whatever_the_thread_count(
+def test_the_answer_does_not_depend_on_the_number_of_threads(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     answers = [
@@ -115,10 +115,10 @@ def test_only_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_recommendation_comes_before_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command([*SMALL, "--replicates", "3", "--aqm", "pie"]) == 0
     out = capsys.readouterr().out
-    assert out.index("recommended:") < out.index("What the rules say")
+    assert out.index("recommended:") < out.index("Answers of the rules")
 
 
-def test_progress_shows_what_is_left_and_what_is_known() -> None:
+def test_progress_shows_the_remaining_time_and_the_bracket() -> None:
     shown = on_terminal(*SMALL, "--only", "answer")
     assert re.search(r"sizing bottleneck: .*at most [\d.]+ s left", shown), shown[:500]
     assert re.search(r"between \d+ and \d+ packets", shown)
@@ -127,11 +127,11 @@ def test_progress_shows_what_is_left_and_what_is_known() -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--budget", "0s"], "a budget of 0 s"),
+        (["--budget", "0s"], "the budget of 0 s is too short"),
         (["--budget", "60"], "--budget"),
         (["--only", "rules"], "write --only answer"),
-        (["--only", "answer", "--aqm", "pie"], "--only answer leaves them out"),
-        (["--quick", "--budget", "5s"], "--budget is about runs"),
+        (["--only", "answer", "--aqm", "pie"], "--only answer omits them"),
+        (["--quick", "--budget", "5s"], "--budget applies to runs"),
     ],
 )
 def test_mistakes(flags: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,7 +156,7 @@ def test_replicates_are_as_long_as_the_budget_allows() -> None:
 
     def planned(budget_s: float) -> tuple[float, bool]:
         def scenario(share: float) -> Any:  # noqa: ANN401
-            from goodqueue.sizing.trials.described import Extent
+            from goodqueue.sizing.trials.length import Extent
 
             return LinkTrial().scenario(link, 500, None, Extent(share=share))
 
@@ -215,7 +215,7 @@ def test_a_lean_search_proves_the_answer_within_a_step(needed: int) -> None:
 
 
 @pytest.mark.parametrize("runs", [0, 2, 5, 30, 60, 100])
-def test_what_a_stopped_search_has_shown_holds_the_answer(runs: int) -> None:
+def test_the_bracket_of_a_stopped_search_contains_the_answer(runs: int) -> None:
     trials = Trials(Steps(40, runs))
     with pytest.raises(KeyboardInterrupt):
         smallest(trials, [UTILIZATION], [], reach=(100, 1 << 20), most_replicates=10_000)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from dataclasses import replace
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,8 @@ from conftest import ROOT, SMALL
 from goodqueue.cli import run_command
 from goodqueue.errors import RequestError
 from goodqueue.sizing import Asked, Effort, size_scenario
-from goodqueue.sizing.trials.described import Extent
 from goodqueue.sizing.trials.file import FileTrial
+from goodqueue.sizing.trials.length import Extent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +87,7 @@ def test_poisson_arrivals_need_the_room_that_md1k_says() -> None:
     wanted = next(room for room in range(1, 100) if md1k_loss(0.9, room) <= 0.01)
     answer = size_scenario(POISSON, Asked(0.5, max_loss_rate=0.01), ONLY_SEARCH)
     assert answer.by_rule == ()
-    assert "no rule speaks of such traffic" in answer.notes[0]
+    assert "no rule applies to this traffic" in answer.notes[0]
     assert answer.rules.is_empty()
     # This number of packets waits, and one more is in service.
     assert answer.buffer == wanted - 1
@@ -104,7 +103,7 @@ def test_poisson_arrivals_need_the_room_that_md1k_says() -> None:
         assert abs(fmean(losses) - md1k_loss(0.9, limit + 1)) < 6.4 * error, limit
 
 
-def test_a_long_reno_flow_needs_what_the_saw_tooth_says() -> None:
+def test_a_long_reno_flow_needs_the_buffer_of_the_saw_tooth() -> None:
     """Half a BDP gives 27/28 of the link; BDP 100 packets, an ACK for each, initial window 50."""
     answer = size_scenario(RENO, Asked(27 / 28), Effort(3, changes=False, queues=()))
     assert answer.buffer is not None
@@ -131,10 +130,10 @@ def test_a_file_is_read_as_rules_see_it() -> None:
     assert shared.link.harmonic_rtt_s == pytest.approx(len(shared.link.rtts_s) / sum(rates))
 
 
-def test_what_no_rule_knows_is_said_and_not_guessed() -> None:
+def test_traffic_without_a_rule_is_named_and_not_guessed() -> None:
     trial = trial_of(SMALL, flow__upload__tcp__congestion_control="vegas")
     assert trial.link.flows == 0
-    assert trial.notes == ("the long flows have vegas, of which no rule speaks",)
+    assert trial.notes == ("the long flows have vegas, to which no rule applies",)
     mixed = SMALL + SMALL[
         SMALL.index("[[flow]]") : SMALL.index('[[flow]]\nname = "probe"')
     ].replace("upload", "other").replace(
@@ -146,7 +145,7 @@ def test_what_no_rule_knows_is_said_and_not_guessed() -> None:
     assert any("--mix" in note for note in both.notes)
 
 
-def test_what_is_changed_is_changed_in_the_file() -> None:
+def test_changes_are_made_in_the_file() -> None:
     text = SMALL.replace('name = "upload"', 'name = "upload"\ncount = 8')
     trial = trial_of(text, flow__upload__tcp__byte_counting="false")
     others = trial.others(trial.link)
@@ -154,11 +153,11 @@ def test_what_is_changed_is_changed_in_the_file() -> None:
         "flows / 4": 2,
         "RTT x 2": 8,
         "CUBIC instead of Reno": 8,
-        "Reno that counts bytes (Linux)": 8,
+        "Reno that grows by bytes acknowledged (Linux)": 8,
     }
     assert others["RTT x 2"].mean_rtt_s == pytest.approx(2 * trial.link.mean_rtt_s)
     assert others["CUBIC instead of Reno"].congestion_control == "cubic"
-    assert others["Reno that counts bytes (Linux)"].byte_counting
+    assert others["Reno that grows by bytes acknowledged (Linux)"].byte_counting
     for other in others.values():
         flows = trial.scenario(other, 5).long_flows("bottleneck")
         assert len(flows) == other.flows
@@ -188,7 +187,7 @@ def test_a_queue_that_is_no_fifo_is_exported_as_it_is() -> None:
     trial = trial_of(SMALL, topology__bottleneck__queue='{ kind = "codel", limit = "50p" }')
     (only,) = trial.exports(trial.link, 30)
     assert "tc qdisc replace dev DEV root codel limit 30 target 5ms interval 100ms" in only.lines
-    assert any("no drop-tail FIFO" in note for note in trial.notes)
+    assert any("not a drop-tail FIFO" in note for note in trial.notes)
     unknown_to_linux = trial_of(
         SMALL, topology__bottleneck__queue='{ kind = "blue", limit = "50p" }'
     )
@@ -213,9 +212,9 @@ def test_a_file_that_runs_for_too_long_is_cut(tmp_path: Path) -> None:
     assert answer.scenario.duration_s < 10_000
     # The start-up contains five loss epochs. A Reno flow at 12 Mb/s and 100 ms behind B packets
     # fills 100 + B packets, and regains half of them in as many round trips of 100 + B ms.
-    text = tomllib.loads(answer.scenario.resolved_toml())
-    limit = text["topology"]["bottleneck"]["queue"]["limit"]
-    packets = 100 + int(limit.removesuffix("kB")) * 1000 // 1500
+    limit = answer.scenario.buffer("bottleneck")["limit_packets"]
+    assert limit is not None
+    packets = 100 + limit
     assert answer.scenario.warmup_s >= 5 * packets / 2 * packets / 1000
 
 
@@ -287,4 +286,4 @@ def test_theory_alone_of_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["rules"][0]["packets"] == 5
     assert answer["rules"][0]["bytes"] == 5 * 583
     assert run_command(["size", str(ROOT / "scenarios" / "web-search.toml"), "--quick"]) == 3
-    assert "no rule speaks of this link" in capsys.readouterr().out
+    assert "no rule applies to this link" in capsys.readouterr().out

@@ -46,7 +46,9 @@ def test_theory_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["recommendation"]["by"] == "theory"
 
 
-def test_what_hosts_run_is_the_default(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_tcp_of_most_hosts_is_the_default(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     """The default is CUBIC of Linux; the written scenario states it."""
     for flags, words, theirs in [
         ([], "1 long cubic flow (linux profile)", ("cubic", "linux", True)),
@@ -66,7 +68,7 @@ def test_what_hosts_run_is_the_default(capsys: pytest.CaptureFixture[str], tmp_p
         assert (told["congestion_control"], told["byte_counting"]) == (theirs[0], theirs[2])
 
 
-def test_how_much_hangs_on_it_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_sensitivity_of_the_answer_is_stated(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command([*SMALL, "--replicates", "3", "--aqm", "pie"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"^as in theory \(Reno, rfc\): \d+ packets instead of \d+$", out, re.MULTILINE)
@@ -75,7 +77,7 @@ def test_how_much_hangs_on_it_is_said(capsys: pytest.CaptureFixture[str]) -> Non
     assert re.search(r"^as hosts are \(CUBIC, linux\): \d+ packets instead", out, re.MULTILINE)
 
 
-def test_one_flow_needs_what_its_saw_tooth_says() -> None:
+def test_one_flow_needs_the_buffer_of_its_saw_tooth() -> None:
     """95 % of the link: 0.43 of a BDP of 50 packets, by the integral of the saw-tooth."""
     link = as_in_theory(Link(6e6, (0.1,), 1, min_utilization=0.95))
     answer = size_link(link, Effort(replicates=12, changes=False, queues=()))
@@ -106,7 +108,7 @@ def test_theory_from_python() -> None:
         judge_rules(Link(50e6, (0.1,), flows=0))
 
 
-def test_simulation_stands_beside_theory(capsys: pytest.CaptureFixture[str]) -> None:
+def test_simulation_is_shown_beside_theory(capsys: pytest.CaptureFixture[str]) -> None:
     code, answer = answered(capsys)
     assert code == 0
     best = answer["recommendation"]
@@ -124,11 +126,11 @@ def test_simulation_stands_beside_theory(capsys: pytest.CaptureFixture[str]) -> 
     ]
 
 
-def test_what_cannot_be_had_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_infeasible_bounds_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     code = run_command([*SMALL, "--max-delay", "7ms", "--min-utilization", "99%"])
     out = capsys.readouterr().out
     assert code == 3
-    assert "no buffer serves" in out
+    assert "no buffer suffices" in out
     assert "the delay allows at most" in out
 
 
@@ -161,7 +163,7 @@ def test_buffers_of_rules_do_not_count_as_searched(capsys: pytest.CaptureFixture
     assert f"even {reached} packets do not keep utilisation" in capsys.readouterr().out
 
 
-def test_what_is_not_shown_is_not_said_to_be(
+def test_results_that_are_not_shown_are_not_claimed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """Three replicates show nothing, because their interval is infinite."""
@@ -171,7 +173,7 @@ def test_what_is_not_shown_is_not_said_to_be(
     few = ["--replicates", "3", "--aqm", "pie", "--report", str(page)]
     assert run_command(["size", *link, *few]) == 0
     out = capsys.readouterr().out
-    assert "that it suffices was not shown within the budget" in out
+    assert "the budget was too short to show that it suffices" in out
     assert "shown with 95 % confidence" not in out
     assert "± inf" not in page.read_text(encoding="utf-8")
 
@@ -186,7 +188,7 @@ def test_all_that_is_known_of_a_link_is_echoed(capsys: pytest.CaptureFixture[str
     assert told["synchronization"] == 0.55
     run_command([*SMALL, "--quick", *known])
     assert (
-        "known besides: senders pace, access links of 1 Mb/s, inputs of 8 Mb/s together, windows "
+        "also known: senders pace, access links of 1 Mb/s, inputs of 8 Mb/s in total, windows "
         "of at most 20 packets\n"
     ) in capsys.readouterr().out
 
@@ -235,13 +237,13 @@ def test_a_rule_that_holds_and_breaks_the_delay_says_both(
     assert rules["core_to_access"]["keeps_bounds"] is None
     html = page.read_text(encoding="utf-8")
     assert "<th>assumptions hold</th>" in html
-    assert "<th>keeps the bounds asked</th>" in html
+    assert "<th>keeps the bounds</th>" in html
     assert run_command(["size", *link[:-2], "--quick", "--json"]) == 0
     rules = {one["rule"]: one for one in json.loads(capsys.readouterr().out)["rules"]}
     assert rules["bdp"]["keeps_bounds"] is True
 
 
-def test_theory_says_what_to_give_up(capsys: pytest.CaptureFixture[str]) -> None:
+def test_theory_names_the_bound_to_give_up(capsys: pytest.CaptureFixture[str]) -> None:
     crowded = ["--rate", "50Mbps", "--rtt", "50ms", "--flows", "300", "--max-loss", "1%"]
     command = ["size", *crowded, "--max-delay", "50ms", "--quick", "--as-in-theory"]
     assert run_command(command) == 3
@@ -268,7 +270,8 @@ def test_theory_says_that_no_buffer_keeps_the_loss_of_cubic(
     command = ["size", *crowded, "--quick", "--max-loss"]
     assert run_command([*command, "1%"]) == 3
     out = capsys.readouterr().out
-    least = re.search(r"no buffer keeps a loss of 1 %: the least expected is ([\d.]+) %", out)
+    words = r"no buffer keeps a loss of 1 %: the smallest expected loss is ([\d.]+) %"
+    least = re.search(words, out)
     assert least is not None
     assert float(least.group(1)) == pytest.approx(2.07, rel=0.25)
     assert run_command([*command, "3%", "--max-delay", "10ms"]) == 3
@@ -288,7 +291,7 @@ def test_asked_again_nothing_is_run(
     assert answered(capsys) == first
 
 
-def test_the_page_stands_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_page_is_self_contained(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     page, out = tmp_path / "answer.html", tmp_path / "out"
     command = [*SMALL, "--report", str(page), "--out", str(out), "--store", str(tmp_path / "runs")]
     assert run_command(command) == 0

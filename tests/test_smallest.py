@@ -108,7 +108,7 @@ def test_replicates_go_where_they_decide() -> None:
     assert max(counts.values()) > 8
 
 
-def test_nothing_serves_where_the_queue_never_fills() -> None:
+def test_no_buffer_suffices_if_the_queue_never_fills() -> None:
     curves: dict[str, Callable[[int], float]] = {"utilization": lambda _limit: 0.9}
     trials = Trials(Noisy(curves, 0.001, fills_below=300))
     found = smallest(trials, [UTILIZATION], [], reach=(50, 1 << 20), most_replicates=50)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 STREAM = ROOT / "python/goodqueue/sizing/smoothing/stream.toml"
 
-THEORY = ("law of a saw-tooth", "formula for many losses at random")
+THEORY = ("law of a saw-tooth", "formula for many random losses")
 FOOT, ANYWHERE, RANDOM = (
     "simulated, from the foot of a tooth",
-    "simulated, from anywhere on a tooth",
-    "simulated, losses at random",
+    "simulated, from all places on a tooth",
+    "simulated, random losses",
 )
 
 Answer = dict[str, Any]
@@ -123,7 +123,7 @@ DESCRIBED = ("--rate", "3Mbps", "--rtt", "100ms", "--duration", "60s")
     [
         ((), "--rate, --rtt and --duration"),
         (("--rate", "3Mbit", *DESCRIBED[2:]), "3Mbps"),
-        ((*DESCRIBED[:5], "1s"), "once in"),
+        ((*DESCRIBED[:5], "1s"), "one saw-tooth of"),
         ((*DESCRIBED, "--beta", "0"), "--beta 0"),
         ((*DESCRIBED, "--alpha", "0"), "--alpha 0"),
         ((*DESCRIBED, "--alpha", "50"), "--alpha 50"),

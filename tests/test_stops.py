@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import COMMAND, SMALL
+from goodqueue.runs.cost import cost_of
 from goodqueue.runs.watch import Watch
-from goodqueue.study.estimate import cost_of
 from test_cli import ANSI, on_terminal
 
 if TYPE_CHECKING:

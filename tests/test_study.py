@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from conftest import SMALL, goodqueue
+from conftest import ROOT, SMALL, goodqueue
 from goodqueue import RequestError, Results, ScenarioError, Study, load
 from goodqueue.core.intervals import t_interval
 from goodqueue.study.model import Stop
@@ -279,7 +279,7 @@ def test_shards_are_apart_and_merge_into_the_whole(study: Path, tmp_path: Path) 
     assert Results(tmp_path / "part-1").wide().drop(timing).equals(whole.drop(timing))
 
 
-def test_draining_ends_with_what_is_under_way(study: Path, tmp_path: Path) -> None:
+def test_draining_finishes_the_current_runs(study: Path, tmp_path: Path) -> None:
     class Drains:
         def planned(self, runs: int, weight: float, known: int) -> None: ...
         def worst(self, line: str | None) -> None: ...
@@ -330,7 +330,7 @@ def test_tables_are_kept_if_asked_for(study: Path, tmp_path: Path) -> None:
     assert tally(study, tmp_path / "other").done == 12
 
 
-def test_results_of_another_version_are_told(study: Path, tmp_path: Path) -> None:
+def test_results_of_another_version_are_refused(study: Path, tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     Study(study).run(folder)
     rewrite(
@@ -339,7 +339,7 @@ def test_results_of_another_version_are_told(study: Path, tmp_path: Path) -> Non
     )
     done = goodqueue("sweep", study, "--out", folder)
     assert done.returncode == 2
-    assert "12 runs of results version 0" in done.stderr
+    assert "runs of results version 0 (12 in all)" in done.stderr
     assert "--keep-both" in done.stderr
     done = goodqueue("sweep", study, "--out", folder, "--keep-both")
     assert done.returncode == 0, done.stderr
@@ -370,7 +370,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("what", "by", "line", "message", "remedy"), MISTAKES)
-def test_mistakes_are_told_with_file_line_and_remedy(  # noqa: PLR0913, PLR0917
+def test_mistakes_are_reported_with_file_line_and_remedy(  # noqa: PLR0913, PLR0917
     study: Path, what: str, by: str, line: int, message: str, remedy: str
 ) -> None:
     edited(study, what, by)
@@ -390,20 +390,20 @@ def test_a_mistake_that_only_some_values_make_names_them(study: Path) -> None:
     assert raised.value.line == 10
 
 
-def test_folders_that_cannot_be_used_are_told(study: Path, tmp_path: Path) -> None:
+def test_unusable_folders_are_refused(study: Path, tmp_path: Path) -> None:
     foreign = tmp_path / "photos"
     foreign.mkdir()
     (foreign / "cat.jpg").write_text("miaow")
-    with pytest.raises(RequestError, match=r"photos holds cat\.jpg"):
+    with pytest.raises(RequestError, match=r"photos contains cat\.jpg"):
         Store.open(foreign)
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "ledger.sqlite").write_text("no ledger at all, but long enough to be looked at")
-    with pytest.raises(RequestError, match="no ledger of a study"):
+    with pytest.raises(RequestError, match="not a ledger of a study"):
         Store.open(broken)
     with pytest.raises(RequestError, match="cannot be written"):
         Store.open(Path("/proc/nowhere"))
-    with pytest.raises(RequestError, match="holds no ledger"):
+    with pytest.raises(RequestError, match="contains no ledger"):
         Results(tmp_path / "nowhere")
     stops = "\n[stop]\nwidth.bottleneck.utilization = 1\n"
     study.write_text(study.read_text() + stops)
@@ -454,3 +454,9 @@ def test_a_study_from_python(tmp_path: Path) -> None:
     frame = study.run(tmp_path / "runs").wide()
     assert frame[LIMIT].to_list() == [5, 9]
     assert not math.isnan(frame["bottleneck.utilization"].sum())
+
+
+def test_the_study_of_the_demonstration_finds_its_scenario() -> None:
+    """`make demo` ends with it, after minutes of other runs."""
+    study = Study(ROOT / "python/goodqueue/cli/demo.toml")
+    assert len(study.plan.variants) > 1

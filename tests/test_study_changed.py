@@ -48,9 +48,9 @@ def test_means_are_of_the_study_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("axis", ["seed = [1, 2]", 'title = ["a", "b"]'])
-def test_what_tells_no_runs_apart_is_no_axis(tmp_path: Path, axis: str) -> None:
+def test_a_key_that_identifies_no_variant_is_not_an_axis(tmp_path: Path, axis: str) -> None:
     text = STUDY.format(file=ROOT / "scenarios" / "bufferbloat.toml")
-    with pytest.raises(RequestError, match="is no axis"):
+    with pytest.raises(RequestError, match="cannot be an axis"):
         Study(text.replace('duration = "20s"', axis)).run(tmp_path / "out")
 
 

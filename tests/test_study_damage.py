@@ -143,7 +143,7 @@ def test_a_damaged_row_is_listed_dropped_and_run_again(
     listed = goodqueue("results", runs, "--verify")
     assert listed.returncode == 5
     assert listed.stdout.count("the checksum differs") == 2
-    assert "6 rows and 6 tables are sound" in listed.stdout
+    assert "6 rows and 6 tables intact" in listed.stdout
     report = json.loads(goodqueue("results", runs, "--verify", "--json").stdout)
     assert (report["rows"], len(report["damage"]), report["repaired"]) == (6, 2, False)
     mended = goodqueue("results", runs, "--repair")
@@ -152,11 +152,11 @@ def test_a_damaged_row_is_listed_dropped_and_run_again(
     assert goodqueue("results", runs, "--verify").returncode == 0
     again = goodqueue("sweep", study, "--out", runs)
     assert again.returncode == 0, again.stderr
-    assert "2 runs, 6 known already" in again.stdout
+    assert "2 runs, 6 known before" in again.stdout
     assert content(runs) == whole
 
 
-def test_a_damaged_table_is_told_dropped_and_made_again(runs: Path) -> None:
+def test_a_damaged_table_is_listed_removed_and_made_again(runs: Path) -> None:
     whole = content(runs)
     table = flip_a_table(runs)
     assert Results(runs).means("bottleneck.utilization").height == 2  # rows are sound
@@ -243,7 +243,9 @@ def test_a_newer_store_is_refused(runs: Path, goodqueue: Command) -> None:
         assert "written by a newer goodqueue (format 3, this one reads up to 2)" in message
 
 
-def test_what_is_no_ledger_is_refused_and_left_alone(tmp_path: Path, goodqueue: Command) -> None:
+def test_files_that_are_not_ledgers_are_refused_and_unchanged(
+    tmp_path: Path, goodqueue: Command
+) -> None:
     study = tmp_path / "study.toml"
     study.write_text(STUDY)
     folder = tmp_path / "runs"
@@ -251,7 +253,8 @@ def test_what_is_no_ledger_is_refused_and_left_alone(tmp_path: Path, goodqueue: 
     with closing(sqlite3.connect(folder / LEDGER)) as connection:
         connection.execute("CREATE TABLE bookmarks (url TEXT)")
     foreign = (folder / LEDGER).read_bytes()
-    for text, words in ((foreign, "database of something else"), (b"notes", "no SQLite database")):
+    other = "is not a database of goodqueue"
+    for text, words in ((foreign, other), (b"notes", "not an SQLite database")):
         (folder / LEDGER).write_bytes(text)
         for command in (
             ("sweep", study, "--out", folder),
@@ -276,7 +279,7 @@ def test_a_ledger_that_another_process_has_open_is_not_replaced(runs: Path) -> N
     assert len(repair(runs).faults) == 1
 
 
-def test_a_damaged_copy_of_the_study_is_told(runs: Path, goodqueue: Command) -> None:
+def test_a_damaged_copy_of_the_study_is_reported(runs: Path, goodqueue: Command) -> None:
     (runs / "study.toml").write_bytes(b"\xff = [")
     assert "the next sweep of the study writes it again" in refused(goodqueue("results", runs))
 

@@ -118,7 +118,7 @@ def drawn(picture: Picture) -> list[Axes]:
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_every_kind_is_drawn_and_says_what_a_reader_must_know(name: str, tmp_path: Path) -> None:
+def test_every_kind_is_drawn_with_a_complete_caption(name: str, tmp_path: Path) -> None:
     made = picture(SPECS[name])
     (path,) = made.save_as(tmp_path, ["png"], dpi=100)
     pixels = imread(path)
@@ -194,7 +194,7 @@ def test_missing_figures_are_left_out_and_said_to_be() -> None:
         pl.when(pl.col("seed") == 3).then(math.nan).otherwise(pl.col(SHARE)).alias(SHARE)
     )
     made = picture(SPECS["lines"], frame)
-    assert "16 of 128 runs have no such figure and are left out." in made.caption
+    assert "Runs without this figure are left out (16 of 128)." in made.caption
     assert all(np.isfinite(np.asarray(line.get_ydata())).all() for line in drawn(made)[0].lines)
 
 
@@ -208,11 +208,14 @@ def test_a_point_never_mixes_variants() -> None:
     assert "Held fixed: congestion control of upload reno;" in picture(mixed, one).caption
 
 
-def test_what_cannot_be_drawn_is_refused_with_a_remedy() -> None:
+def test_impossible_pictures_are_refused_with_a_remedy() -> None:
     for spec, words in (
         (PlotSpec("p", "", LIMIT, ("nothing",)), "no column nothing"),
         (PlotSpec("p", "", LIMIT, (SHARE,), "heatmap"), "name them as x and series"),
-        (PlotSpec("p", "", "", (SHARE,), "cdf", series="seed"), "cannot be told apart; 12 can"),
+        (
+            PlotSpec("p", "", "", (SHARE,), "cdf", series="seed"),
+            "cannot be distinguished, but 12 can",
+        ),
     ):
         frame = table()
         if spec.series == "seed":
@@ -232,7 +235,7 @@ coordinates = st.tuples(st.integers(0, 9), st.integers(0, 9))
 
 
 @given(st.lists(coordinates, min_size=1, max_size=12), st.booleans(), st.booleans())
-def test_the_front_is_what_no_other_beats(
+def test_no_other_point_beats_the_front(
     points: list[tuple[int, int]], x_high: bool, y_high: bool
 ) -> None:
     def beats(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -350,7 +353,7 @@ def test_a_legend_leaves_the_axes_at_least_half_of_the_width(
     assert box.x1 <= 1
 
 
-def test_the_legend_names_what_is_not_beaten() -> None:
+def test_the_legend_names_the_points_of_the_front() -> None:
     made = picture(PlotSpec("p", "", DELAY, (SHARE,), "pareto", series=CONTROL))
     labels = drawn(made)[0].get_legend_handles_labels()[1]
     controls = {label for label in labels if not label[0].isdigit()}
@@ -412,7 +415,7 @@ def test_each_panel_shows_the_runs_of_its_row_and_column() -> None:
             assert np.asarray(line.get_ydata()) == pytest.approx(np.array(means) * 1e3)
 
 
-def test_a_picture_shows_only_what_it_is_narrowed_down_to() -> None:
+def test_a_picture_shows_only_the_selected_values() -> None:
     spec = PlotSpec(
         *("p", "", LIMIT, (DELAY,)), series=CONTROL, where={RATE: (10_000_000,), COUNT: (1, 4)},
         facets=(COUNT,),

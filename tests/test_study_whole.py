@@ -120,7 +120,7 @@ def written(tmp_path: Path, plot: str = "") -> Path:
     return file
 
 
-def test_every_kind_of_picture_comes_out_of_a_file(tmp_path: Path) -> None:
+def test_every_kind_of_picture_can_be_drawn_from_a_study_file(tmp_path: Path) -> None:
     done = goodqueue("sweep", written(tmp_path, BOX), "--out", tmp_path / "runs")
     assert done.returncode == 0, done.stderr
     names = {path.stem for path in (tmp_path / "runs").glob("*.svg")}
@@ -169,7 +169,7 @@ def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     file = written(tmp_path)
     both = goodqueue("sweep", file, "--cluster", "tcp://127.0.0.1:9", "--jobs", "2")
     assert both.returncode == 2
-    assert "leave one out" in both.stderr
+    assert "omit one" in both.stderr
     if find_spec("distributed") is None:
         pytest.skip("run `make setup`: requirements.lock has Dask")
     done = goodqueue("sweep", file, "--cluster", "nonsense", cwd=tmp_path)

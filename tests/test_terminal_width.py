@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 WIDTHS = (60, 80, 100, 200)
 FIGURE = re.compile(r"\S*\d\S*")
-LEFT_OUT = re.compile(r"left out for want of room: (.*?); a wider terminal or --json shows them")
+LEFT_OUT = re.compile(r"omitted for lack of space: (.*?); a wider terminal or --json shows them")
 STREAM = ("--rate", "1Mbps", "--rtt", "60ms", "--duration", "30s", "--replicates", "2")
 LINK = ("--rate", "10Mbps", "--rtt", "40ms", "--flows", "10", "--max-loss", "1%")
 
@@ -98,6 +98,8 @@ CASES: dict[str, tuple[str, ...]] = {
     "run": ("run", "@small.toml"),
     "run, much traffic": ("run", EVENING, "--set", "duration=60s"),
     "run, a crowd": ("run", "@crowd.toml"),
+    "run, a flow explained": ("run", "@small.toml", "--explain", "upload", "--to", "2s"),
+    "run, a flow of a crowd": ("run", "@crowd.toml", "--explain", f"{LONG}[7]"),
     "compare": (
         *("compare", "@small.toml", "--replicates", "2", "--store", "@compared"),
         *("--variant", "", "--variant", "topology.bottleneck.queue.limit=5p"),
@@ -207,7 +209,7 @@ def test_nothing_is_cut_at_any_width(
         assert not wide, f"{wide} at {width} columns"
 
 
-def test_a_run_at_80_columns_names_what_it_leaves_out(
+def test_a_run_at_80_columns_names_omitted_columns(
     folder: Path, at_width: Callable[[list[str], int], str]
 ) -> None:
     narrow, wide = (at_width(["run", str(folder / "small.toml")], width) for width in (80, 200))
@@ -259,7 +261,7 @@ def test_a_kept_column_is_whole(data: st.DataObject, width: int) -> None:
     with console.capture() as capture:
         console.print(terminal.table("", columns, rows))
     page = capture.get()
-    told = re.search(r"left out for want of room: (.*?); a wider", " ".join(page.split()))
+    told = re.search(r"omitted for lack of space: (.*?); a wider", " ".join(page.split()))
     left_out = set() if told is None else set(told[1].split(", "))
     assert all(len(line) <= width for line in page.splitlines())
     assert columns[0] not in left_out
@@ -277,7 +279,7 @@ def test_the_most_important_columns_stay() -> None:
     page = capture.get()
     assert "yes" in page
     assert "1" * 12 in page
-    assert "left out for want of room: third; a wider" in " ".join(page.split())
+    assert "omitted for lack of space: third; a wider" in " ".join(page.split())
 
 
 def test_prose_wraps_and_is_not_left_out() -> None:

@@ -8,17 +8,10 @@ from statistics import fmean
 
 import pytest
 
-from goodqueue import _core
+from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
-from goodqueue.sizing.trials.described import (
-    SHORT_PACKETS,
-    Extent,
-    epoch_s,
-    length,
-    peak_windows,
-    rtts_of_flows,
-    scenario_toml,
-)
+from goodqueue.sizing.trials.described import SHORT_PACKETS, settings, tail_drop
+from goodqueue.sizing.trials.length import Extent, epoch_s, length, peak_windows, rtts_of_flows
 
 
 def link(**changes: object) -> Link:
@@ -28,10 +21,8 @@ def link(**changes: object) -> Link:
 
 
 def summary(its_link: Link, packets: int) -> dict[str, dict[str, dict[str, float]]]:
-    queue = f'{{ limit = "{packets}p" }}'
-    text = scenario_toml(its_link, packets, queue, length(its_link, packets))
-    scenario = _core.Scenario.parse(text.encode(), "the link", [])
-    outcome = scenario.run(series=False, packets=False)
+    described = settings(its_link, packets, tail_drop(packets), length(its_link, packets))
+    outcome = scenario_of(described, "the link").run(series=False, packets=False)
     return json.loads(outcome.summary_json())  # type: ignore[no-any-return]
 
 
@@ -95,7 +86,7 @@ def test_the_saw_tooth_takes_as_long_as_it_was_expected_to() -> None:
     assert 14 <= bottleneck["loss_bursts"] <= 30
 
 
-def test_the_rest_has_its_share_and_is_what_it_should_be() -> None:
+def test_other_traffic_has_its_share_and_its_kinds() -> None:
     """The other traffic has 20 %: 8 % behind another link, 8 % by windows, 4 % short transfers."""
     mixed = link(rate_bps=50e6, local_share=0.8, flows=40)
     reach = length(mixed, 100)
@@ -144,7 +135,7 @@ def test_every_control_runs(control: str) -> None:
     assert 0.5 < bottleneck["utilization"] <= 1
 
 
-def test_nothing_but_long_flows_where_all_is_local() -> None:
-    text = scenario_toml(link(), 10, '{ limit = "10p" }', length(link(), 10))
-    assert text.count("[[flow]]") == 1
-    assert text.count("[[topology.link]]") == 1
+def test_only_long_flows_are_simulated_if_all_traffic_is_local() -> None:
+    described = settings(link(), 10, tail_drop(10), length(link(), 10))
+    assert [flow["name"] for flow in described["flow"]] == ["long"]
+    assert [one["name"] for one in described["topology"]["link"]] == ["bottleneck"]

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import pytest
 from scipy import stats
 
-from goodqueue import _core
+from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.answer.work_out import first_reach, targets
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
 from goodqueue.sizing.search.smallest import grid
-from goodqueue.sizing.trials.described import Extent, Length, length, scenario_toml
+from goodqueue.sizing.trials.described import settings, tail_drop
+from goodqueue.sizing.trials.length import Extent, Length, length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,11 +46,10 @@ CHANCE = 1e-3
 
 def figures(link: Link, packets: int, reach: Length, seeds: range) -> dict[str, list[float]]:
     """Returns the figures of replicates of this length."""
-    text = scenario_toml(link, packets, f'{{ limit = "{packets}p" }}', reach).encode()
+    described = scenario_of(settings(link, packets, tail_drop(packets), reach), "the link")
 
     def run(seed: int) -> dict[str, float]:
-        scenario = _core.Scenario.parse(text, "the link", [("seed", str(seed))])
-        outcome = scenario.run(series=False, packets=False)
+        outcome = described.with_seed(seed).run(series=False, packets=False)
         summary = json.loads(outcome.summary_json())["links"]["bottleneck"]
         return {
             "utilization": summary["utilization"],

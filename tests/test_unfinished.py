@@ -140,7 +140,7 @@ def test_files_with_similar_names_are_kept(tmp_path: Path) -> None:
     assert names(tmp_path) == before
 
 
-def test_a_store_clears_what_a_killed_sweep_left(tmp_path: Path) -> None:
+def test_a_store_removes_files_of_a_killed_sweep(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     Store.open(folder).close()
     (folder / TABLES).mkdir()
@@ -165,7 +165,7 @@ def test_several_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
     assert names(tmp_path) == ["one", "two"]
 
 
-def test_a_failure_names_the_target_and_keeps_what_it_held(tmp_path: Path) -> None:
+def test_a_failure_names_the_target_and_keeps_its_content(tmp_path: Path) -> None:
     target = tmp_path / "page.html"
     target.write_text("before")
     with pytest.raises(OSError, match="No space") as raised, whole_file(target) as path:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Literal, TypeAlias, TypedDict, final
+from typing import Literal, TypeAlias, TypedDict, final, type_check_only
 
 Table: TypeAlias = dict[str, tuple[str, bytes]]
 """Columns by name, each as its numpy type and its bytes. Missing values are -1 or NaN."""
 
+@type_check_only
 class Buffer(TypedDict):
     """A buffer in every unit, and the values used for the conversion."""
 
@@ -21,6 +22,7 @@ class Buffer(TypedDict):
     limit_ms: float | None
     limit_bdp: float | None
 
+@type_check_only
 class LongFlow(TypedDict):
     """A TCP flow without end, as the rules for buffer sizes need it.
 
@@ -121,6 +123,9 @@ class Packet:
     @property
     def is_ack(self) -> bool:
         """True if it is a TCP segment without payload."""
+
+    def __copy__(self) -> Packet: ...
+    def __deepcopy__(self, _memo: object) -> Packet: ...
 
 @final
 class QueueContext:
@@ -331,6 +336,30 @@ class Scenario:
             KeyboardInterrupt: on Ctrl-C in the main thread, or if `cancel` is set.
             goodqueue.ScenarioError: if the hybrid engine cannot run it, and why.
         """
+
+def explain(
+    scenario: Scenario,
+    flow: str,
+    *,
+    from_s: float,
+    to_s: float,
+    most: int,
+    watch: Callable[[float, int], None] | None = None,
+) -> str:
+    """Runs a scenario and returns a part of the life of one flow, as JSON.
+
+    Args:
+        scenario: the scenario.
+        flow: name of the flow, or `name[k]` for flow `k` of a group, from 0.
+        from_s: time of the first record, in simulated seconds.
+        to_s: time of the last record, in simulated seconds.
+        most: largest number of records; the first ones are kept.
+        watch: called some times a second with the share of the run that is done, and 0.
+
+    Raises:
+        KeyboardInterrupt: on Ctrl-C in the main thread.
+        goodqueue.ScenarioError: if there is no such flow; the message has the nearest name.
+    """
 
 @final
 class Outcome:

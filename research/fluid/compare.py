@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from goodqueue.sizing.trials.described import rtts_of_flows
+from goodqueue.sizing.trials.length import rtts_of_flows
 from research.fluid.oracle import Row, link_of
 
 ENGINE = Path(__file__).parents[2] / "target/release/examples/fluid"

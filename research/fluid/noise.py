@@ -1,4 +1,6 @@
-"""Agreement of packet runs with packet runs under another seed: the noise of the comparison.
+"""Agreement of packet runs with packet runs under other seeds: the noise of the comparison.
+
+Runs of even seeds are compared with runs of odd seeds, each averaged.
 
 python -m research.fluid.noise RUNS.jsonl…
 """
@@ -10,7 +12,15 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from research.fluid.compare import Needed, Point, buffers_needed, counts, differences, read_runs
+from research.fluid.compare import (
+    Needed,
+    Point,
+    buffers_needed,
+    counts,
+    differences,
+    mean,
+    read_runs,
+)
 
 if TYPE_CHECKING:
     from research.fluid.oracle import Row
@@ -18,13 +28,16 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Prints how many links agree with themselves."""
-    cases: dict[int, dict[int, dict[int, Row]]] = defaultdict(lambda: defaultdict(dict))
+    cases: dict[int, dict[int, tuple[list[Row], list[Row]]]] = defaultdict(dict)
     for run in read_runs([Path(name) for name in sys.argv[1:]]):
-        cases[run["seed"]][run["packets"]][run["run_seed"]] = run
+        halves = cases[run["seed"]].setdefault(run["packets"], ([], []))
+        halves[run["run_seed"] % 2].append(run)
     buffers: dict[str, list[Needed]] = defaultdict(list)
     everything: list[Point] = []
     for behind in cases.values():
-        points = [Point(packets, pair[1], pair[2]) for packets, pair in sorted(behind.items())]
+        points = [
+            Point(packets, mean(odd), mean(even)) for packets, (even, odd) in sorted(behind.items())
+        ]
         everything += points
         for name, pair in buffers_needed(points).items():
             buffers[name].append(pair)

@@ -1,6 +1,6 @@
 """Packet runs of drawn links, with which the hybrid engine is compared.
 
-    python -m research.fluid.oracle FIRST LAST OUT.jsonl
+    python -m research.fluid.oracle FIRST LAST OUT.jsonl [--replicates N]
 
 Each seed from FIRST up to, not including, LAST draws one link. Each line of the output is one run
 behind one buffer. Seeds below 1000 are for development, seeds from 1000 on for tests alone.
@@ -18,9 +18,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from goodqueue import _core
+from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.link import Link, rtt_range
-from goodqueue.sizing.trials.described import Length, length, scenario_toml
+from goodqueue.sizing.trials.described import settings, tail_drop
+from goodqueue.sizing.trials.length import Length, length
 
 Row = dict[str, Any]
 """A drawn link or a run of it, as a line of the output has it."""
@@ -29,7 +30,11 @@ MOST_PACKETS = 6_000_000
 """A run ends after about so many packets."""
 
 REPLICATES = 2
-"""Seeds of the packet engine behind each buffer."""
+"""Least number of seeds of the packet engine behind each buffer, unless another is asked for."""
+
+CHEAP_PACKETS, MOST_OF_CHEAP = 1_000_000, 8
+"""Short runs are repeated until they have sent so many packets for each replicate asked for, but at
+most so many times as often."""
 
 
 def draw(seed: int) -> Row:
@@ -112,12 +117,6 @@ def reach_of(link: Link, packets: int) -> Length:
     return Length(duration / 4, duration, duration / link.packet_time_s, warm=False)
 
 
-def toml_of(case: Row, packets: int, reach: Length) -> str:
-    """Returns the scenario of one run, as text."""
-    queue = f'{{ limit = "{packets}p" }}'
-    return scenario_toml(link_of(case), packets, queue, reach)
-
-
 WANTED = (
     "utilization",
     "loss_rate",
@@ -135,7 +134,7 @@ def run(case: Row, packets: int, seed: int) -> Row:
     """Runs the packet engine once behind so many packets; returns the link and its figures."""
     link = link_of(case)
     reach = reach_of(link, packets)
-    scenario = _core.Scenario.parse(toml_of(case, packets, reach).encode(), "link", [])
+    scenario = scenario_of(settings(link_of(case), packets, tail_drop(packets), reach), "link")
     before = time.process_time()
     outcome = scenario.with_seed(seed).run(series=False, packets=False)
     took = time.process_time() - before
@@ -145,7 +144,7 @@ def run(case: Row, packets: int, seed: int) -> Row:
     found["jain"] = values.get("long.goodput_bps.jain", math.nan)
     found["goodput_bps"] = values.get("long.goodput_bps.sum", math.nan)
     for name in ("retransmissions", "timeouts"):
-        found[name] = values.get(f"long.{name}.sum", math.nan)
+        found[name] = values.get(f"flows.{name}.sum", math.nan)
     return {
         **case,
         "packets": packets,
@@ -157,18 +156,26 @@ def run(case: Row, packets: int, seed: int) -> Row:
     }
 
 
+def replicates_of(reach: Length, asked: int) -> int:
+    """Returns the number of runs behind one buffer if at least `asked` are wanted."""
+    wanted = math.ceil(asked * CHEAP_PACKETS / reach.packets)
+    return min(max(wanted, asked), MOST_OF_CHEAP * asked)
+
+
 def main() -> None:
     """Draws links and runs them."""
     parser = argparse.ArgumentParser()
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--replicates", type=int, default=REPLICATES)
     asked = parser.parse_args()
     with asked.out.open("a") as out:
         for seed in range(asked.first, asked.last):
             case = draw(seed)
             for packets in buffers(case):
-                for replicate in range(1, REPLICATES + 1):
+                count = replicates_of(reach_of(link_of(case), packets), asked.replicates)
+                for replicate in range(1, count + 1):
                     out.write(json.dumps(run(case, packets, replicate)) + "\n")
                     out.flush()
             print(seed, case["flows"], case["control"], case["profile"], file=sys.stderr)

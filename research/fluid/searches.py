@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.sizing import Effort, size_link
 from goodqueue.sizing.calibrated.smallest import calibrated
-from goodqueue.sizing.trials.described import length
+from goodqueue.sizing.trials.length import length
 from research.fluid.oracle import Row, draw, link_of
 
 if TYPE_CHECKING:

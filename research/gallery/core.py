@@ -6,8 +6,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.plots.over_time import backlog
-from goodqueue.plots.panels import Group, Line, Panel, dots, stacked
+from goodqueue.plots.panels import Line, Panel, stacked
 from goodqueue.plots.style import GREY
+from research.gallery.dots import Group, dots
 from research.gallery.runs import Shown, Take, group, of, swept, window
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.plots.over_time import backlog, round_trips
-from goodqueue.plots.panels import Group, Line, Panel, dots, stacked
+from goodqueue.plots.panels import Line, Panel, stacked
+from research.gallery.dots import Group, dots
 from research.gallery.runs import (
     Shown,
     Take,

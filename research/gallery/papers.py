@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.core.intervals import Interval
 from goodqueue.plots.over_time import round_trips
-from goodqueue.plots.panels import Group, Line, Panel, dots, stacked
+from goodqueue.plots.panels import Line, Panel, stacked
 from goodqueue.plots.style import BLUE, ORANGE
+from research.gallery.dots import Group, dots
 from research.gallery.runs import Shown, Take, group, of, swept
 
 if TYPE_CHECKING:

@@ -144,7 +144,7 @@ def conclusions(one: TableExperiment, runner: Runner) -> Iterator[Line]:
     """Yields every conclusion with the ratios for each verdict."""
     cells = [cell for cell in one.reproduce(runner).cells if cell.finding is not None]
     shown = [each for each in Finding if any(cell.finding is each for cell in cells)]
-    yield ["it says, and what is asked of a ratio", *map(str, shown)]
+    yield ["claim, and the bound on the ratio", *map(str, shown)]
     yield ["---"] * (1 + len(shown))
     for quantity, group in groupby(cells, key=lambda cell: cell.quantity):
         members = list(group)

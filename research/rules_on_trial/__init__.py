@@ -1,1 +1,1 @@
-"""Every rule's buffer by direct simulation, and the calibrated theory that follows from it."""
+"""Simulation of every rule's buffer, and the calibrated theory that follows from it."""

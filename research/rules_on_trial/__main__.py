@@ -20,7 +20,7 @@ from research.rules_on_trial import draw, plan
 
 
 def main() -> None:
-    """Does what is asked for."""
+    """Runs the command."""
     parser = argparse.ArgumentParser(
         prog="python -m research.rules_on_trial",
         description=__doc__,

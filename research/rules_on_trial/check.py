@@ -1,4 +1,4 @@
-"""Searches by simulation on links of their own, and how the instant answer does beside them."""
+"""Searches by simulation on separate links, for comparison with calibrated theory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from goodqueue.errors import ScenarioError
 from goodqueue.sizing.answer.work_out import first_reach, last_reach, targets
 from goodqueue.sizing.search.budget import BudgetSpent
 from goodqueue.sizing.search.smallest import Ended, Trials, smallest
-from goodqueue.sizing.trials.described import Extent, LinkTrial, length
+from goodqueue.sizing.trials.described import LinkTrial
+from goodqueue.sizing.trials.length import Extent, length
 from research.rules_on_trial import draw, plan
 from research.rules_on_trial.run import finished, metrics_of
 
@@ -22,29 +23,29 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 EXTENT = Extent(share=0.5)
-"""Replicates measure ten loss epochs, as those of `goodqueue size` do where time is short."""
+"""Replicates measure ten loss epochs, as those of `goodqueue size` do with a short budget."""
 
 MOST_RUN_S = 0.04
-"""Links are searched whose replicates cost at most so much of one core where a search begins."""
+"""Largest cost of a replicate at the beginning of a search, in seconds of one core."""
 
 MOST_REPLICATES = 24
 MOST_SEARCH_S = 30.0
-"""A search that takes longer is given up, and counted."""
+"""Longest duration of a search in seconds; longer ones are given up and counted."""
 
 
 def affordable(link: Link) -> bool:
-    """Whether a search of the link costs little enough."""
+    """Returns True if a search of the link costs little enough."""
     return plan.cost_s(link, length(link, first_reach(link), EXTENT)) <= MOST_RUN_S
 
 
 class _Laboratory:
-    """What `last_reach` asks of a laboratory."""
+    """The part of a laboratory that `last_reach` uses."""
 
     trial = LinkTrial()
 
 
 def search(link: Link, seed: int) -> dict[str, Any]:
-    """The smallest buffer by simulation, as plain values."""
+    """Returns the smallest buffer by simulation, as plain values."""
     trial, meter = LinkTrial(), LinkTrial().meter(link)
     begun = time.process_time()
 
@@ -97,7 +98,7 @@ def search(link: Link, seed: int) -> dict[str, Any]:
 
 
 def searches(seed: int, indices: Iterable[int], out: Path, until: float = math.inf) -> None:
-    """Appends the search of each link that can be afforded to a file, one a line."""
+    """Appends the search of each affordable link to a file, one per line."""
     done = finished(out)
     with out.open("a", encoding="utf-8") as file:
         for index in indices:

@@ -1,4 +1,4 @@
-"""The study's runs as one compact table, and as what the surfaces are fitted to."""
+"""The study's runs as one compact table, and as data for the fit of the surfaces."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ class OfLink:
         index: its number in the study.
         link: the link with its bounds.
         buffers: packets of each run, shape (runs,).
-        utilization: of each run; `loss_rate`, `p99_delay_s` and `packets` likewise.
-        loss_rate: see `utilization`.
-        p99_delay_s: see `utilization`.
-        packets: packets that the link sent in the run.
+        utilization: utilisation of each run, shape (runs,).
+        loss_rate: loss rate of each run, shape (runs,).
+        p99_delay_s: 99th percentile of the queueing delay of each run, shape (runs,).
+        packets: packets that the link sent in each run, shape (runs,).
     """
 
     index: int
@@ -92,7 +92,7 @@ class OfLink:
     packets: Floats
 
     def means(self) -> dict[int, tuple[float, float, float]]:
-        """Utilisation, loss and 99th percentile by buffer: means over the replicates, rising."""
+        """Returns utilisation, loss and p99 delay by rising buffer: means over the replicates."""
         found = {}
         for packets in np.unique(self.buffers):
             here = self.buffers == packets
@@ -103,7 +103,7 @@ class OfLink:
 
 
 def links(path: Path = RUNS, seed: int = draw.STUDY_SEED) -> list[OfLink]:
-    """The links of a table, each with its runs."""
+    """Returns the links of a table, each with its runs."""
     frame = pl.read_parquet(path)
     found = []
     for (index,), part in frame.group_by(["link"], maintain_order=True):
@@ -122,8 +122,8 @@ class Rows:
 
     Attributes:
         groups: shape (runs, groups).
-        forms: the published forms, shape (runs, 3), as `groups.forms` gives them.
-        outputs: what was simulated, in the same terms.
+        forms: the published forms, shape (runs, 3), as `groups.forms` returns them.
+        outputs: simulated values, in the same terms.
         link: number of each run's link.
     """
 
@@ -134,7 +134,7 @@ class Rows:
 
 
 def rows(of_links: Iterable[OfLink]) -> Rows:
-    """The runs of links as rows."""
+    """Returns the runs of links as rows."""
     parts = [
         (groups(one.link, one.buffers), forms(one.link, one.buffers), outputs(one), one)
         for one in of_links
@@ -148,7 +148,7 @@ def rows(of_links: Iterable[OfLink]) -> Rows:
 
 
 def outputs(one: OfLink) -> Floats:
-    """Logarithms of idle share, loss, and delay over a full buffer's time, shape (runs, 3)."""
+    """Returns the logarithms of idle share, loss, and relative delay, shape (runs, 3)."""
     share = one.p99_delay_s / full_delay_s(one.link, one.buffers)
     return np.stack(
         (

@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STUDY_SEED = 17
-"""Seed of the links that the surfaces are fitted to."""
+"""Seed of the links to which the surfaces are fitted."""
 
 CALIBRATION_SEED = 18
 """Seed of the links whose searches calibrate the width of the intervals."""
 
 CHECK_SEED = 19
-"""Seed of the links that the answer is checked on; drawn after the fit."""
+"""Seed of the links on which the answer is checked; drawn after the fit."""
 
 RATES_BPS = (1e5, 1e10)
 FLOWS = (1, 10_000)
 RTTS_S = (0.002, 0.6)
 MOST_SPREAD = 30.0
 LEAST_WINDOW = 1.5
-"""Packets per flow that the path and 100 ms of queue hold at least: no link has fewer for long."""
+"""Smallest number of packets per flow that the path and 100 ms of queue hold."""
 
 STACKS = (
     (0.40, "linux", "cubic", True),
@@ -41,10 +41,11 @@ STACKS = (
     (0.075, "rfc", "reno", True),
     (0.075, "rfc", "cubic", False),
 )
-"""Shares of the draws: profile, congestion control, whether windows grow by the bytes ACKed."""
+"""Weights of the draws: profile, congestion control, growth of windows by the bytes acknowledged.
+"""
 
 UTILIZATIONS = (0.9, 0.95, 0.98, 0.98, 0.98, 0.99, 0.995)
-"""Utilisations that are asked for, each as often as any other entry."""
+"""Requested utilisations, each as frequent as any other entry."""
 
 LOSSES = (0.002, 0.05)
 DELAYS_S = (0.001, 0.5)
@@ -59,24 +60,24 @@ class Draw:
     attempt: int
 
     def __call__(self, name: str) -> float:
-        """The number of that name."""
+        """Returns the number of that name."""
         text = f"rules-on-trial/{self.seed}/{self.index}/{self.attempt}/{name}"
         return (int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 11) / (1 << 53)
 
     def logarithmic(self, name: str, ends: tuple[float, float]) -> float:
-        """A number between two ends whose logarithm is uniform, to four digits."""
+        """Returns a number between two ends whose logarithm is uniform, to four digits."""
         first, last = ends
         return float(f"{first * (last / first) ** self(name):.4g}")
 
     def one_of(self, name: str, values: Sequence[T]) -> T:
-        """One of the values, each as likely as any other."""
+        """Returns one of the values, each with the same probability."""
         return values[int(self(name) * len(values))]
 
 
 def link(seed: int, index: int) -> Link:
-    """The link of that number, with the bounds asked of it.
+    """Returns the link of that number, with its bounds.
 
-    A draw that is no link to live with is drawn again.
+    A draw that is not a valid link is repeated.
     """
     attempt = 0
     while True:
@@ -108,7 +109,8 @@ def _attempt(draw: Draw) -> Link | None:
         )
     except RequestError:
         return None
-    # What half the longest bound on delay holds, too: slow links live by their queue.
+    # Half the longest bound on delay counts too, because the queue of slow links holds most
+    # packets.
     room = 0.1 / drawn.packet_time_s
     if (drawn.local_bdp_packets + min(room, 4 * drawn.flows)) / drawn.flows < LEAST_WINDOW:
         return None
@@ -116,7 +118,7 @@ def _attempt(draw: Draw) -> Link | None:
 
 
 def _rtts(draw: Draw) -> tuple[float, ...]:
-    """One base round-trip time, or a range of 18 even steps."""
+    """Returns one base round-trip time, or a range of 18 even steps."""
     first = draw.logarithmic("rtt", RTTS_S)
     if draw("spread?") < 0.5:
         return (first,)
@@ -128,7 +130,7 @@ def _rtts(draw: Draw) -> tuple[float, ...]:
 
 
 def _asked(drawn: Link, draw: Draw) -> Link:
-    """The link with bounds: utilisation always, loss in half the draws, delay in a third."""
+    """Returns the link with bounds on utilisation, in half the draws loss, in a third delay."""
     loss = draw.logarithmic("loss", LOSSES) if draw("loss?") < 0.5 else None
     delay = draw.logarithmic("delay", DELAYS_S) if draw("delay?") < 1 / 3 else None
     if delay is not None:

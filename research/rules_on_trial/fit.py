@@ -19,30 +19,30 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FOLDS = 4
-"""Networks, each fitted to the links of all parts but one, whose links then judge it."""
+"""Number of networks, each fitted to all parts of the links but one, which then tests it."""
 
 SPREAD = network.Recipe(units=(10,), ridge=1e-3, iterations=150, huber=1.0)
-"""Of the network of errors: few units, for it is to be smooth."""
+"""Recipe of the network of errors: few units, because it must be smooth."""
 
 LEAST_ERROR = 0.02
 """Added to an error before its logarithm is taken."""
 
 HALF_NORMAL = 0.635
-"""Mean of log |z| of a standard normal z is -0.635: by so much a mean logarithm is too small."""
+"""Negative mean of log |z| of a standard normal z: the bias of a mean logarithm."""
 
 RANGE = 0.003
 """Share of the runs on each side that may lie outside a group's fitted range."""
 
 NEAR_IDLE, NEAR_LOSS = (0.002, 0.15), (0.001, 0.08)
-"""Where bounds are asked for: runs within count in full, others a third."""
+"""Ranges of usual bounds: runs within them have full weight, others a third."""
 
 
 def fit(rows: Rows, recipe: network.Recipe) -> tuple[Surfaces, Floats]:
-    """The surfaces, and what networks that have not seen a run's link predict of it.
+    """Returns the surfaces, and predictions by networks that were not fitted to a run's link.
 
     Args:
         rows: the runs.
-        recipe: how the networks are fitted.
+        recipe: settings of the fit.
     """
     centre, scale = rows.groups.mean(axis=0), rows.groups.std(axis=0) + 1e-9
     inputs = (rows.groups - centre) / scale
@@ -75,7 +75,7 @@ def fit(rows: Rows, recipe: network.Recipe) -> tuple[Surfaces, Floats]:
 
 
 def without_link(made: Surfaces, index: int) -> Surfaces:
-    """The surfaces of the one network that has not seen a link."""
+    """Returns the surfaces of the one network that was not fitted to a link."""
     return replace(made, members=(made.members[index // 2 % FOLDS],))
 
 

@@ -1,4 +1,4 @@
-"""Makes what the package brings: the fitted table, and the record of the rules."""
+"""Makes the files of the package: the fitted table, and the record of the rules."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ SHIFTS = tuple(float(f"{shift:.3g}") for shift in np.linspace(0, 6, 61))
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a search by simulation found on one link.
+    """Result of a search by simulation on one link.
 
     Attributes:
-        seed: of the study that the link is from.
+        seed: seed of the study that contains the link.
         index: number of the link.
         packets: the smallest buffer that keeps all bounds; None if none does.
         least: the smallest that keeps utilisation and loss; None if none does.
@@ -64,7 +64,7 @@ class Search:
 
 
 def searches(seed: int, path: Path = SEARCHES) -> list[Search]:
-    """The searches of a seed that were finished."""
+    """Returns the finished searches of a seed."""
     return [
         Search(seed, one["index"], one["packets"], one["least"], one["reached"])
         for one in read(path)
@@ -75,7 +75,7 @@ def searches(seed: int, path: Path = SEARCHES) -> list[Search]:
 def keep_searches(files: dict[int, Path], out: Path = SEARCHES) -> None:
     """Writes the searches of each seed into one file, without the figures of each limit.
 
-    Links that cost more than what is searched today are left out.
+    Links that cost more than the present limit are left out.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("w", encoding="utf-8") as file:
@@ -87,14 +87,14 @@ def keep_searches(files: dict[int, Path], out: Path = SEARCHES) -> None:
 
 
 def covers(found: Calibrated, search: Search) -> bool:
-    """Whether the predictive interval holds what the search found, whatever the delay."""
+    """Returns True if the predictive interval contains the searched buffer, whatever the delay."""
     if search.least is None:
         return found.high is None or found.high > search.reached
     return found.low <= search.least and (found.high is None or search.least <= found.high)
 
 
 def width(made: Surfaces, of: list[Search]) -> float:
-    """The least factor of the errors with which the intervals cover 90 % (conformal)."""
+    """Returns the smallest factor of the errors whose intervals cover 90 % (conformal)."""
 
     def covered(search: Search, place: int) -> bool:
         found = calibrated(search.link, replace(made, widths=np.full(3, WIDTHS[place])))
@@ -102,7 +102,7 @@ def width(made: Surfaces, of: list[Search]) -> float:
 
     needed = []
     for search in of:
-        # A wider interval covers whatever a narrower one does.
+        # A wider interval covers all that a narrower one covers.
         place = bisect_left(range(len(WIDTHS)), 1, key=lambda at: covered(search, at))
         needed.append(WIDTHS[place] if place < len(WIDTHS) else math.inf)
     place = min(math.ceil(LEVEL * (len(needed) + 1)), len(needed)) - 1
@@ -110,7 +110,7 @@ def width(made: Surfaces, of: list[Search]) -> float:
 
 
 def tails(made: Surfaces, of: list[Search]) -> tuple[float, float]:
-    """Standard errors below and above, each with 5 % of the searches beyond it (conformal)."""
+    """Returns standard errors below and above, each exceeded by 5 % of the searches (conformal)."""
     below: list[float] = []
     above: list[float] = []
     for search in of:
@@ -134,13 +134,13 @@ def tails(made: Surfaces, of: list[Search]) -> tuple[float, float]:
 
 
 def write_record(of: list[Trial]) -> None:
-    """Writes the record of the rules that the package brings."""
+    """Writes the record of the rules for the package."""
     counts = {name: asdict(one) for name, one in records(of).items()}
     (HOME / "record.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
 
 
 def make() -> None:
-    """Fits, calibrates the errors on the searches of their own seed, and writes both files."""
+    """Fits, calibrates the errors on the searches of a separate seed, and writes both files."""
     links = data.links()
     made, _ = fit(data.rows(links), RECIPE)
     factor = width(made, searches(draw.CALIBRATION_SEED))

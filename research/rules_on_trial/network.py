@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a network is fitted.
+    """Settings of a network's fit.
 
     Attributes:
-        units: of each hidden layer.
+        units: number of units of each hidden layer.
         ridge: weight of the squared weights beside the mean loss.
-        iterations: of L-BFGS at most.
+        iterations: largest number of iterations of L-BFGS.
         huber: residual (in units of the outputs' scale) beyond which the loss grows linearly.
-        seed: of the first weights.
+        seed: seed of the first weights.
     """
 
     units: tuple[int, ...] = (24, 24)
@@ -36,13 +36,13 @@ class Recipe:
 
 
 def fit(inputs: Floats, outputs: Floats, weights: Floats, recipe: Recipe) -> Layers:
-    """The layers whose values are close to the outputs; both are scaled to about 1.
+    """Returns layers whose values are close to the outputs; both are scaled to about 1.
 
     Args:
         inputs: shape (rows, groups).
         outputs: shape (rows, outputs).
         weights: shape (rows,).
-        recipe: how.
+        recipe: settings of the fit.
     """
     sizes = (inputs.shape[1], *recipe.units, outputs.shape[1])
     random = np.random.default_rng(recipe.seed)
@@ -53,7 +53,7 @@ def fit(inputs: Floats, outputs: Floats, weights: Floats, recipe: Recipe) -> Lay
             for part in (random.normal(0, first**-0.5, (first, last)), np.zeros(last))
         ]
     )
-    # Single precision halves the time, and is as exact as single runs of a few epochs need.
+    # Single precision halves the time, and is as exact as single runs of a few epochs require.
     single, target = inputs.astype(np.float32), outputs.astype(np.float32)
     share = (weights / weights.sum()).astype(np.float32)[:, None]
 

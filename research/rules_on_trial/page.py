@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goodqueue.sizing.answer.answer import SURE
+from goodqueue.sizing.answer.parts import SURE
 from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated
 from goodqueue.sizing.calibrated.surface import surfaces
 from goodqueue.sizing.rules import RULES
@@ -34,19 +34,20 @@ GRID_STEP = 0.05
 SMALL_BDP = 20
 
 LOOKED_AT = 108
-"""The first links of the check had been looked at when it was decided to set both ends apart."""
+"""Number of the check's first links that were seen before the decision to set both ends separately.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One held-out link: what a search found, and what calibrated theory had said."""
+    """One held-out link: the result of the search, and that of calibrated theory."""
 
     search: Search
     said: Calibrated
 
     @property
     def off_by_steps(self) -> float | None:
-        """By how many grid steps (5 % or one packet) they differ; None unless both have one."""
+        """Their difference in grid steps (5 % or one packet); None unless both have a buffer."""
         found, said = self.search.least, self.said.least
         if found is None or said is None:
             return None
@@ -55,13 +56,13 @@ class Checked:
 
 @cache
 def all_trials() -> list[Trial]:
-    """Every rule on every link of the study."""
+    """Returns every rule on every link of the study."""
     return trials(data.links(), surfaces())
 
 
 @cache
 def checked() -> list[Checked]:
-    """The held-out links."""
+    """Returns the held-out links."""
     found = []
     for search in searches(draw.CHECK_SEED):
         said = calibrated(search.link)
@@ -80,7 +81,7 @@ def write() -> None:
 
 
 def text() -> str:
-    """The page, with the figures of the data."""
+    """Returns the page, with the figures of the data."""
     parts: dict[str, Callable[[], str]] = {
         "study": study,
         "records": record_table,
@@ -110,12 +111,12 @@ def _picture(name: str) -> str:
 
 
 def study() -> str:
-    """How much was run."""
+    """Returns the extent of the study."""
     import polars as pl
 
     frame = pl.read_parquet(data.RUNS)
     numbers = frame["link"].unique().to_numpy()
-    # Each of two shards took every other link, in their order.
+    # Each of two shards took every second link, in order.
     drawn = sum(int(numbers[numbers % 2 == part].max() - part) // 2 + 1 for part in (0, 1))
     hybrid = frame.filter(pl.col("hybrid"))["link"].n_unique()
     packets = float(frame["packets"].cast(pl.Int64).sum())
@@ -130,7 +131,7 @@ def study() -> str:
 
 
 def record_table() -> str:
-    """The record of each rule."""
+    """Returns the record of each rule."""
     columns = (
         "rule",
         "its buffer was run on",
@@ -163,7 +164,7 @@ def record_table() -> str:
 
 
 def condition_table() -> str:
-    """Where rules whose assumptions held kept their promise, by what else the link is like."""
+    """Returns the shares of kept promises if assumptions held, by properties of the link."""
     conditions: dict[str, Callable[[Trial], bool]] = {
         "loss bounded": lambda one: one.loss_bounded,
         "loss not bounded": lambda one: not one.loss_bounded,
@@ -184,7 +185,7 @@ def condition_table() -> str:
 
 
 def verdict_table() -> str:
-    """How often a rule that was said to hold broke its promise, with and without the doubt."""
+    """Returns the share of broken promises of rules said to hold, with and without the doubt."""
     found = all_trials()
     cases = {
         "all its assumptions hold": [one for one in found if one.held],
@@ -205,7 +206,7 @@ def verdict_table() -> str:
 
 
 def check_table() -> str:
-    """The held-out links in figures."""
+    """Returns the held-out links in figures."""
     found = checked()
     steps = [one.off_by_steps for one in found]
     known = sorted(step for step in steps if step is not None)
@@ -248,7 +249,7 @@ def check_table() -> str:
 
 
 def _searched() -> int:
-    """Searches of the check that were begun."""
+    """Returns the number of searches of the check that were begun."""
     return sum(one["seed"] == draw.CHECK_SEED for one in read(SEARCHES))
 
 
@@ -267,6 +268,6 @@ def _share(part: int, whole: int) -> str:
 
 
 def names(of: Sequence[Trial]) -> list[str]:
-    """Rules that were run, in the order of the rules."""
+    """Returns the names of the rules that were run, in the order of the rules."""
     run = {one.rule for one in of}
     return [rule.name for rule in RULES if rule.name in run]

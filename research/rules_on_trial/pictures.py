@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[Search, Calibrated]]
 
 CHOSEN = ("bdp", "sqrt_n", "window_decrease", "bscl")
-"""Rules that are drawn over the links' groups: those that ask for utilisation."""
+"""Rules that are drawn over the links' groups: those for a bound on utilisation."""
 
 FEWEST = 8
-"""Fewer links make no point."""
+"""Smallest number of links for a point."""
 
 
 def of(trials: Sequence[Trial], checked: Pairs) -> list[Picture]:
-    """All pictures, in the order of the page."""
+    """Returns all pictures, in the order of the page."""
     return [
         _by_rule(trials),
         _over(trials, "flows", "long flows", lambda one: one.flows),
@@ -57,7 +57,7 @@ def of(trials: Sequence[Trial], checked: Pairs) -> list[Picture]:
 
 
 def _by_rule(trials: Sequence[Trial]) -> Picture:
-    """Kept promises of each rule, where its assumptions held and on all links."""
+    """Draws the kept promises of each rule, where its assumptions held and on all links."""
     names = [rule.name for rule in RULES if any(one.rule == rule.name for one in trials)]
 
     def draw(axes: list[Axes]) -> None:
@@ -101,7 +101,7 @@ def _by_rule(trials: Sequence[Trial]) -> Picture:
 def _over(
     trials: Sequence[Trial], name: str, label: str, value: Callable[[Trial], float]
 ) -> Picture:
-    """Kept promises of four rules over a group of the links."""
+    """Draws the kept promises of four rules over a group of the links."""
     values = np.array([value(one) for one in trials if one.rule in CHOSEN])
     edges = np.geomspace(max(np.quantile(values, 0.01), 0.5), np.quantile(values, 0.99), 9)
 
@@ -132,7 +132,7 @@ def _over(
 
 
 def _promises(trials: Sequence[Trial]) -> Picture:
-    """Probability that was given beside the share that was kept."""
+    """Draws the share of kept promises over the predicted probability."""
     points = reliability([(one.chance, one.kept) for one in trials])
 
     def draw(axes: list[Axes]) -> None:
@@ -162,7 +162,7 @@ def _promises(trials: Sequence[Trial]) -> Picture:
 
 
 def _answers(checked: Pairs) -> Picture:
-    """Smallest buffers by calibrated theory and by search."""
+    """Draws smallest buffers by calibrated theory and by search."""
     both = [
         (found.least, said)
         for found, said in checked
@@ -202,7 +202,7 @@ def _answers(checked: Pairs) -> Picture:
 
 
 def _coverage(checked: Pairs) -> Picture:
-    """Where simulated answers fall in what was predicted."""
+    """Draws the predicted probabilities of answers below the simulated ones."""
     shares = sorted(
         _place(found.least, said)
         for found, said in checked
@@ -230,7 +230,7 @@ def _coverage(checked: Pairs) -> Picture:
 
 
 def _place(found: int, said: Calibrated) -> float:
-    """The predicted probability of an answer below the one found."""
+    """Returns the predicted probability of an answer below the one found."""
     from math import erf, log, sqrt
 
     assert said.least is not None

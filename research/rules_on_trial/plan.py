@@ -1,4 +1,4 @@
-"""What is run of a link: which buffers, how long, on which engine, at what cost."""
+"""Plan of a link's runs: buffers, durations, engine and cost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from goodqueue.sizing.rules import RULES
-from goodqueue.sizing.trials.described import Length, epoch_s
+from goodqueue.sizing.trials.length import Length, epoch_s
 from research.rules_on_trial.draw import Draw
 
 if TYPE_CHECKING:
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 CAP_PACKETS = 150_000
-"""Packets that one run may send. Links that need more wait for the hybrid engine."""
+"""Largest number of packets of a run. Links that need more wait for the hybrid engine."""
 
 PACKETS_PER_S, CROWDED_FLOWS = 2.5e6, 600
 FLOW_S = 5e-5
-"""What a run costs: packets, which take longer among many flows, and the start of each flow;
-measured on one core."""
+"""Cost of a run in seconds of one core: packets, which take longer with many flows, and the start
+of each flow."""
 
 DEAR_RUN_S = 0.15
-"""The second stage of a link whose runs cost more than that is one buffer."""
+"""Cost of a run above which the second stage of a link is a single buffer."""
 
 FEWEST_BUFFERS = 3
 LINK_S = 0.5
-"""Seconds of one core that the rules' buffers of a link may take, estimated."""
+"""Estimated seconds of one core for all rules' buffers of a link."""
 
 START_UP_EPOCHS = 2.5
 FEWEST_EPOCHS = 4.0
@@ -40,24 +40,25 @@ ROUND_TRIPS = 20
 LEAST_S = 5.0
 
 SECOND_STAGE = (0.6, 1.0, 1.6)
-"""Buffers of the second stage, by the buffer at which the first saw the bounds kept."""
+"""Buffers of the second stage, relative to the smallest buffer of the first that kept the bounds.
+"""
 
 FARTHEST = 64.0
-"""Bandwidth-delay products (or packets per flow) beyond which no rule's buffer is run."""
+"""Largest buffer of a rule that is run, in bandwidth-delay products (or packets per flow)."""
 
 Engine = Literal["packets", "hybrid"]
 
 
 def engine_for(link: Link, cap: int = CAP_PACKETS) -> Engine:
-    """The engine that a link's runs need, by the cost of a run at C T / sqrt(N)."""
+    """Returns the engine that a link's runs need, by the cost of a run at C T / sqrt(N)."""
     middle = max(link.bdp_packets / math.sqrt(link.flows), 4.0)
     return "packets" if length(link, middle, cap) is not None else "hybrid"
 
 
 def length(link: Link, packets: float, cap: int = CAP_PACKETS) -> Length | None:
-    """How long a run behind so many packets lasts; None if it would send more than `cap`.
+    """Returns the length of a run with this buffer; None if it would send more than `cap`.
 
-    Twelve loss epochs of few flows, four of many, whose mean fluctuates less.
+    It has twelve loss epochs of few flows, four of many, whose mean fluctuates less.
     """
     epoch, longest = epoch_s(link, packets), max(link.rtts_s) + link.seconds(packets)
     wanted = max(EPOCHS_OF_FEW * min(1, (FEW_FLOWS / link.flows) ** 0.4), FEWEST_EPOCHS)
@@ -72,25 +73,25 @@ def length(link: Link, packets: float, cap: int = CAP_PACKETS) -> Length | None:
 
 
 def cost_s(link: Link, reach: Length) -> float:
-    """Seconds of one core that a run takes, about."""
+    """Returns the approximate cost of a run in seconds of one core."""
     crowd = 1 + link.flows / CROWDED_FLOWS
     return reach.packets / PACKETS_PER_S * crowd + link.flows * FLOW_S + 0.002
 
 
 def rules_buffers(link: Link) -> dict[str, int]:
-    """Packets by rule, of the rules that have a number for the link."""
+    """Returns packets by rule, for the rules that have a number for the link."""
     advice = {rule.name: rule.advise(link).whole_packets for rule in RULES}
     return {name: packets for name, packets in advice.items() if packets is not None}
 
 
 def anywhere(link: Link, seed: int, index: int) -> int:
-    """A buffer from one packet to twice the larger of C T and 4 N, its logarithm uniform."""
+    """Returns a buffer from one packet to twice the larger of C T and 4 N, log-uniform."""
     most = 2 * max(link.bdp_packets, 4.0 * link.flows)
     return max(1, round(Draw(seed, index, 0).logarithmic("anywhere", (1.0, most))))
 
 
 def first_stage(link: Link, seed: int, index: int, cap: int = CAP_PACKETS) -> list[int]:
-    """A buffer anywhere, and the rules' in their order, as many as the link's time allows."""
+    """Returns a random buffer, and those of the rules, as many as the link's time allows."""
     most = FARTHEST * max(link.bdp_packets, link.flows)
     chosen: list[int] = []
     spent = 0.0
@@ -108,12 +109,12 @@ def first_stage(link: Link, seed: int, index: int, cap: int = CAP_PACKETS) -> li
 def second_stage(
     link: Link, seen: Mapping[int, tuple[float, float]], cap: int = CAP_PACKETS
 ) -> list[int]:
-    """Buffers around the least that keeps the bounds, by what the first stage saw.
+    """Returns buffers around the smallest that keeps the bounds, by the results of the first stage.
 
     Args:
         link: the link with its bounds.
         seen: utilisation and loss by buffer in packets.
-        cap: packets of one run at most.
+        cap: largest number of packets of one run.
     """
     rising = sorted(seen)
     if not rising:
@@ -127,7 +128,7 @@ def second_stage(
 
 
 def _crossing(link: Link, rising: list[int], seen: Mapping[int, tuple[float, float]]) -> float:
-    """Where the bounds begin to be kept, between two buffers by interpolation, or just outside."""
+    """Returns the interpolated buffer from which on the bounds are kept, or one just outside."""
     shortfall = [_shortfall(link, *seen[packets]) for packets in rising]
     if shortfall[0] <= 0:
         return rising[0] / 2
@@ -141,7 +142,7 @@ def _crossing(link: Link, rising: list[int], seen: Mapping[int, tuple[float, flo
 
 
 def _shortfall(link: Link, utilization: float, loss_rate: float) -> float:
-    """By how much (as a logarithm) the worse of utilisation and loss misses its bound."""
+    """Returns the logarithm by which the worse of utilisation and loss misses its bound."""
     idle = math.log((1 - utilization + 1e-3) / (1 - link.min_utilization + 1e-3))
     if link.max_loss_rate is None:
         return idle
@@ -149,11 +150,11 @@ def _shortfall(link: Link, utilization: float, loss_rate: float) -> float:
 
 
 def replicates(reach: Length, cap: int = CAP_PACKETS) -> int:
-    """Two of cheap runs."""
+    """Returns the number of replicates: two for cheap runs."""
     return 2 if reach.packets < cap / 12 else 1
 
 
 def run_seed(seed: int, index: int, packets: int, replicate: int) -> int:
-    """The seed of a run, its own."""
+    """Returns the seed of a run, which no other run has."""
     text = f"run/{seed}/{index}/{packets}/{replicate}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1

@@ -1,4 +1,4 @@
-"""What became of each rule's buffer where it was run, and what was said of it beforehand."""
+"""Record of the rules: the result of each rule's buffer, and the prediction for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goodqueue.sizing.answer.answer import PROMISED, SURE
+from goodqueue.sizing.answer.parts import PROMISED, SURE
 from goodqueue.sizing.calibrated.record import Record
 from goodqueue.sizing.calibrated.smallest import chances_kept
 from goodqueue.sizing.rules import RULES
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from research.rules_on_trial.data import OfLink
 
 CLEARLY = 1.25
-"""A promise is clearly broken if the idle share or the loss is so many times what is allowed."""
+"""Factor on the allowed idle share or loss above which a promise is clearly broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +31,16 @@ class Trial:
     Attributes:
         rule: its name.
         link: number of the link.
-        held: whether all its assumptions held that can be checked.
-        kept: whether utilisation and loss kept what was asked for at its buffer, by the means.
-        clearly_broken: whether idle share or loss were more than 1.25 times what is allowed.
-        chance: the probability of keeping it by surfaces that have not seen the link.
+        held: True if all its assumptions that can be checked held.
+        kept: True if the mean utilisation and loss kept the bounds at its buffer.
+        clearly_broken: True if idle share or loss were more than 1.25 times the allowed value.
+        chance: the probability of keeping it by surfaces that were not fitted to the link.
         flows: long flows.
         bdp: packets of a bandwidth-delay product.
         window: packets in flight per flow with the queue full.
-        loss_bounded: whether a bound on loss was asked for.
-        alone: whether the long flows had the link for themselves.
-        as_in_theory: whether its TCP is what the rules assume: Reno of the RFCs, growth per ACK.
+        loss_bounded: True if there was a bound on loss.
+        alone: True if the long flows were the only traffic.
+        as_in_theory: True if its TCP is that of the rules: Reno of the RFCs, growth per ACK.
     """
 
     rule: str
@@ -58,12 +58,12 @@ class Trial:
 
     @property
     def said_to_hold(self) -> bool:
-        """Whether the table of rules says that it holds: calibrated theory does not doubt it."""
+        """True if the table of rules says that it holds: calibrated theory does not doubt it."""
         return self.held and self.chance >= SURE
 
 
 def trials(links: Iterable[OfLink], made: Surfaces) -> list[Trial]:
-    """Every rule on every link where its buffer was run."""
+    """Returns every rule on every link on which its buffer was run."""
     found = []
     for one in links:
         means, table = one.means(), without_link(made, one.index)
@@ -103,7 +103,7 @@ def trials(links: Iterable[OfLink], made: Surfaces) -> list[Trial]:
 
 
 def records(found: Iterable[Trial]) -> dict[str, Record]:
-    """The record of each rule, in the order of the rules."""
+    """Returns the record of each rule, in the order of the rules."""
     by_rule: dict[str, list[Trial]] = {rule.name: [] for rule in RULES}
     for one in found:
         by_rule[one.rule].append(one)
@@ -120,7 +120,7 @@ def records(found: Iterable[Trial]) -> dict[str, Record]:
 
 
 def wilson(part: int, whole: int, deviations: float = 1.96) -> tuple[float, float]:
-    """The 95 % interval of a share by Wilson's score: within 0 and 1 and good for few."""
+    """Returns the 95 % interval of a share by Wilson's score: within 0 and 1, and good for few."""
     if not whole:
         return 0.0, 1.0
     share, square = part / whole, deviations * deviations
@@ -135,12 +135,12 @@ def wilson(part: int, whole: int, deviations: float = 1.96) -> tuple[float, floa
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """Links of which about the same was said.
+    """Links with about the same prediction.
 
     Attributes:
-        said: the mean probability that was given.
-        seen: the share that was kept.
-        links: how many.
+        said: the mean predicted probability.
+        seen: the share of kept promises.
+        links: number of links.
     """
 
     said: float
@@ -149,7 +149,7 @@ class Reliability:
 
 
 def reliability(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> list[Reliability]:
-    """What was said beside what was seen, in bins of equal width that hold any."""
+    """Returns predictions and results, in non-empty bins of equal width."""
     parts: list[list[tuple[float, bool]]] = [[] for _ in range(bins)]
     for said, seen in pairs:
         parts[min(int(said * bins), bins - 1)].append((said, seen))

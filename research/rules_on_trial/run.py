@@ -1,7 +1,7 @@
-"""Runs the links of a shard, one after another, and appends what each run showed to a file.
+"""Runs the links of a shard, one after another, and appends the results of each run to a file.
 
-A file holds one JSON document a line, one of each link that was finished: a shard that was stopped
-goes on with the next link.
+A file contains one JSON document per line for each finished link. A shard that was stopped
+continues with the next link.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goodqueue import _core
 from goodqueue.errors import ScenarioError
-from goodqueue.sizing.trials.described import LINK, scenario_toml
+from goodqueue.runs.settings import scenario_of
+from goodqueue.sizing.trials.described import LINK, settings, tail_drop
 from research.rules_on_trial import draw, plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from goodqueue import _core
     from goodqueue.sizing.link import Link
 
 METRICS = {
@@ -31,7 +32,7 @@ METRICS = {
     "p99_delay_s": f"{LINK}.p99_queueing_delay_s",
     "packets": f"{LINK}.departures",
 }
-"""What is kept of a run, and what studies call it."""
+"""Results of a run that are stored, and their names in studies."""
 
 
 def one_run(link: Link, packets: int, seed: int, cap: int) -> dict[str, float] | None:
@@ -43,9 +44,9 @@ def one_run(link: Link, packets: int, seed: int, cap: int) -> dict[str, float] |
     reach = plan.length(link, packets, cap)
     if reach is None:
         return None
-    text = scenario_toml(link, packets, f'{{ limit = "{packets}p" }}', reach)
+    described = settings(link, packets, tail_drop(packets), reach)
     try:
-        scenario = _core.Scenario.parse(text.encode(), "the link", []).with_seed(seed)
+        scenario = scenario_of(described, "the link").with_seed(seed)
     except ScenarioError:
         return None
     found = metrics_of(scenario.run(series=False, packets=False))
@@ -54,13 +55,13 @@ def one_run(link: Link, packets: int, seed: int, cap: int) -> dict[str, float] |
 
 
 def metrics_of(outcome: _core.Outcome) -> dict[str, float]:
-    """All metrics of a run by name."""
+    """Returns all metrics of a run by name."""
     names, values = outcome.metrics()
     return dict(zip(names.split("\n"), np.frombuffer(values).tolist(), strict=True))
 
 
 def one_link(seed: int, index: int, cap: int) -> dict[str, Any]:
-    """Both stages of a link; no runs if it waits for the hybrid engine."""
+    """Runs both stages of a link; no runs if it waits for the hybrid engine."""
     link = draw.link(seed, index)
     engine = plan.engine_for(link, cap)
     document: dict[str, Any] = {"index": index, "engine": engine, "runs": []}
@@ -95,13 +96,13 @@ def _stage(
 
 
 def shard(seed: int, indices: Iterable[int], cap: int, out: Path, until: float = math.inf) -> int:
-    """Runs the links that `out` does not hold yet; returns how many.
+    """Runs the links that `out` does not contain yet, and returns their number.
 
     Args:
-        seed: of the study.
+        seed: seed of the study.
         indices: numbers of the links.
-        cap: packets of one run at most.
-        out: the file to append to.
+        cap: largest number of packets of one run.
+        out: the file to which results are appended.
         until: the time (Unix) after which no link is begun.
     """
     done, count = finished(out), 0
@@ -118,7 +119,7 @@ def shard(seed: int, indices: Iterable[int], cap: int, out: Path, until: float =
 
 
 def finished(out: Path) -> set[int]:
-    """The links that a file holds; it is made, or ended with a whole line, to be appended to."""
+    """Returns the links in a file. Creates it, or completes its last line, for appending."""
     out.parent.mkdir(parents=True, exist_ok=True)
     text = out.read_text(encoding="utf-8") if out.exists() else ""
     if not text.endswith("\n") and text:
@@ -127,7 +128,7 @@ def finished(out: Path) -> set[int]:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """What a shard's file holds; a last line that was cut is left out."""
+    """Returns the content of a shard's file, without a truncated last line."""
     if not path.exists():
         return []
     documents = []

@@ -19,7 +19,7 @@ from goodqueue.passive import analyze
 from goodqueue.passive.fit import FEW_REPLICATES, fit
 from goodqueue.passive.link import link_of
 from goodqueue.passive.model import Choices, Model, Sender, Short
-from goodqueue.passive.scenario import today_toml
+from goodqueue.passive.scenario import today as today_of
 from goodqueue.passive.size import model_for
 from goodqueue.passive.today import Bench
 from goodqueue.passive.trial import CaptureTrial
@@ -210,8 +210,9 @@ def judge(drawn: Drawn, runner: Runner) -> Judged:
     """Captures a link, sizes it by its captures, and by what it is."""
     with tempfile.TemporaryDirectory(prefix="goodqueue-capture-") as folder:
         before, after = Path(folder, "before.pcap"), Path(folder, "after.pcap")
-        text = today_toml(drawn.model)
-        goodqueue.run(text, seed=drawn.number + 1, trace={"before": before, "after": after})
+        goodqueue.run(
+            today_of(drawn.model), seed=drawn.number + 1, trace={"before": before, "after": after}
+        )
         analysis = analyze(before, after=after)
     link = replace(
         link_of(analysis),

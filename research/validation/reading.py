@@ -10,7 +10,7 @@ of the difference; loss rate within 10 % plus three standard errors; on S4, wher
 few losses, utilisation alone. Duplicate data is the share of received data that its receiver had
 already. Goodput is what ns-2's senders saw acknowledged and what our receivers delivered.
 
-What captures tell is held against the simulator in [traces.md](traces.md#how-well-it-tells), and
+Results of captures are compared with the simulator in [traces.md](traces.md#accuracy), and
 buffers sized from them against those from the truth in
 [dhamdhere2005.md](dhamdhere2005.md#from-estimates).
 """

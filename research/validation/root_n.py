@@ -21,10 +21,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from goodqueue import _core
 from goodqueue.core.intervals import Interval, t_interval
+from goodqueue.runs.settings import changed, scenario_of
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
-from goodqueue.sizing.trials.described import EPOCHS, LINK, LONG, length, scenario_toml
+from goodqueue.sizing.trials.described import LINK, LONG, settings, tail_drop
+from goodqueue.sizing.trials.length import EPOCHS, length
 from goodqueue.study.plan import run_of, variant_of
 from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
@@ -193,9 +194,9 @@ def _variant(case: Case, limit: int) -> Variant:
     whole = length(case.link, limit, cold=True)  # flows in step start in step
     measured_s = (whole.duration_s - whole.start_up_s) * case.epochs / EPOCHS
     reach = replace(whole, duration_s=whole.start_up_s + measured_s)
-    text = scenario_toml(case.link, limit, f'{{ limit = "{limit}p" }}', reach)
-    changes = [(f"flow.{LONG}.start_jitter", "1ms")] if case.together else []
-    scenario = _core.Scenario.parse(text.encode(), case.name, changes)
+    scenario = scenario_of(settings(case.link, limit, tail_drop(limit), reach), case.name)
+    if case.together:
+        scenario = changed(scenario, {f"flow.{LONG}.start_jitter": "1ms"})
     return variant_of(scenario, {"limit_packets": limit}, limit)
 
 

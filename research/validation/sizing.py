@@ -22,9 +22,10 @@ from goodqueue.sizing.answer import work_out as size
 from goodqueue.sizing.answer.work_out import first_reach, last_reach, targets
 from goodqueue.sizing.link import Link, as_in_theory
 from goodqueue.sizing.rules.bscl import bscl
-from goodqueue.sizing.search.laboratory import LinkLaboratory
+from goodqueue.sizing.search.laboratory import Laboratory
 from goodqueue.sizing.search.smallest import Trials, smallest
-from goodqueue.sizing.trials.described import length
+from goodqueue.sizing.trials.described import LinkTrial
+from goodqueue.sizing.trials.length import length
 from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
 from goodqueue.study.threads import Threads
@@ -123,7 +124,7 @@ def check(number: int, link: Link, store: Store) -> Checked | None:
     Returns None if its losses are so rare that its replicates need more than `MOST_PACKETS`.
     """
     runner = Runner(store, Threads())
-    laboratory = LinkLaboratory(runner)
+    laboratory = Laboratory(runner, LinkTrial())
     first = first_reach(link)
     laboratory.calibrate(link, first)
     if laboratory.scenario(link, first).duration_s / link.packet_time_s > MOST_PACKETS:
@@ -134,7 +135,7 @@ def check(number: int, link: Link, store: Store) -> Checked | None:
     answer = smallest(
         searched, helped, hurt, reach=(min(first, last), last), most_replicates=size.MOST_REPLICATES
     )
-    fresh = LinkLaboratory(runner, FRESH_SEED)
+    fresh = Laboratory(runner, LinkTrial(), FRESH_SEED)
     fresh.take_length_of(laboratory)
     points = around(answer.limit or answer.floor, last)
     found = scan(fresh.sampler(link), points, helped, hurt)

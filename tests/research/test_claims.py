@@ -33,7 +33,7 @@ SHORT = [
     ("study", "scenario", "settings"),
     [("paced-or-bursty", "tiny-buffer", TINY), ("short-flows", "short-flows", SHORT)],
 )
-def test_a_study_runs_what_its_page_shows(
+def test_a_study_runs_the_scenarios_of_its_page(
     study: str, scenario: str, settings: list[dict[str, str]]
 ) -> None:
     plan = goodqueue.Study(ROOT / "studies" / f"{study}.toml").plan

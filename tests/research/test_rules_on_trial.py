@@ -76,7 +76,7 @@ def test_a_shard_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.Mo
     assert {one["index"] for one in run.read(out)} == {0, 2, 4}
 
 
-def test_a_run_shows_what_its_link_does() -> None:
+def test_a_run_shows_the_figures_of_its_link() -> None:
     figures = run.one_run(LINK, 30, 1, 10_000)
     assert figures is not None
     assert figures["utilization"] > 0.95
@@ -100,7 +100,7 @@ def test_wilson_is_the_published_interval() -> None:
     assert record.wilson(0, 0) == (0.0, 1.0)
 
 
-def test_reliability_compares_what_was_said_with_what_was_seen() -> None:
+def test_reliability_compares_predictions_with_results() -> None:
     points = record.reliability([(0.91, True), (0.95, True), (0.93, False), (0.1, False)])
     assert [(one.links, one.seen) for one in points] == [(1, 0.0), (3, pytest.approx(2 / 3))]
 
@@ -132,7 +132,7 @@ def test_the_record_is_that_of_the_runs() -> None:
     assert {name: asdict(one) for name, one in counted.items()} == brought
 
 
-def test_the_page_is_what_the_data_say() -> None:
+def test_the_page_agrees_with_the_data() -> None:
     assert page.PAGE.read_text(encoding="utf-8") == page.text()
 
 

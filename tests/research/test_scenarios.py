@@ -49,7 +49,7 @@ def test_the_page_has_every_scenario_with_its_picture_or_among_the_others() -> N
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_a_picture_is_small_and_says_what_the_page_says(name: str) -> None:
+def test_a_picture_is_small_and_agrees_with_its_page(name: str) -> None:
     path = ROOT / PICTURES / f"{name}.png"
     content = path.read_bytes()
     assert len(content) < LARGEST_PICTURE_BYTES

@@ -25,7 +25,7 @@ DELAY_TABLE = "100"
 
 
 def sender_address(flow: int) -> str:
-    """Each flow has a sending address of its own, by which its delay is chosen."""
+    """Returns the sending address of a flow, which selects its delay."""
     return f"10.9.1.{11 + flow}"
 
 
@@ -35,13 +35,13 @@ def run(*command: str) -> str:
 
 
 def inside(namespace: str, *command: str) -> tuple[str, ...]:
-    """The command that runs `command` in a namespace of ours."""
+    """Returns the command that runs `command` in one of our namespaces."""
     return ("ip", "netns", "exec", f"gq-{namespace}", *command)
 
 
 @contextmanager
 def background(*command: str, **options: Any) -> Iterator[subprocess.Popen[str]]:  # noqa: ANN401
-    """A process that lives as long as the block."""
+    """Runs a process during the block."""
     process = subprocess.Popen(command, text=True, **options)
     try:
         yield process
@@ -51,13 +51,13 @@ def background(*command: str, **options: Any) -> Iterator[subprocess.Popen[str]]
 
 
 def shape(rate_bps: int, limit_bytes: int) -> None:
-    """Puts the bottleneck in place: tbf, whose bucket holds one frame, so that it never bursts."""
+    """Configures the bottleneck: tbf, whose bucket holds one frame, so that it never bursts."""
     tbf = ("tbf", "rate", f"{rate_bps}bit", "burst", "1600", "limit", str(limit_bytes))
     run(*inside("router", "tc", "qdisc", "replace", "dev", AFTER, "root", *tbf))
 
 
 def counters() -> dict[str, int]:
-    """What the bottleneck has counted, bytes with Ethernet's 14 B header."""
+    """Returns the counters of the bottleneck; bytes include Ethernet's header of 14 B."""
     (tbf,) = json.loads(
         run(*inside("router", "tc", "-s", "-j", "qdisc", "show", "dev", AFTER, "root"))
     )
@@ -110,9 +110,9 @@ def _set_offloads(*, on: bool) -> None:
 
 
 def offer_window(window_bytes: int) -> None:
-    """Lets the receiver's sockets that are opened from now on offer no more than this window.
+    """Limits the window that the receiver's future sockets offer.
 
-    The kernel counts its own overhead into a receive buffer and starts by assuming one half.
+    The kernel includes its overhead in a receive buffer and first assumes one half.
     """
     run(*inside("receiver", "sysctl", "-qw", "net.ipv4.tcp_moderate_rcvbuf=0"))
     sizes = f"net.ipv4.tcp_rmem=4096 {2 * window_bytes} {2 * window_bytes}"
@@ -121,7 +121,7 @@ def offer_window(window_bytes: int) -> None:
 
 @contextmanager
 def _delay(name: str, delays_ms: Sequence[float]) -> Iterator[None]:
-    """What comes into `name` from the right waits in a delay line before it is routed on."""
+    """Delays packets that enter `name` from the right before they are routed."""
     pairs = [f"{sender_address(flow)}={delay}" for flow, delay in enumerate(delays_ms)]
     line = inside(name, sys.executable, str(Path(__file__).with_name("delay.py")), "delay", *pairs)
     with background(*line, stdout=subprocess.PIPE) as process:
@@ -140,7 +140,7 @@ def _remove() -> None:
 
 @contextmanager
 def network(near_ms: Sequence[float], far_ms: Sequence[float], *, offloads: bool) -> Iterator[None]:
-    """The namespaces, connected and with their delays, as long as the block lasts."""
+    """Creates the namespaces, connected and with their delays, for the block."""
     _remove()
     with ExitStack() as stack:
         stack.callback(_remove)

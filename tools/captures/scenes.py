@@ -1,4 +1,4 @@
-"""What is captured: each scene is a bottleneck, its flows and how segments are handed over."""
+"""Scenes to capture: each has a bottleneck, its flows, and the sender's segmentation."""
 
 from dataclasses import dataclass
 

@@ -37,12 +37,12 @@ QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 @dataclass
 class Queue:
-    """A drop-tail link of virtual time: it is told when packets arrive and says when they end.
+    """A drop-tail link of virtual time: it takes arrivals and returns the ends of transmissions.
 
     Attributes:
         rate_bps: IP bits per second.
         limit: packets that may wait beside the one in service.
-        window: begin and end of what is counted, seconds of the monotonic clock.
+        window: begin and end of the counting, in seconds of the monotonic clock.
     """
 
     rate_bps: float
@@ -57,7 +57,7 @@ class Queue:
     busy_s: float = 0.0
 
     def arrive(self, now: float, packet: bytes) -> float | None:
-        """When the transmission of this packet ends; None if it is dropped."""
+        """Returns the end of this packet's transmission; None if it is dropped."""
         counts = self.window[0] <= now <= self.window[1]
         self.arrivals += counts
         while self.starts and self.starts[0] <= now:
@@ -78,10 +78,10 @@ class Queue:
 
 
 class Forwarder:
-    """Carries packets between the two devices until it is told to stop."""
+    """Carries packets between the two devices until it is stopped."""
 
     def __init__(self, near: int, far: int, queue: Queue, delay_s: float) -> None:
-        """`near` and `far` are descriptors of the devices, `delay_s` is for one direction."""
+        """Takes the descriptors `near` and `far` of the devices, and the delay of one direction."""
         self.near, self.far, self.queue, self.delay_s = near, far, queue, delay_s
         self.held: list[tuple[float, int, int, bytes]] = []
         self.count = 0
@@ -125,7 +125,7 @@ class Forwarder:
 
 
 def packets(device: int) -> Iterator[bytes]:
-    """All that waits to be read."""
+    """Yields all packets that wait to be read."""
     with contextlib.suppress(BlockingIOError):
         while True:
             yield os.read(device, 65536)
@@ -133,7 +133,7 @@ def packets(device: int) -> Iterator[bytes]:
 
 @contextmanager
 def namespaces() -> Iterator[tuple[int, int]]:
-    """Both namespaces, each with a device; yields the devices' descriptors."""
+    """Creates both namespaces, each with a device; yields the devices' descriptors."""
     with ExitStack() as stack:
         descriptors = []
         for name, address in ((NEAR, NEAR_ADDRESS), (FAR, FAR_ADDRESS)):
@@ -160,35 +160,35 @@ while True:
     due, number = due + {PING_INTERVAL_S}, (number + 1) % 0x8000
     time.sleep(max(due - time.monotonic(), 0.0))
 """
-"""84 bytes with the IP header; not every system has a `ping`."""
+"""Script that sends pings of 84 bytes with the IP header; not every system has a `ping`."""
 
 
-def measure(told: argparse.Namespace) -> dict[str, object]:
-    """One run."""
-    queue = Queue(told.rate * 1e6, told.limit)
+def measure(options: argparse.Namespace) -> dict[str, object]:
+    """Makes one run."""
+    queue = Queue(options.rate * 1e6, options.limit)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with namespaces() as (near, far), ExitStack() as stack:
         inside = ("ip", "netns", "exec")
         stack.enter_context(background(*inside, FAR, "iperf3", "-s", **quiet))
         time.sleep(0.5)
-        client = ("iperf3", "-c", FAR_ADDRESS, "-C", told.control, "-P", str(told.flows))
-        lasts = ("-t", str(told.warmup + told.seconds + 2))
+        client = ("iperf3", "-c", FAR_ADDRESS, "-C", options.control, "-P", str(options.flows))
+        lasts = ("-t", str(options.warmup + options.seconds + 2))
         stack.enter_context(background(*inside, NEAR, *client, *lasts, **quiet))
         stack.enter_context(background(*inside, NEAR, sys.executable, "-c", PINGER, **quiet))
         with contextlib.suppress(PermissionError):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
         gc.disable()
-        forwarder = Forwarder(near, far, queue, told.rtt / 2e3)
-        forwarder.run(told.warmup, told.seconds)
+        forwarder = Forwarder(near, far, queue, options.rtt / 2e3)
+        forwarder.run(options.warmup, options.seconds)
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     late = sorted(forwarder.lateness_s)
     return {
-        "cc": told.control,
-        "flows": told.flows,
-        "limit_packets": told.limit,
-        "utilization": round(queue.busy_s / told.seconds, 5),
+        "cc": options.control,
+        "flows": options.flows,
+        "limit_packets": options.limit,
+        "utilization": round(queue.busy_s / options.seconds, 5),
         "loss_rate": round(queue.drops / max(queue.arrivals, 1), 6),
-        "mean_queue_packets": round(queue.waited_s / told.seconds, 3),
+        "mean_queue_packets": round(queue.waited_s / options.seconds, 3),
         "drops": queue.drops,
         "ping_drops": queue.ping_drops,
         "arrivals": queue.arrivals,

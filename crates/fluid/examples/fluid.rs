@@ -56,7 +56,10 @@ fn main() {
                 sender: if linux {
                     FluidSender::LINUX
                 } else {
-                    FluidSender::RFC
+                    FluidSender {
+                        segment_bytes: Some(number(2) as u32 - 40),
+                        ..FluidSender::RFC
+                    }
                 },
                 paced: false,
                 max_window: f64::INFINITY,

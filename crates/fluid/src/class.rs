@@ -11,9 +11,6 @@ use crate::noise::Noise;
 /// Amounts below this, in packets, are left over by rounding and count as nothing.
 const NOTHING: f64 = 1e-9;
 
-/// Probability that a train's peak is drawn anew when the train comes back.
-const REDRAWN: f64 = 0.15;
-
 /// Packets after a lost one by which its sender detects the loss.
 const TELLING: f64 = 3.0;
 
@@ -23,8 +20,6 @@ pub(crate) struct Train {
     pub flow: u32,
     /// Packets under way, those included whose loss is not known.
     pub amount: f32,
-    /// Height, in packets, by which its bursts raise the queue above the mean.
-    peak: f32,
 }
 
 /// Packets that a train sent in a slot.
@@ -34,8 +29,15 @@ pub struct Piece {
     train: u32,
     /// Number of packets.
     pub amount: f64,
-    /// Peak of the train, in packets.
-    pub peak: f64,
+    /// Packets among them by which the window grew.
+    pub extra: f64,
+}
+
+impl Piece {
+    /// Number of the flow in its class.
+    pub fn flow(&self) -> u32 {
+        self.flow
+    }
 }
 
 /// Parameters of a class. Windows are in packets.
@@ -57,11 +59,6 @@ pub struct Shape {
     pub trains: usize,
     /// Packets that a sender hands to its link at once.
     pub unit: f64,
-    /// Largest height, in packets, by which a unit raises the queue above its level at the end
-    /// of the slot.
-    pub burst: f64,
-    /// Mean of the trains' peaks.
-    pub peak: f64,
     /// True if all flows of the link are in this class. Then arrivals keep their pattern from round
     /// trip to round trip.
     pub together: bool,
@@ -75,6 +72,10 @@ pub struct Class {
     pub(crate) per_step: f64,
     pub(crate) max_window: f64,
     proportional: bool,
+    whole_segments: bool,
+    segment_bytes: Option<f64>,
+    /// Packets that receivers hold back of each flow.
+    held: f64,
     /// Packets that have come back and do not yet make a unit.
     pub(crate) pending: f64,
     /// Packets that come back to the senders in the slots to come, a ring.
@@ -88,6 +89,8 @@ pub struct Class {
     pub(crate) at: usize,
     pub(crate) left: f64,
     pub(crate) factor: f64,
+    /// Packets by which the window grew that are sent with the next piece.
+    extra: f64,
     /// Pieces that trains sent in this slot.
     sent: Vec<Piece>,
     noise: Noise,
@@ -113,6 +116,9 @@ impl Class {
             },
             max_window: group.max_window,
             proportional: group.sender.proportional,
+            whole_segments: group.sender.whole_segments,
+            segment_bytes: group.sender.segment_bytes.map(f64::from),
+            held: 0.5 * (group.acks.packets - 1.0),
             pending: shape.unit * noise.unit(),
             returns: vec![0.0; ring.next_power_of_two()],
             trains: Vec::with_capacity(shape.trains * flows.len()),
@@ -120,6 +126,7 @@ impl Class {
             at: 0,
             left: 0.0,
             factor: 1.0,
+            extra: 0.0,
             sent: Vec::with_capacity(64),
             noise: noise.fork(),
             updates: 0,
@@ -138,13 +145,11 @@ impl Class {
         for (number, flow) in self.flows.iter_mut().enumerate() {
             let train = Train {
                 flow: number as u32,
-                amount: (flow.window / each) as f32,
-                peak: 0.0,
+                amount: ((flow.window - self.held).max(1.0) / each) as f32,
             };
             flow.flight = each * f64::from(train.amount);
             for _ in 0..self.each {
-                let peak = (self.shape.peak * noise.exponential()) as f32;
-                self.trains.push(Train { peak, ..train });
+                self.trains.push(train);
             }
         }
         // Flows differ from one another at random: one train of each is in a random order already.
@@ -219,7 +224,13 @@ impl Class {
         while back > NOTHING {
             let part = back.min(self.left);
             if part > 0.0 {
-                all += self.send(part * self.factor);
+                // An ACK lets go one packet more than it acknowledges, unless the train ends with it.
+                let mut extra = self.extra;
+                if part < self.left {
+                    extra = extra.min(libm::ceil(part / self.shape.unit));
+                }
+                self.extra -= extra;
+                all += self.send(part * self.factor, extra);
                 back -= part;
                 self.left -= part;
             }
@@ -230,16 +241,16 @@ impl Class {
         all
     }
 
-    /// Sends so many packets of the present train.
-    fn send(&mut self, amount: f64) -> f64 {
+    /// Sends so many packets of the present train, and `extra` ones by which its window grew.
+    fn send(&mut self, amount: f64, extra: f64) -> f64 {
         let train = &self.trains[self.at];
         self.sent.push(Piece {
             flow: train.flow,
             train: self.at as u32,
-            amount,
-            peak: f64::from(train.peak),
+            amount: amount + extra,
+            extra,
         });
-        amount
+        amount + extra
     }
 
     /// Begins with the next train, whose flow sends what its window now allows.
@@ -256,6 +267,9 @@ impl Class {
             per_step: self.per_step,
             max_window: self.max_window,
             proportional: self.proportional,
+            whole_segments: self.whole_segments,
+            segment_bytes: self.segment_bytes,
+            held: self.held,
             dither: if self.shape.together {
                 0.0
             } else {
@@ -271,20 +285,17 @@ impl Class {
         flow.sent += after;
         self.left = before;
         train.amount = after as f32;
-        if known || self.noise.unit() < REDRAWN {
-            train.peak = (self.shape.peak * self.noise.exponential()) as f32;
-        }
         // The train returns with the packets that it sends now.
         if before > NOTHING {
-            self.factor = after / before;
+            self.factor = (after / before).min(1.0);
+            self.extra = (after - before).max(0.0);
             return 0.0;
         }
-        if after > 0.0 { self.send(after) } else { 0.0 }
-    }
-
-    /// Largest height, in packets, by which a unit that arrives at once raises the queue.
-    pub fn burst(&self) -> f64 {
-        self.shape.burst
+        if after > 0.0 {
+            self.send(0.0, after)
+        } else {
+            0.0
+        }
     }
 
     /// Pieces that trains sent in this slot.

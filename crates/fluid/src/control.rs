@@ -43,6 +43,10 @@ pub struct Flow {
     pub unknown: u16,
     /// Trains until recovery ends.
     pub recovers: u16,
+    /// Trains until the whole window has been reduced.
+    pub reduces: u16,
+    /// Trains until the last packet that the present event lost has been repaired.
+    pub repaired: u16,
     /// Trains until growth is computed anew.
     pub grows: u16,
 }
@@ -59,12 +63,13 @@ impl Flow {
         round: &Round,
     ) -> (f64, bool) {
         let mut known = false;
+        self.repaired = self.repaired.saturating_sub(1);
         if self.unknown > 0 {
             self.unknown -= 1;
             if self.unknown == 0 {
-                control.reduce(self);
+                control.reduce(self, round.whole_segments);
                 self.missing = 0.0;
-                let kept = (self.window / self.flight).min(1.0);
+                let kept = ((self.window - round.held) / self.flight).min(1.0);
                 if round.proportional {
                     self.kept = kept as f32;
                 } else {
@@ -72,7 +77,9 @@ impl Flow {
                     self.pause = (self.flight * (1.0 - kept)) as f32;
                 }
                 self.events += 1;
-                self.recovers = trains;
+                // Recovery ends when the last retransmission is acknowledged.
+                self.recovers = self.repaired.max(trains);
+                self.reduces = trains;
                 known = true;
             }
         }
@@ -84,15 +91,23 @@ impl Flow {
             }
             let left_out = before.min(f64::from(self.pause));
             self.pause -= left_out as f32;
-            (before - left_out) * f64::from(self.kept)
+            let kept = if self.reduces > 0 {
+                self.reduces -= 1;
+                f64::from(self.kept)
+            } else {
+                1.0
+            };
+            (before - left_out) * kept
         } else {
             if self.grows == 0 {
                 self.growth = control.growth(self, round);
                 self.grows = trains;
             }
             self.grows -= 1;
-            control.advance(self, 1.0 / f64::from(trains));
-            before + libm::floor(self.room(round.dither).max(0.0))
+            let acked = round.acked(self.window);
+            control.advance(self, 1.0 / f64::from(trains), acked);
+            // An ACK lets go at most one packet more than it acknowledges.
+            before + libm::floor(self.room(round).max(0.0)).min(before.max(1.0))
         };
         let after = f64::from(after as f32);
         self.flight += after - before;
@@ -100,8 +115,8 @@ impl Flow {
     }
 
     /// Excess of the window over what the sender believes to be in flight.
-    fn room(&self, dither: f64) -> f64 {
-        self.window - self.flight - f64::from(self.missing) + dither
+    fn room(&self, round: &Round) -> f64 {
+        self.window - round.held - self.flight - f64::from(self.missing) + round.dither
     }
 
     /// Loses `count` of the flow's packets. The sender knows when their train has come back, or with
@@ -114,6 +129,7 @@ impl Flow {
         }
         if self.unknown > 0 {
             self.missing += count as f32;
+            self.repaired = 2 * trains + u16::from(late);
         }
     }
 }
@@ -129,44 +145,84 @@ pub struct Round {
     pub rtt: f64,
     /// Packets per ACK where windows grow by a step per ACK; 1 where bytes are counted.
     pub per_step: f64,
+    /// Packets that a receiver has, on average, and has not acknowledged yet.
+    pub held: f64,
+    /// Bytes of a segment, if windows grow by whole bytes.
+    pub segment_bytes: Option<f64>,
     /// Largest window.
     pub max_window: f64,
     /// Shift of the window at which a packet joins, from -0.5 to 0.5 packets.
     pub dither: f64,
+    /// True if the window after a reduction is cut to whole segments.
+    pub whole_segments: bool,
     /// True if recovery sends in proportion to what is delivered, and does not pause.
     pub proportional: bool,
+}
+
+impl Round {
+    /// Share of a window that is acknowledged in a round trip: its whole packets, those left out that
+    /// receivers hold back.
+    fn acked(&self, window: f64) -> f64 {
+        ((libm::floor(window) - self.held) / window).max(0.0)
+    }
 }
 
 impl FluidControl {
     /// Growth of the window in the next round trip.
     #[inline]
     pub fn growth(&self, flow: &Flow, round: &Round) -> f64 {
+        let acked = round.acked(flow.window);
         let growth = match *self {
-            Self::Gaimd { alpha, .. } => alpha / round.per_step,
-            Self::Scalable { step, .. } => step * flow.window / round.per_step,
+            Self::Gaimd { alpha, .. } => match round.segment_bytes {
+                Some(bytes) if round.per_step > 1.0 => {
+                    // RFC 5681: whole bytes, and one at least.
+                    let step = libm::floor(alpha * bytes / flow.window).max(1.0);
+                    acked * flow.window / round.per_step * step / bytes
+                }
+                _ => acked * alpha / round.per_step,
+            },
+            Self::Scalable { step, .. } => acked * step * flow.window / round.per_step,
+            Self::Cubic { as_linux: true, .. } => acked * self.steps_of_linux(flow, round),
             Self::Cubic {
-                c,
-                reno_friendly,
-                as_linux,
-                ..
+                c, reno_friendly, ..
             } => {
-                let ahead = if as_linux { round.base_rtt } else { round.rtt };
-                let t = round.now - flow.epoch + ahead - f64::from(flow.k);
+                let t = round.now - flow.epoch + round.rtt - f64::from(flow.k);
                 let target = f64::from(flow.plateau) + c * t * t * t;
-                let least = if as_linux { LINUX_LEAST_GROWTH } else { 0.0 };
-                let mut growth = (target - flow.window).max(least);
+                let mut growth = (target - flow.window).clamp(0.0, 0.5 * flow.window);
                 if reno_friendly {
                     growth = growth.max(f64::from(flow.reno) - flow.window);
                 }
-                growth.min(0.5 * flow.window)
+                acked * growth
             }
         };
         growth.min(round.max_window - flow.window).max(0.0)
     }
 
+    /// Growth of Linux's CUBIC in a round trip, whose windows and curve are whole packets
+    /// (`tcp_cubic.c`, `bictcp_update`).
+    fn steps_of_linux(&self, flow: &Flow, round: &Round) -> f64 {
+        let Self::Cubic {
+            c, reno_friendly, ..
+        } = *self
+        else {
+            return 0.0;
+        };
+        let window = libm::floor(flow.window);
+        let t = round.now - flow.epoch + round.base_rtt - f64::from(flow.k);
+        let distance = libm::floor((c * t * t * t).abs()).copysign(t);
+        let mut gap = libm::floor(f64::from(flow.plateau)) + distance - window;
+        if reno_friendly {
+            gap = gap.max(libm::floor(f64::from(flow.reno)) - window);
+        }
+        if gap < 1.0 {
+            return LINUX_LEAST_GROWTH;
+        }
+        window / libm::floor(window / gap).max(2.0)
+    }
+
     /// Grows the window by the part of a round trip that has passed since the last update.
     #[inline]
-    pub fn advance(&self, flow: &mut Flow, part: f64) {
+    pub fn advance(&self, flow: &mut Flow, part: f64, acked: f64) {
         flow.window += flow.growth * part;
         if let Self::Cubic {
             beta,
@@ -180,12 +236,13 @@ impl FluidControl {
             } else {
                 3.0 * (1.0 - beta) / (1.0 + beta)
             };
-            flow.reno += (alpha * part) as f32;
+            flow.reno += (alpha * acked * part) as f32;
         }
     }
 
-    /// Reduces the window for a loss that became known. Returns the reduction, in packets.
-    pub fn reduce(&self, flow: &mut Flow) -> f64 {
+    /// Reduces the window for a loss that became known. Whole packets are in flight; the window that is
+    /// left is cut to them, too, if `whole_segments` is true.
+    pub fn reduce(&self, flow: &mut Flow, whole_segments: bool) {
         let before = flow.window;
         let beta = self.beta();
         if let Self::Cubic {
@@ -205,8 +262,13 @@ impl FluidControl {
             flow.prior = before as f32;
         }
         flow.growth = 0.0;
-        flow.window = (before * beta).max(LEAST_WINDOW).min(before);
-        before - flow.window
+        let left = libm::floor(before) * beta;
+        let left = if whole_segments {
+            libm::floor(left)
+        } else {
+            left
+        };
+        flow.window = left.max(LEAST_WINDOW).min(before);
     }
 
     /// Begins congestion avoidance, after recovery.

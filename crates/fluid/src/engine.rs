@@ -6,6 +6,7 @@ use crate::law::{Law, Seen};
 use crate::link::{Extent, FluidLink};
 use crate::noise::Noise;
 use crate::outcome::{Cost, FluidOutcome};
+use crate::overflow::Burst;
 use crate::tally::Tally;
 
 /// Units of work, slots times classes, between two calls of `should_continue`.
@@ -45,7 +46,7 @@ pub(crate) struct Engine {
     /// See `per_slot`.
     pub packets_per_s: f64,
     pub buffer: f64,
-    /// Upper bound of the trains' peaks.
+    /// Packets by which bursts raise the queue above its level at most.
     pub margin: f64,
     /// Arrivals per slot that do not react to losses; `background_burst` are the packets of a burst.
     pub background: f64,
@@ -60,6 +61,8 @@ pub(crate) struct Engine {
     /// See `batch`.
     pub served: Vec<f64>,
     pub noise: Noise,
+    /// Bursts of a slot in which the queue is nearly full.
+    pub bursts: Vec<Burst>,
     pub slot: u64,
     /// Seconds that leaps passed over.
     pub leapt_s: f64,
@@ -110,7 +113,7 @@ impl Engine {
         let mut lost = self.drops(now_s, wait_s, present);
         let drift = present - lost - self.per_slot;
         if before + drift.max(0.0) + self.margin >= self.buffer + 1.0 {
-            lost += self.overflow(before, present - lost, now_s);
+            lost += self.overflow(before, now_s);
         }
         self.fifo.push(&self.batch);
         let served = self
@@ -135,7 +138,7 @@ impl Engine {
         self.served.last_mut().expect("the background's place")
     }
 
-    fn last_batch(&mut self) -> &mut f64 {
+    pub fn last_batch(&mut self) -> &mut f64 {
         self.batch.last_mut().expect("the background's place")
     }
 
@@ -193,40 +196,8 @@ impl Engine {
         count
     }
 
-    /// Lets pieces of trains arrive one after the other at a queue that is nearly full. They lose what
-    /// it has no room for. Returns the packets lost.
-    fn overflow(&mut self, before: f64, present: f64, now_s: f64) -> f64 {
-        let drift = (present - self.per_slot) / present;
-        let (mut waiting, mut lost) = (before, 0.0);
-        // Classes send at the same time: none is always the last.
-        let first = self.noise.below(self.classes.len());
-        for place in (first..self.classes.len()).chain(0..first) {
-            for piece in 0..self.classes[place].sent().len() {
-                let sent = self.classes[place].sent()[piece];
-                waiting += drift * sent.amount;
-                let burst = self.classes[place].burst() * self.noise.unit();
-                let excess = waiting + sent.peak + burst - self.buffer;
-                // Less than half a packet is no packet to lose.
-                if excess < 1.0 || sent.amount < 0.5 {
-                    continue;
-                }
-                let count = libm::floor(excess).min(sent.amount);
-                waiting -= count;
-                lost += count;
-                self.lose(place, piece, count, now_s);
-            }
-        }
-        let amount = *self.last_batch();
-        let excess = libm::floor(waiting + drift * amount - self.buffer).min(amount);
-        if excess >= 1.0 {
-            *self.last_batch() -= excess;
-            lost += excess;
-        }
-        lost
-    }
-
     /// Loses so many packets of a piece.
-    fn lose(&mut self, place: usize, piece: usize, count: f64, now_s: f64) {
+    pub fn lose(&mut self, place: usize, piece: usize, count: f64, now_s: f64) {
         let burst = self.tally.burst(now_s);
         self.batch[place] -= count;
         if self.classes[place].lose(piece, count, burst, &mut self.noise) {

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_takes_what_is_asked_for() {
+    fn service_removes_the_requested_amount() {
         let mut noise = Noise::new(3, "test");
         for _ in 0..1_000 {
             let mut fifo = Fifo::new(4, 2);

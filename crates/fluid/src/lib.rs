@@ -13,6 +13,7 @@ mod leap;
 mod link;
 mod noise;
 mod outcome;
+mod overflow;
 mod range;
 mod setup;
 mod tally;

@@ -185,6 +185,11 @@ pub struct FluidSender {
     pub proportional: bool,
     /// True if packets leave in units of about a millisecond at the pace (Linux: TSO autosizing).
     pub segmentation_offload: bool,
+    /// True if the window after a reduction is cut to whole segments.
+    pub whole_segments: bool,
+    /// Bytes of a segment if windows grow by whole bytes (RFC 5681); none if by fractions or by whole
+    /// segments.
+    pub segment_bytes: Option<u32>,
 }
 
 impl FluidSender {
@@ -192,12 +197,16 @@ impl FluidSender {
     pub const LINUX: Self = Self {
         proportional: true,
         segmentation_offload: true,
+        whole_segments: true,
+        segment_bytes: None,
     };
 
     /// A sender with the SACK recovery of RFC 6675.
     pub const RFC: Self = Self {
         proportional: false,
         segmentation_offload: false,
+        whole_segments: false,
+        segment_bytes: None,
     };
 }
 

@@ -26,12 +26,6 @@ impl Noise {
         (sum as f64 - 131_070.0) * (1.0 / 37_837.2)
     }
 
-    /// A number of the exponential law with mean 1.
-    #[inline]
-    pub fn exponential(&mut self) -> f64 {
-        self.0.exponential(1.0)
-    }
-
     /// Returns a stream of its own, seeded by this one.
     pub fn fork(&mut self) -> Self {
         Self(RandomStream::new(self.0.bits(), "fork", 0))

@@ -50,8 +50,8 @@ impl fmt::Display for OutOfRange {
             ),
             Self::SmallBuffer { packets } => write!(
                 to,
-                "a buffer of {packets:.0} packets; the hybrid engine needs {LEAST_BUFFER} or more, \
-                 because single packets decide below"
+                "the hybrid engine needs a buffer of at least {LEAST_BUFFER} packets, not {packets:.0}, \
+                 because single packets matter in smaller ones"
             ),
         }
     }

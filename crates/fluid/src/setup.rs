@@ -32,19 +32,9 @@ const TRAINS_MIXED: usize = 2;
 /// trip.
 const LEAST_TRAINS: usize = 16;
 
-/// Mean height of a train's peaks above the mean, for each packet beyond the first that is sent at
-/// once.
-const PEAK: f64 = 0.6;
-
-/// Packets of a train that has half of that height; longer ones have more.
-const LONG_TRAIN: f64 = 10.0;
-
-/// Number of flows with which half of that height is left, since a peak is where trains of different
-/// flows meet.
-const FEW: f64 = 4.0;
-
-/// Bound of a peak, as a multiple of the mean. Peaks are drawn from an exponential law.
-const HIGHEST: f64 = 40.0;
+/// Deviations of the number of packets that arrive in a part of a slot at random times by which the
+/// queue may lie above its level at the end of the slot.
+const RANDOM_TIMES: f64 = 3.0;
 
 /// The largest unit that Linux hands to a device, in packets.
 const LARGEST_UNIT: f64 = 44.0;
@@ -77,15 +67,12 @@ impl Engine {
                     TRAINS_MIXED
                 };
                 let trains = trains.max(LEAST_TRAINS.div_ceil(flows));
-                let peak = if together && flows > 1 {
-                    let among = flows as f64 / (flows as f64 + FEW);
-                    let length = window / trains as f64;
-                    let part = length * length / (length * length + LONG_TRAIN * LONG_TRAIN);
-                    PEAK * among * part * (unit - 1.0)
+                let spread = if together {
+                    unit
                 } else {
-                    0.0
+                    RANDOM_TIMES * (unit * per_slot).sqrt()
                 };
-                margin = margin.max(HIGHEST * peak + unit - 1.0);
+                margin = margin.max(unit + 1.0 + spread);
                 let shape = Shape {
                     group: number,
                     entries,
@@ -95,9 +82,6 @@ impl Engine {
                     window,
                     trains,
                     unit,
-                    // The packets of a slot bound the burst, because a slot shows no finer time.
-                    burst: (unit - 1.0).min(per_slot),
-                    peak,
                     together,
                 };
                 classes.push(Class::new(group, shape, &mut noise));
@@ -117,6 +101,7 @@ impl Engine {
             batch: vec![0.0; places],
             served: vec![0.0; places],
             noise,
+            bursts: Vec::new(),
             slot: 0,
             leapt_s: 0.0,
             tally: Tally::new(buffer, packets_per_s, link.mean_rtt_s()),

@@ -1,6 +1,7 @@
 //! The extension module `goodqueue._core`: conversions between Python and the crates, no logic.
 
 mod error;
+mod explain;
 mod outcome;
 mod passive;
 mod queue;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 /// The compiled core of goodqueue.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::explain::explain;
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]

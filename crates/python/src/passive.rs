@@ -1,4 +1,4 @@
-//! Packet captures: analysed, as JSON and as tables.
+//! Analysis of packet captures, as JSON and as tables.
 
 use crate::error::{file_error, mistake};
 use crate::table::Table;
@@ -10,10 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 
-/// Stands for what is absent in a column of whole numbers; NaN does in the others.
+/// Value that represents a missing one in a column of whole numbers; NaN does in the others.
 const ABSENT: i64 = -1;
 
-/// What a capture shows.
+/// Results of the analysis of a capture.
 #[pyclass(frozen, module = "goodqueue._core")]
 pub struct Analysis {
     report: Report,
@@ -22,8 +22,12 @@ pub struct Analysis {
 
 /// Analyses a capture, or two: before and after the target link.
 #[pyfunction]
-#[pyo3(signature = (path, *, after = None, link_rate_bps = None, drops = None, thresholds = vec![],
-                    seed = 1, progress = None))]
+#[pyo3(
+    signature = (path, *, after = None, link_rate_bps = None, drops = None, thresholds = vec![],
+                 seed = 1, progress = None),
+    text_signature = "(path, *, after=None, link_rate_bps=None, drops=None, thresholds=(), seed=1, \
+                      progress=None)"
+)]
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,
@@ -72,7 +76,7 @@ pub fn analyze(
     }
 }
 
-/// Name, default and description of each threshold.
+/// Returns name, default and description of each threshold.
 #[pyfunction]
 pub fn passive_thresholds() -> Vec<(&'static str, f64, &'static str)> {
     let all = Thresholds::ALL.iter();
@@ -99,18 +103,18 @@ fn or_nan(value: Option<f64>) -> f64 {
 
 #[pymethods]
 impl Analysis {
-    /// Everything but the tables, as JSON.
+    /// Returns all results except the tables, as JSON.
     fn summary_json(&self, py: Python<'_>) -> String {
         py.detach(|| self.report.summary_json(&self.readings).to_string())
     }
 
-    /// The names of flows, by the numbers in a column `flow`.
+    /// Names of flows, by the numbers in a column `flow`.
     #[getter]
     fn flow_names(&self) -> Vec<String> {
         self.report.flows.iter().map(Flow::name).collect()
     }
 
-    /// What numbers in other columns stand for.
+    /// Returns the names for the numbers in other columns.
     #[staticmethod]
     fn names(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let names = PyDict::new(py);
@@ -121,17 +125,17 @@ impl Analysis {
         Ok(names)
     }
 
-    /// Directions of connections with data.
+    /// Returns the table of directions of connections with data.
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let rows: Vec<_> = self.report.flows.iter().enumerate().collect();
         let table = Table::new(py, &rows).integers("flow", |row| row.0 as i64)?;
         let table = extent(table)?;
         let table = round_trips(table)?;
-        let table = troubles(table, self.report.by_log)?;
+        let table = with_losses(table, self.report.by_log)?;
         Ok(judgements(table)?.finish())
     }
 
-    /// Round-trip times.
+    /// Returns the table of round-trip times.
     fn rtts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let flows = self.report.flows.iter().enumerate();
         let rows: Vec<_> = flows
@@ -144,7 +148,7 @@ impl Analysis {
         Ok(table.finish())
     }
 
-    /// Losses.
+    /// Returns the table of losses.
     fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = Table::new(py, &self.report.losses)
             .numbers("time_s", |row| row.time as f64 * 1e-9)?
@@ -154,7 +158,7 @@ impl Analysis {
         Ok(table.finish())
     }
 
-    /// Losses at the target link in bursts.
+    /// Returns the table of loss bursts at the target link.
     fn bursts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = Table::new(py, &self.report.bursts)
             .numbers("time_s", |row| row.time as f64 * 1e-9)?
@@ -167,7 +171,7 @@ impl Analysis {
         Ok(table.finish())
     }
 
-    /// The target link over time.
+    /// Returns the time series of the target link.
     fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = Table::new(py, &self.report.series)
             .numbers("time_s", |row| row.time as f64 * 1e-9)?
@@ -205,12 +209,13 @@ fn round_trips<'py, 'rows>(table: Flows<'py, 'rows>) -> PyResult<Flows<'py, 'row
         .numbers("rtt_mean_s", |row| or_nan(row.1.rtt.mean_s))
 }
 
-/// A log of drops says what the link lost, but not of which flow.
-fn troubles<'py, 'rows>(table: Flows<'py, 'rows>, by_log: bool) -> PyResult<Flows<'py, 'rows>> {
+/// Adds the columns of retransmissions, losses and marks. A log of drops names no flows, so their
+/// losses at the target link are then unknown.
+fn with_losses<'py, 'rows>(table: Flows<'py, 'rows>, by_log: bool) -> PyResult<Flows<'py, 'rows>> {
     let lost = |place: Place| {
-        let is_told = !by_log || place != Place::Target;
+        let is_known = !by_log || place != Place::Target;
         let of = move |flow: &Flow| flow.counts.lost[place as usize] as i64;
-        move |row: &(usize, &Flow)| if is_told { of(row.1) } else { ABSENT }
+        move |row: &(usize, &Flow)| if is_known { of(row.1) } else { ABSENT }
     };
     table
         .integers("retransmissions", |row| row.1.counts.retransmissions as i64)?

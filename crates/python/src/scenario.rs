@@ -1,4 +1,4 @@
-//! Scenarios: read, change, run.
+//! Scenarios: reading, changing, running.
 
 use crate::error::{file_error, scenario_error, unit_error};
 use crate::outcome::Outcome;
@@ -18,15 +18,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// All headers of a frame, with every option.
+/// Default of the captured bytes of a frame: all headers with every option.
 const DEFAULT_SNAP: u64 = 128;
-/// The snap length that means whole frames (tcpdump's).
+/// Snap length of whole frames (as in tcpdump).
 const MOST_SNAP: u64 = 262_144;
 
-/// Shares of a run that are tried in turn, to see what the whole costs.
+/// Shares of a run that are tried in turn, to estimate the cost of the whole.
 const SHARES_OF_TRIAL: [f64; 6] = [1.0 / 1024.0, 1.0 / 256.0, 1.0 / 64.0, 1.0 / 16.0, 0.25, 1.0];
 
-/// What runs a scenario: by its name.
+/// Engine that runs a scenario, by its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     Packets,
@@ -45,7 +45,7 @@ impl FromPyObject<'_, '_> for Engine {
     }
 }
 
-/// A switch that stops the runs it was given to.
+/// A switch that stops the runs to which it was passed.
 #[pyclass(frozen, module = "goodqueue._core")]
 pub struct Cancel(Arc<AtomicBool>);
 
@@ -56,13 +56,13 @@ impl Cancel {
         Self(Arc::default())
     }
 
-    /// Stops them.
+    /// Stops the runs.
     fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// What [`Scenario::parse`] is called with.
+/// Arguments of [`Scenario::parse`] for pickling.
 type ResolvedArguments<'py> = (Bound<'py, PyBytes>, &'static str, Vec<(String, String)>);
 
 /// A valid scenario.
@@ -86,37 +86,38 @@ impl Scenario {
             .map_err(|error| scenario_error(py, &error))
     }
 
-    /// One line that says what the scenario shows.
+    /// One line that describes the scenario.
     #[getter]
     fn title(&self) -> &str {
         self.0.title()
     }
 
-    /// How long a run lasts, in simulated seconds.
+    /// Length of a run in simulated seconds.
     #[getter]
     fn duration_s(&self) -> f64 {
         self.0.duration().as_secs_f64()
     }
 
-    /// How much of that at the beginning is not measured, in seconds.
+    /// Length of the warm-up in seconds, which is not measured.
     #[getter]
     fn warmup_s(&self) -> f64 {
         self.0.warmup().as_secs_f64()
     }
 
-    /// The seed of its random streams.
+    /// Seed of its random streams.
     #[getter]
     fn seed(&self) -> u64 {
         self.0.seed()
     }
 
-    /// The links that results are reported for.
+    /// Links in its results.
     #[getter]
     fn links(&self) -> Vec<String> {
         self.0.link_names()
     }
 
-    /// All flows: name, workload (`bulk`, `ping` or nothing) and the links that their data cross.
+    /// Returns all flows: name, workload (`bulk`, `ping` or an empty text), and the links that
+    /// their data cross.
     fn flows(&self) -> Vec<(String, &'static str, Vec<String>)> {
         let network = self.0.network();
         let name = |link: &LinkId| network.links[link.0 as usize].name.clone();
@@ -135,22 +136,22 @@ impl Scenario {
         flows.collect()
     }
 
-    /// The scenario with every key written out.
+    /// Returns the scenario with every key written out.
     fn resolved_toml(&self) -> String {
         self.0.resolved_toml()
     }
 
-    /// What the scenario's results depend on besides the seed.
+    /// Returns all parts of the scenario that affect its results, except the seed.
     fn canonical_toml(&self) -> String {
         self.0.canonical_toml()
     }
 
-    /// How long a run takes, in units of its own.
+    /// Returns the relative cost of a run.
     fn weight(&self) -> f64 {
         self.0.weight()
     }
 
-    /// The names of the metrics that its runs have, from its first instant.
+    /// Returns the names of the metrics of its runs.
     fn metric_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let scenario = self.0.clone();
         waited_for(py, move || {
@@ -164,10 +165,13 @@ impl Scenario {
         })
     }
 
-    /// Runs from the start until so many seconds of computing have passed, or to the end. Returns
-    /// what building and summing up took, and points on the way: seconds of computing and the
-    /// share of the simulated time that was done by then.
-    #[pyo3(signature = (seconds, engine = Engine::Packets))]
+    /// Runs the scenario for this number of seconds of computing, or to its end. Returns the
+    /// seconds for building and summarising, and points on the way: seconds of computing, and the
+    /// share of the simulated time at that point.
+    #[pyo3(
+        signature = (seconds, engine = Engine::Packets),
+        text_signature = "($self, seconds, engine='packets')"
+    )]
     fn calibrate(
         &self,
         py: Python<'_>,
@@ -189,8 +193,9 @@ impl Scenario {
         found.map_err(|why| refused(py, why))
     }
 
-    /// Why the hybrid engine does not answer for it: `unable`, or `unproved` where it runs it and
-    /// was not shown to agree with the packet engine; and the reason in words.
+    /// Returns the reason why the hybrid engine does not answer for the scenario, or None. It is
+    /// `unable` if it cannot run it, or `unproved` if it was not shown to agree with the packet
+    /// engine, with an explanation.
     fn hybrid_limits(&self, py: Python<'_>) -> Option<(&'static str, String)> {
         py.detach(|| match self.0.hybrid() {
             Err(why) => Some(("unable", why)),
@@ -198,7 +203,7 @@ impl Scenario {
         })
     }
 
-    /// Pickles as its resolved text.
+    /// Pickles the scenario as its resolved text.
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, ResolvedArguments<'py>)> {
@@ -208,18 +213,19 @@ impl Scenario {
         Ok((parse, (text, "<resolved scenario>", Vec::new())))
     }
 
-    /// The same scenario under another seed.
+    /// Returns the same scenario with another seed.
     fn with_seed(&self, seed: u64) -> Self {
         Self(self.0.with_seed(seed))
     }
 
-    /// The same scenario; flows that say nothing of it start up to so many seconds later.
+    /// Returns the same scenario with a default for the largest random delay of the start, in
+    /// seconds.
     fn with_default_jitter(&self, seconds: f64) -> Self {
         Self(self.0.with_default_jitter(Span::from_secs_f64(seconds)))
     }
 
-    /// The same scenario with room for so many of a link's largest frames, stated in packets or
-    /// in bytes as the scenario does.
+    /// Returns the same scenario with a limit of this number of a link's largest frames, in packets
+    /// or in bytes as the scenario states it.
     fn with_limit(&self, py: Python<'_>, link: &str, packets: u64) -> PyResult<Self> {
         let changed = self
             .limit_of(link, packets)
@@ -229,7 +235,7 @@ impl Scenario {
             .map_err(|error| unit_error(py, "--link", error))
     }
 
-    /// What room for so many of a link's largest frames, or its own limit, comes to in every unit.
+    /// Returns a limit of this number of a link's largest frames, or its own limit, in every unit.
     #[pyo3(signature = (link, packets = None))]
     fn buffer<'py>(
         &self,
@@ -258,7 +264,8 @@ impl Scenario {
         Ok(facts)
     }
 
-    /// The TCP flows without end whose data cross a link, as rules for buffer sizes see them.
+    /// Returns the TCP flows without end whose data cross a link, as rules for buffer sizes see
+    /// them.
     fn long_flows<'py>(&self, py: Python<'py>, link: &str) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let flows = self.0.long_flows(link);
         let flows = flows.map_err(|error| unit_error(py, "--link", error))?;
@@ -279,16 +286,19 @@ impl Scenario {
             .collect()
     }
 
-    /// The `tc` commands that give a Linux device the queue of this link.
+    /// Returns the `tc` commands that give a Linux device the queue of this link.
     #[pyo3(signature = (link, *, fifo_in_bytes = false))]
     fn qdisc(&self, py: Python<'_>, link: &str, fifo_in_bytes: bool) -> PyResult<Vec<String>> {
         let commands = self.0.qdisc_commands(link, fifo_in_bytes);
         commands.map_err(|error| unit_error(py, link, error))
     }
 
-    /// What a run takes of memory: triples of what, how many, and bytes for each. What is recorded is
-    /// as the scenario says unless given.
-    #[pyo3(signature = (*, series = None, packets = None, engine = Engine::Packets))]
+    /// Returns the memory of a run: triples of a kind of part, their number, and bytes of each. The
+    /// scenario sets the records unless they are given.
+    #[pyo3(
+        signature = (*, series = None, packets = None, engine = Engine::Packets),
+        text_signature = "($self, *, series=None, packets=None, engine='packets')"
+    )]
     fn memory(
         &self,
         series: Option<bool>,
@@ -308,16 +318,20 @@ impl Scenario {
             .collect()
     }
 
-    /// Runs it, without holding the interpreter's lock. What is recorded is as the scenario says
-    /// unless given. `queues` are factories of queue disciplines, by link. `traces` are pairs of a
-    /// trace's name and a file; frames of captures are cut to `snap` bytes. `watch` is called some
-    /// times a second with the share of the simulated time that is done and the bytes of traces
-    /// written, and ends the run by raising. A run with a switch to cancel it, one of many on
-    /// threads, is not watched. The hybrid engine has no series, packets, queues or traces.
-    #[pyo3(signature = (
-        *, series = None, packets = None, cancel = None, queues = Vec::new(), traces = Vec::new(),
-        snap = DEFAULT_SNAP, watch = None, engine = Engine::Packets
-    ))]
+    /// Runs the scenario without holding the interpreter's lock. The scenario sets the records
+    /// unless they are given. `queues` are factories of queue disciplines, by link. `traces` are
+    /// pairs of a trace's name and a file; frames of captures are cut to `snap` bytes. `watch` is
+    /// called several times a second with the share of the simulated time that is done and the
+    /// bytes of traces written. It ends the run by raising. A run that has a switch to cancel it,
+    /// for threads, is not watched. The hybrid engine has no series, packets, queues or traces.
+    #[pyo3(
+        signature = (
+            *, series = None, packets = None, cancel = None, queues = Vec::new(),
+            traces = Vec::new(), snap = DEFAULT_SNAP, watch = None, engine = Engine::Packets
+        ),
+        text_signature = "($self, *, series=None, packets=None, cancel=None, queues=(), traces=(), \
+                          snap=128, watch=None, engine='packets')"
+    )]
     #[expect(clippy::too_many_arguments, reason = "options, by name")]
     fn run(
         &self,
@@ -376,7 +390,7 @@ impl Scenario {
         let done = interruptible(py, &shared, tell, move || {
             worker.run(|now| switch.go_on(now.0))
         });
-        // Where the work was left alone, nobody else removes what it has written.
+        // If the work was abandoned, nobody else removes the files that it has written.
         done.inspect_err(|_| parts.iter().for_each(|part| drop(fs::remove_file(part))))?
     }
 }
@@ -410,8 +424,8 @@ fn trial(
     (built + begun.elapsed().as_secs_f64(), points)
 }
 
-/// Runs shares of a scenario by the hybrid engine, each four times the last, until so many seconds of
-/// computing have passed, or to the end; see [`Scenario::calibrate`].
+/// Runs increasing shares of a scenario by the hybrid engine, each four times the last, for this
+/// number of seconds of computing, or to the end; see [`Scenario::calibrate`].
 fn hybrid_trial(
     scenario: &goodqueue_scenario::Scenario,
     switch: &Shared,
@@ -435,7 +449,7 @@ fn hybrid_trial(
     Ok((built, points))
 }
 
-/// Runs by the hybrid engine while `go_on` says so.
+/// Runs the scenario by the hybrid engine while `go_on` returns true.
 fn simulate(hybrid: Hybrid, go_on: &mut dyn FnMut() -> bool) -> PyResult<Outcome> {
     match hybrid.run(go_on) {
         Some(outcome) => Ok(Outcome::of_hybrid(hybrid, outcome)),
@@ -443,25 +457,25 @@ fn simulate(hybrid: Hybrid, go_on: &mut dyn FnMut() -> bool) -> PyResult<Outcome
     }
 }
 
-/// What the hybrid engine cannot run, as an error.
+/// Returns the error for a scenario that the hybrid engine cannot run.
 fn refused(py: Python<'_>, message: String) -> PyErr {
     let help = "leave the engine out: the packet engine runs every scenario".to_owned();
     unit_error(py, "engine", UnitError { message, help })
 }
 
-/// All that a run needs.
+/// Inputs of a run.
 struct Job {
     scenario: goodqueue_scenario::Scenario,
     series: Option<bool>,
     packets: Option<bool>,
-    /// In place of the scenario's, by link.
+    /// Queues in place of the scenario's, by link.
     queues: Vec<(String, QueueConfig)>,
     raised: Raised,
     traces: Traces,
 }
 
 impl Job {
-    /// Builds the network, runs it while `go_on` says so, and sums up.
+    /// Builds the network, runs it while `go_on` returns true, and summarises.
     fn run(mut self, mut go_on: impl FnMut(Time) -> bool) -> PyResult<Outcome> {
         let mut network = self.scenario.network();
         for (link, queue) in self.queues {
@@ -493,7 +507,7 @@ impl Job {
     }
 }
 
-/// Opens all traces, before any time is spent on the run.
+/// Opens all traces before the run begins.
 fn open_traces(
     py: Python<'_>,
     scenario: &goodqueue_scenario::Scenario,
@@ -528,7 +542,7 @@ fn open_traces(
 }
 
 impl Scenario {
-    /// Runs it by the hybrid engine, which does not say how far it has come.
+    /// Runs the scenario by the hybrid engine, which does not report progress.
     fn run_hybrid(
         &self,
         py: Python<'_>,
@@ -560,13 +574,13 @@ impl Scenario {
     }
 }
 
-/// The version of the core.
+/// Returns the version of the core.
 #[pyfunction]
 pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The JSON Schema of scenario files.
+/// Returns the JSON Schema of scenario files.
 #[pyfunction]
 pub fn schema() -> String {
     goodqueue_scenario::schema()

@@ -27,30 +27,30 @@ impl Study {
             .map_err(|error| scenario_error(py, &error))
     }
 
-    /// How many points of its grid are not excluded.
+    /// Number of points of its grid that are not excluded.
     #[getter]
     fn variants(&self) -> usize {
         self.0.variants()
     }
 
-    /// All but the variants, as JSON.
+    /// Returns all but the variants, as JSON.
     fn outline_json(&self) -> String {
         self.0.outline_json()
     }
 
-    /// The values of the axes at a variant by column, as JSON.
+    /// Returns the values of the axes at a variant by column, as JSON.
     fn parameters_json(&self, variant: usize) -> String {
         self.0.parameters_json(variant)
     }
 
-    /// The scenario of a variant.
+    /// Returns the scenario of a variant.
     fn scenario(&self, py: Python<'_>, variant: usize) -> PyResult<Scenario> {
         py.detach(|| self.0.scenario(variant))
             .map(Scenario)
             .map_err(|error| scenario_error(py, &error))
     }
 
-    /// Checks the names of metrics that it uses against those that runs have.
+    /// Checks the names of metrics in the study against those of its runs.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "Python hands over a list of its own"
@@ -60,26 +60,26 @@ impl Study {
         checked.map_err(|error| scenario_error(py, &error))
     }
 
-    /// The study with its base scenario written into it.
+    /// Returns the study with its base scenario written into it.
     fn resolved_toml(&self) -> String {
         self.0.resolved_toml()
     }
 }
 
-/// The version of what runs of the hybrid engine yield.
+/// Returns the version of the hybrid engine's results.
 #[pyfunction]
 pub fn hybrid_version() -> u32 {
     goodqueue_scenario::HYBRID_VERSION
 }
 
-/// The version of what runs yield.
+/// Returns the version of results.
 #[pyfunction]
 pub fn results_version() -> u32 {
     goodqueue_scenario::RESULTS_VERSION
 }
 
-/// Reads a number with its unit as columns of results have it: the value, and the end of such a
-/// column's name (`10Mbps` as 10,000,000 and `_bps`). None of anything else.
+/// Converts a number with its unit to the form of a result's column: the value, and the end of such
+/// a column's name (`10Mbps` to 10,000,000 and `_bps`). Returns None for anything else.
 #[pyfunction]
 pub fn measure(text: &str) -> Option<(f64, &'static str)> {
     goodqueue_scenario::measure_text(text)

@@ -5,26 +5,26 @@ use goodqueue_scenario::StatedSpans;
 use goodqueue_types::Span;
 use pyo3::prelude::*;
 
-/// Reads `98%` or a number from 0 to 1; `what` names it in messages.
+/// Reads `98%` or a number from 0 to 1; `what` names the value in messages.
 #[pyfunction]
 pub fn parse_fraction(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {
     goodqueue_scenario::parse_fraction(text).map_err(|error| unit_error(py, what, error))
 }
 
-/// Reads lines of `tc`: the queue's table for a scenario, the commands of `tc` that make it, and
-/// what the lines do not show.
+/// Reads lines of `tc`. Returns the queue's table for a scenario, its `tc` commands, and the
+/// properties that the lines do not show.
 #[pyfunction]
 pub fn parse_qdisc(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>, Vec<String>)> {
     let refuse = |error| unit_error(py, "qdisc", error);
     let qdisc = goodqueue_scenario::parse_qdisc(text).map_err(refuse)?;
-    // A full Ethernet frame, with the header that tc counts.
+    // The frame is a full Ethernet frame, with the header that tc counts.
     goodqueue_scenario::check_queue(&qdisc.queue, 1514).map_err(refuse)?;
     let commands = goodqueue_scenario::qdisc_commands(&qdisc.queue, 1514, 1500).map_err(refuse)?;
     let table = goodqueue_scenario::queue_toml(&qdisc.queue).unwrap_or_default();
     Ok((table, commands, qdisc.notes))
 }
 
-/// Reads a rate (`50Mbps`) as bits per second; `what` names it in messages.
+/// Reads a rate (`50Mbps`) as bits per second; `what` names the value in messages.
 #[pyfunction]
 pub fn parse_rate(py: Python<'_>, what: &str, text: &str) -> PyResult<u64> {
     goodqueue_scenario::parse_rate(text)
@@ -32,13 +32,13 @@ pub fn parse_rate(py: Python<'_>, what: &str, text: &str) -> PyResult<u64> {
         .map_err(|error| unit_error(py, what, error))
 }
 
-/// Reads a size (`1500B`) as bytes; `what` names it in messages.
+/// Reads a size (`1500B`) as bytes; `what` names the value in messages.
 #[pyfunction]
 pub fn parse_size(py: Python<'_>, what: &str, text: &str) -> PyResult<u64> {
     goodqueue_scenario::parse_size(text).map_err(|error| unit_error(py, what, error))
 }
 
-/// Reads a time (`50ms`) as seconds; `what` names it in messages.
+/// Reads a time (`50ms`) as seconds; `what` names the value in messages.
 #[pyfunction]
 pub fn parse_span(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {
     goodqueue_scenario::parse_span(text)
@@ -46,7 +46,7 @@ pub fn parse_span(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {
         .map_err(|error| unit_error(py, what, error))
 }
 
-/// Several times in seconds: each of them, or the ends of a range.
+/// Several times in seconds: a list, or the ends of a range.
 #[derive(IntoPyObject)]
 pub enum Spans {
     Listed(Vec<f64>),
@@ -54,7 +54,7 @@ pub enum Spans {
 }
 
 /// Reads times (`40ms`, `20ms,80ms`, `20ms..534ms`) as a list of seconds, or as the two ends of a
-/// range; `what` names them in messages.
+/// range; `what` names the values in messages.
 #[pyfunction]
 pub fn parse_spans(py: Python<'_>, what: &str, text: &str) -> PyResult<Spans> {
     let stated = goodqueue_scenario::parse_spans(text);

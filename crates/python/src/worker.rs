@@ -1,7 +1,8 @@
-//! Work that Ctrl-C can end: on a thread of its own, while the calling thread looks for signals.
+//! Work that Ctrl-C can interrupt: it runs on its own thread, while the calling thread handles
+//! signals.
 //!
-//! Building a large network and summing up its results have no point at which they could be asked
-//! whether to go on. The caller therefore waits for them only as long as it wants to.
+//! Building a large network and summarising its results cannot be interrupted. After an interrupt,
+//! the caller waits for them only for a limited time.
 
 use pyo3::prelude::*;
 use std::panic;
@@ -11,11 +12,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// How often the calling thread looks for signals.
+/// Time between the checks for signals by the calling thread.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// How long work that was told to stop has to end by itself. After that it is left alone: it ends
-/// when it is next asked whether to go on, or with the process.
+/// Time that interrupted work has to end by itself. After that it is left alone: it ends at its
+/// next check, or with the process.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 /// Stack of the working thread, in bytes: as large as that of a process's main thread.
@@ -29,23 +30,23 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Notes that the work has reached this point; returns true if it is to go on.
+    /// Records the progress of the work. Returns true if it is to continue.
     pub fn go_on(&self, reached: u64) -> bool {
         self.reached.store(reached, Ordering::Relaxed);
         !self.stopped.load(Ordering::Relaxed)
     }
 
-    /// How far the work has come.
+    /// Returns the progress of the work.
     pub fn reached(&self) -> u64 {
         self.reached.load(Ordering::Relaxed)
     }
 }
 
-/// Does `work` on another thread and returns what it yields. Meanwhile signals are looked for and
-/// `watch` is called, both by the calling thread, until one of them raises.
+/// Does `work` on another thread and returns its result. Meanwhile the calling thread handles
+/// signals and calls `watch`, until one of them raises.
 ///
 /// # Errors
-/// The exception that a signal's handler (such as `KeyboardInterrupt`) or `watch` raised.
+/// Returns the exception that a signal's handler (such as `KeyboardInterrupt`) or `watch` raised.
 pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     shared: &Shared,
@@ -54,7 +55,7 @@ pub fn interruptible<T: Send + 'static>(
 ) -> PyResult<T> {
     let (sender, mut receiver) = mpsc::sync_channel(1);
     let worker = thread::Builder::new().stack_size(STACK).spawn(move || {
-        // Nobody waits any more if the caller was interrupted.
+        // There is no receiver if the caller was interrupted.
         let _ = sender.send(work());
     })?;
     loop {
@@ -79,10 +80,10 @@ pub fn interruptible<T: Send + 'static>(
     }
 }
 
-/// The same for work that has no point at which it could be told to stop.
+/// Does work that cannot be interrupted on another thread.
 ///
 /// # Errors
-/// The exception that a signal's handler raised.
+/// Returns the exception that a signal's handler raised.
 pub fn waited_for<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn headroom_is_there_however_full_the_rest_is() {
+    fn headroom_is_free_however_full_the_rest_is() {
         let mut pool = BufferPool::shared(1_000, 4, Sharing::Complete, 100);
         saturate(&mut pool, 0..1);
         assert_eq!((pool.used_by(0), pool.shared_free()), (700, 0));

@@ -79,7 +79,7 @@ impl Configuration for BlueConfig {
             if !(step > 0.0 && step <= 1.0) {
                 return Err(Refusal::new(
                     key,
-                    format!("{step} is no step of a probability"),
+                    format!("{step} is not a step of a probability"),
                     "write a number above 0 and at most 1; the paper has 0.02 and 0.002",
                 ));
             }

@@ -154,7 +154,7 @@ mod tests {
     /// The paper's figures 2 and 3: with a quantum of 500, queue 1 sends its packet of 200 bytes
     /// and keeps 300, because the next has 750. Queue 2 is next, with packets of 500.
     #[test]
-    fn what_a_flow_may_not_send_it_keeps_for_the_next_round() {
+    fn a_flow_keeps_unused_credit_for_the_next_round() {
         let config = DrrConfig {
             quantum: 500,
             ..DrrConfig::new(Limit::Packets(100))

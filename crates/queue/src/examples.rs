@@ -160,7 +160,7 @@ mod tests {
     use crate::{Configuration, conformance};
 
     #[test]
-    fn every_kind_is_there() {
+    fn every_kind_is_present() {
         let examples = examples();
         for word in QueueConfig::WORDS {
             let found = examples

@@ -161,7 +161,7 @@ impl Configuration for PrioConfig {
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         let count = self.bands.len();
         if !(2..=16).contains(&count) {
-            let message = format!("strict priority among {count} bands");
+            let message = format!("the number of bands is {count}");
             return Err(Refusal::new("bands", message, "write from 2 to 16 bands"));
         }
         if let Some(band) = self.map.bands().iter().find(|b| usize::from(**b) >= count) {

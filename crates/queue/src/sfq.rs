@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equally_long_queues_the_one_that_changed_last_loses() {
+    fn the_longest_queue_that_changed_last_loses() {
         let mut rig = Rig::new(&sfq(4));
         for (flow, number) in [(0, 0), (1, 0), (1, 1), (0, 1), (2, 0)] {
             rig.offer(packet(flow, number, 100));

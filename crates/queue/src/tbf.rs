@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_bucket_can_hold_is_dropped_on_arrival() {
+    fn packets_larger_than_the_bucket_are_dropped_on_arrival() {
         let (left, drops) = departures(&filter(None), &[3_001, 3_000]);
         assert_eq!((left, drops), (vec![0], 1));
     }

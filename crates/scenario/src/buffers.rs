@@ -1,15 +1,15 @@
-//! What a limit comes to in every unit: people think in different ones.
+//! A limit in every unit, because readers think in different ones.
 
 use crate::scenario::Scenario;
 use crate::units::UnitError;
 use goodqueue_queue::{Configuration, Limit};
 use goodqueue_types::{Framing, Rate, Span};
 
-/// What a limit counts, to be printed beside every limit.
+/// Explanation of a limit, to be printed beside every limit.
 pub const LIMIT_COUNTS: &str =
     "frames waiting, not the one in transmission; bytes include link-layer framing";
 
-/// A buffer in every unit; `None` without a limit or where a unit has no meaning.
+/// A buffer in every unit. `None` without a limit, or if a unit has no meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BufferEcho {
     /// The link's name.
@@ -18,15 +18,15 @@ pub struct BufferEcho {
     pub rate: Option<Rate>,
     /// The limit that the queue enforces.
     pub limit: Limit,
-    /// Largest frame of the scenario on this link, in bytes; packets are converted by it.
+    /// Largest frame of the scenario on this link in bytes, with which packets are converted.
     pub frame_bytes: u64,
-    /// The IP packet in it.
+    /// IP packet in that frame, in bytes.
     pub packet_bytes: u64,
     /// Mean base round-trip time of the flows that cross the link; `None` if none does.
     pub base_rtt: Option<Span>,
-    /// Whole frames that may wait.
+    /// Number of whole frames that may wait.
     pub packets: Option<u64>,
-    /// Frame bytes that may wait.
+    /// Number of frame bytes that may wait.
     pub bytes: Option<u64>,
     /// Milliseconds that the link takes to send them.
     pub ms: Option<f64>,

@@ -1,28 +1,28 @@
-//! The file as a tree of values that know where they came from, with the overrides laid over it.
+//! The file as a tree of values with their places, to which the overrides are applied.
 
 use crate::error::{Checked, Origin, Problem, ScenarioError, shorten};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Larger files are no scenarios.
+/// Size in bytes above which a file is not accepted as a scenario.
 const LARGEST_FILE: usize = 1 << 20;
 /// Deepest path of an override; the parser of the file has its own bound.
 const DEEPEST: usize = 16;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub value: Value,
     pub at: Origin,
-    /// What was typed, for the value of an override: there a text needs no quotes.
+    /// Text of an override as typed, in which a string needs no quotes.
     pub raw: Option<String>,
 }
 
-/// What a scenario file can say.
+/// Value of a scenario file.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Text(String),
-    /// As written, and its value if it fits.
+    /// An integer as written, and its value if it fits.
     Integer(String, Option<i128>),
     Float(String, f64),
     Flag(bool),
@@ -46,7 +46,7 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// The same value as if it had come from elsewhere.
+    /// Returns the same value with another origin.
     pub(crate) fn placed(&self, at: Origin) -> Self {
         let value = match &self.value {
             Value::List(items) => Value::List(items.iter().map(|item| item.placed(at)).collect()),
@@ -79,7 +79,7 @@ impl Table {
 }
 
 impl Value {
-    /// What it is, for messages.
+    /// Returns a description of the value for messages.
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Text(text) => format!("the text \"{}\"", shorten(text)),
@@ -94,7 +94,7 @@ impl Value {
     }
 }
 
-/// A file and its overrides, with what is needed to say where a mistake is.
+/// A file and its overrides, with the texts that are needed to locate a mistake.
 pub(crate) struct Document<'a> {
     pub file: &'a str,
     pub text: &'a str,
@@ -103,7 +103,7 @@ pub(crate) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads the file and lays the overrides over it.
+    /// Reads the file and applies the overrides.
     pub(crate) fn read(
         bytes: &'a [u8],
         file: &'a str,
@@ -127,7 +127,8 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
-    /// A tree that was read before, from `file` with this text and these overrides.
+    /// Creates a document from a tree that was read before, from `file` with this text and these
+    /// overrides.
     pub(crate) fn of(
         file: &'a str,
         text: &'a str,
@@ -149,7 +150,7 @@ impl<'a> Document<'a> {
         apply(&mut self.root, self.overrides)
     }
 
-    /// Turns an offset into a line and a column, an override into its own text.
+    /// Converts an offset to a line and a column, and an override to its own text.
     pub(crate) fn locate(&self, problem: Problem) -> ScenarioError {
         let (file, line, column) = match problem.at {
             Origin::File(offset) => {
@@ -179,7 +180,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Refuses what cannot be a scenario before anything looks inside.
+/// Refuses contents that cannot be a scenario before they are parsed.
 fn check_bytes<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str, ScenarioError> {
     let refuse = |offset: Option<usize>, message: String, help: &str| {
         let place = offset.map(|offset| {
@@ -221,7 +222,7 @@ fn check_bytes<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str, ScenarioError
     })
 }
 
-/// Line and column, in characters from 1, of a byte offset.
+/// Returns line and column, in characters from 1, of a byte offset.
 pub(crate) fn position(text: &str, offset: usize) -> (u32, u32) {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {
@@ -233,7 +234,7 @@ pub(crate) fn position(text: &str, offset: usize) -> (u32, u32) {
     (line, before[start..].chars().count() as u32 + 1)
 }
 
-/// A message of the TOML parser, with a remedy for the common mistakes.
+/// Converts a message of the TOML parser, with a remedy for the common mistakes.
 fn syntax_problem(text: &str, error: &toml::de::Error, at: Option<Origin>) -> Problem {
     let span = error.span().unwrap_or(0..0);
     let written = text.get(span.clone()).unwrap_or_default().trim();
@@ -272,7 +273,7 @@ fn convert_table(table: &DeTable<'_>, origin: Option<Origin>) -> Table {
     }
 }
 
-/// Copies a parsed value; `origin` replaces offsets where they mean nothing.
+/// Copies a parsed value. `origin` replaces offsets if they have no meaning.
 fn convert(node: &Spanned<DeValue<'_>>, origin: Option<Origin>) -> Node {
     let value = match node.get_ref() {
         DeValue::String(text) => Value::Text(text.to_string()),
@@ -299,7 +300,7 @@ fn convert(node: &Spanned<DeValue<'_>>, origin: Option<Origin>) -> Node {
     }
 }
 
-/// Lays overrides over the tree.
+/// Applies overrides to the tree.
 pub(crate) fn apply(root: &mut Node, overrides: &[(String, String)]) -> Checked<()> {
     for (index, (path, text)) in overrides.iter().enumerate() {
         let at = Origin::Override(index);
@@ -312,7 +313,7 @@ pub(crate) fn apply(root: &mut Node, overrides: &[(String, String)]) -> Checked<
     Ok(())
 }
 
-/// Puts a value at a path of keys.
+/// Sets the value at a path of keys.
 pub(crate) fn lay(
     root: &mut Node,
     at: Origin,
@@ -339,7 +340,7 @@ pub(crate) fn lay(
     Ok(())
 }
 
-/// The value of an override: TOML if it is, else a text without quotes.
+/// Returns the value of an override: TOML if it is valid, else a text without quotes.
 fn override_value(text: &str, at: Origin) -> Checked<Node> {
     if text.len() > LARGEST_FILE || text.contains('\0') {
         return Err(Problem::new(
@@ -362,7 +363,7 @@ fn override_value(text: &str, at: Origin) -> Checked<Node> {
     })
 }
 
-/// The child of a table by key, made if missing, or of a list by index or by its `name`.
+/// Returns the child of a table by key, created if missing, or of a list by index or by its `name`.
 fn step<'n>(node: &'n mut Node, part: &str, at: Origin) -> Result<&'n mut Node, (String, String)> {
     match &mut node.value {
         Value::Table(table) => {

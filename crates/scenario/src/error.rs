@@ -1,11 +1,11 @@
-//! One clear message per mistake: where, what, and what to write instead.
+//! One clear message per mistake: its place, the mistake, and the text to write instead.
 
 use std::fmt;
 
 /// A mistake in a scenario file or in an override.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// The file, or the override (`--set path=value`) that holds the mistake.
+    /// The file, or the override (`--set path=value`) with the mistake.
     pub file: String,
     /// Line in the file, from 1; `None` for an override or a file that cannot be read at all.
     pub line: Option<u32>,
@@ -13,9 +13,9 @@ pub struct ScenarioError {
     pub column: Option<u32>,
     /// The key's path (`topology.bottleneck.rate`); empty for a mistake of the file as a whole.
     pub key: String,
-    /// What is wrong.
+    /// Description of the mistake.
     pub message: String,
-    /// What to write instead.
+    /// Text to write instead.
     pub help: String,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// Where a value came from.
+/// Origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// Byte offset into the file.
@@ -50,7 +50,7 @@ pub(crate) enum Origin {
     Override(usize),
 }
 
-/// A mistake before its offset has become a line.
+/// A mistake whose offset has not been converted to a line yet.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub at: Origin,
@@ -59,7 +59,7 @@ pub(crate) struct Problem {
     pub help: String,
 }
 
-/// What readers return.
+/// Result of readers.
 pub(crate) type Checked<T> = Result<T, Problem>;
 
 impl Problem {
@@ -78,7 +78,7 @@ impl Problem {
     }
 }
 
-/// The choice nearest to what was written, if one is near enough to be meant.
+/// Returns the choice nearest to the written text, if one is near enough to be meant.
 pub(crate) fn nearest<'a>(
     written: &str,
     choices: impl IntoIterator<Item = &'a str>,
@@ -97,7 +97,7 @@ pub(crate) fn nearest<'a>(
         .map(|(_, choice)| choice)
 }
 
-/// A value as it was written, short enough for one line of a message.
+/// Returns a value as it was written, short enough for one line of a message.
 pub(crate) fn shorten(text: &str) -> String {
     const LONGEST: usize = 60;
     let clean: String = text

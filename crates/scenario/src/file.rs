@@ -1,4 +1,4 @@
-//! Files that a scenario names: read within bounds, from the scenario's folder on.
+//! Files that a scenario names: read with limits on their size, relative to the scenario's folder.
 
 use crate::error::{Checked, Problem, shorten};
 use crate::reader::{Field, Reader};
@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Where something was read: the full path of the file, and the checksum of what was in it.
+/// Origin of data: full path of the file, and checksum of its content.
 pub(crate) type Origin = (PathBuf, u64);
 
-/// A file by the keys `file` and `checksum` of a table.
+/// A file that the keys `file` and `checksum` of a table name.
 pub(crate) struct NamedFile<'a> {
     pub bytes: Vec<u8>,
     field: Field<'a>,
@@ -19,7 +19,7 @@ pub(crate) struct NamedFile<'a> {
 }
 
 impl<'a> NamedFile<'a> {
-    /// Reads it, if it has at most so many bytes. `what` says in messages what it should hold.
+    /// Reads the file if it has at most `largest` bytes. `what` describes its content in messages.
     pub(crate) fn read(
         table: &Reader<'a>,
         folder: &Path,
@@ -42,7 +42,7 @@ impl<'a> NamedFile<'a> {
         Ok(Self { bytes, field, path })
     }
 
-    /// What is wrong in it.
+    /// Returns a problem at the file's key for an error in its content.
     pub(crate) fn problem(&self, error: TraceError) -> Problem {
         let TraceError {
             line,
@@ -54,7 +54,7 @@ impl<'a> NamedFile<'a> {
         self.field.problem(format!("{name}{line}: {message}"), help)
     }
 
-    /// Where it was.
+    /// Returns the origin of the file's content.
     pub(crate) fn origin(self) -> Origin {
         let checksum = checksum(&self.bytes);
         (
@@ -64,7 +64,7 @@ impl<'a> NamedFile<'a> {
     }
 }
 
-/// The keys that find the same file again, and tell whether it still is.
+/// Returns the keys that name the same file and its checksum.
 pub(crate) fn write((path, checksum): &Origin) -> [(&'static str, String); 2] {
     [
         ("file", quote(&path.display().to_string())),
@@ -72,9 +72,9 @@ pub(crate) fn write((path, checksum): &Origin) -> [(&'static str, String); 2] {
     ]
 }
 
-/// All of a file, if it is no larger than it may be.
+/// Reads a file that is no larger than the limit.
 fn read_file(path: &Path, largest: u64) -> Result<Vec<u8>, String> {
-    // Asked before it is opened: to open a pipe would wait for its other end.
+    // The metadata are read first, because opening a pipe would wait for its other end.
     let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
         return Err("it is no file".to_owned());
@@ -90,7 +90,7 @@ fn read_file(path: &Path, largest: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// A resolved scenario that names of its files only what is in them.
+/// Returns a resolved scenario in which files are identified only by their content.
 pub(crate) fn without_paths(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -104,7 +104,7 @@ pub(crate) fn without_paths(text: &str) -> String {
     out + rest
 }
 
-/// FNV-1a with 64 bits: tells a changed file, not a forged one.
+/// Returns the 64-bit FNV-1a checksum, which detects changes but not forgeries.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

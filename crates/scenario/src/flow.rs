@@ -1,4 +1,4 @@
-//! Flows: where they run, when they start, what they do.
+//! Flows: their paths, start times and workloads.
 
 use crate::error::Checked;
 use crate::path::{Ends, PathReader, Paths};
@@ -12,28 +12,28 @@ use goodqueue_types::Span;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// By which starts of a group differ at most, unless it says otherwise.
+/// Default for the largest random delay of starts within a group.
 const USUAL_JITTER: Span = Span::from_millis(100);
 
-/// A flow or a group of like flows.
+/// A flow or a group of flows with the same settings.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowGroup {
     pub name: String,
     pub count: u64,
     pub start: Span,
     pub start_interval: Span,
-    /// `None` if the scenario says nothing of it and has a single flow, or intervals: then it is
-    /// none.
+    /// Largest random delay of the start. `None` if the scenario does not set it and has a single
+    /// flow, or intervals; then there is no delay.
     pub start_jitter: Option<Span>,
     pub rtt: Option<RoundTrips>,
-    /// Windows in segments at which flows that begin between two losses had their last one, in turn.
-    /// Empty if flows begin at the very beginning.
+    /// Windows in segments at the last losses of flows that begin between two losses, in turn.
+    /// Empty if flows begin with a new connection.
     pub peak_windows: Vec<u32>,
-    /// By what share of themselves they are larger or smaller at most.
+    /// Largest relative deviation of these windows.
     pub peak_spread: f64,
     pub host: Option<String>,
     pub paths: Paths,
-    /// Differentiated services code point of its packets, both ways.
+    /// Differentiated services code point of its packets, in both directions.
     pub dscp: u8,
     pub workload: WorkloadConfig,
 }
@@ -41,14 +41,14 @@ pub(crate) struct FlowGroup {
 /// Base round-trip times of a group's flows, in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RoundTrips {
-    /// Evenly spaced.
+    /// Evenly spaced times.
     Spread { from: Span, to: Span, classes: u64 },
-    /// As listed.
+    /// Listed times.
     Listed(Vec<Span>),
 }
 
 impl RoundTrips {
-    /// The round-trip time of flow `index` of the group.
+    /// Returns the round-trip time of flow `index` of the group.
     pub(crate) fn of(&self, index: u64) -> Span {
         match self {
             Self::Spread { from, to, classes } => {
@@ -63,7 +63,7 @@ impl RoundTrips {
 }
 
 impl FlowGroup {
-    /// The name of flow `index` of the group.
+    /// Returns the name of flow `index` of the group.
     pub(crate) fn flow_name(&self, index: u64) -> String {
         if self.count == 1 {
             self.name.clone()
@@ -72,39 +72,38 @@ impl FlowGroup {
         }
     }
 
-    /// Each start is later by a draw from zero to this.
+    /// Returns the largest random delay of each start.
     pub(crate) fn jitter(&self) -> Span {
         self.start_jitter.unwrap_or_default()
     }
 
-    /// A tenth of what the run has left after the starts: more than that nobody means who says
-    /// nothing of jitter.
+    /// Returns the largest default jitter, a tenth of the run after the start.
     pub(crate) fn most_usual_jitter(&self, duration: Span) -> Span {
         let last_start = self.start + self.start_interval * (self.count - 1);
         duration.saturating_sub(last_start) / 10
     }
 
-    /// The jitter of flows that would all start at once without anybody having said so. Like flows
-    /// in step are an artefact: they lose together, and their packets meet at every hop.
+    /// Returns the default jitter of flows that would otherwise all start at once. Synchronised
+    /// equal flows are an artefact: they lose together, and their packets meet at every hop.
     fn usual_jitter(&self, duration: Span) -> Span {
         let phase = crate::workload::period(&self.workload);
         let jitter = phase.unwrap_or(USUAL_JITTER);
         jitter.min(self.most_usual_jitter(duration))
     }
 
-    /// More frame bytes than the group can have waiting in the network at once.
+    /// Returns an upper bound on the frame bytes of the group that wait in the network at once.
     pub(crate) fn most_waiting(&self, duration: Span) -> u128 {
         crate::workload::most_waiting(&self.workload, duration) * u128::from(self.count)
     }
 
-    /// Whether these are TCP flows.
+    /// Returns true if these are TCP flows.
     pub(crate) fn is_tcp(&self) -> bool {
         crate::workload::tcp_of(&self.workload).is_some()
     }
 }
 
-/// Reads all flows; files that they name are looked for from `folder` on. Besides each by itself:
-/// names differ, and there are not too many.
+/// Reads all flows, and files that they name relative to `folder`. Checks also that names differ
+/// and that there are not too many flows.
 pub(crate) fn read_flows(
     tables: &[Reader<'_>],
     common_tcp: Option<&Reader<'_>>,
@@ -182,7 +181,8 @@ fn read_flow(
     })
 }
 
-/// Every flow of the group must start before the run ends, or its results would be silently empty.
+/// Checks that every flow of the group starts before the run ends, because its results would be
+/// empty otherwise.
 fn check_start(table: &Reader<'_>, group: &FlowGroup, duration: Span) -> Checked<()> {
     let last = group.start_interval.0.checked_mul(group.count - 1);
     let last = last
@@ -209,7 +209,8 @@ fn check_start(table: &Reader<'_>, group: &FlowGroup, duration: Span) -> Checked
     ))
 }
 
-/// Where the flows' windows were at their last losses; only for what keeps a share of its window.
+/// Reads the windows at the flows' last losses; only for controls that keep a share of their
+/// window.
 fn read_peak_windows(table: &Reader<'_>, workload: &WorkloadConfig) -> Checked<Vec<u32>> {
     let Some(field) = table.get("peak_window") else {
         return Ok(Vec::new());
@@ -264,7 +265,8 @@ fn read_dscp(table: &Reader<'_>) -> Checked<u8> {
     Ok(code_point(field.choice()?))
 }
 
-/// RFC 2474 (cs), RFC 2597 (af), RFC 3246 (ef), RFC 5865 (va), RFC 8622 (le).
+/// Returns the code point: RFC 2474 (cs), RFC 2597 (af), RFC 3246 (ef), RFC 5865 (va), RFC 8622
+/// (le).
 fn code_point(name: &str) -> u8 {
     let digit = |at: usize| name.as_bytes()[at] - b'0';
     match name {
@@ -276,7 +278,7 @@ fn code_point(name: &str) -> u8 {
     }
 }
 
-/// How many flows, by default one for each entry of the longest list, and their `rtt`.
+/// Returns the number of flows, by default one per entry of the longest list, and their `rtt`.
 fn read_count(table: &Reader<'_>, ends: &Ends) -> Checked<(u64, Option<RoundTrips>)> {
     let rtt = table.get("rtt");
     let times = match rtt.as_ref().filter(|field| field.is_list()) {

@@ -1,4 +1,4 @@
-//! `framing`: what a link layer adds to an IP packet.
+//! `framing`: the bytes that a link layer adds to an IP packet.
 
 use crate::error::Checked;
 use crate::reader::Field;
@@ -22,7 +22,7 @@ fn visit(v: &mut impl Visitor, framing: &mut Framing) -> Checked<()> {
     v.visit("cells", cells)
 }
 
-/// A size, the name of a link layer, or a table of both and cells.
+/// The value is a size, the name of a link layer, or a table of both and cells.
 impl Setting for Framing {
     fn read(field: &Field<'_>) -> Checked<Self> {
         if field.is_table() {

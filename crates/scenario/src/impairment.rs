@@ -9,7 +9,7 @@ use crate::write::inline;
 use goodqueue_sim::{Impairments, Jitter, Reorder};
 use goodqueue_types::Span;
 
-/// What becomes of the order of packets whose delays differ.
+/// Order of packets with different delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Order {
     #[default]
@@ -21,7 +21,7 @@ words! {
     Order { "keep" = Keep, "free" = Free }
 }
 
-/// What a link's table says of them.
+/// Reads the impairments from a link's table.
 pub(crate) fn read(link: &Reader<'_>, laws: Laws<'_>) -> Checked<Impairments> {
     Ok(Impairments {
         jitter: read_jitter(link, laws)?,
@@ -67,7 +67,7 @@ fn read_duplicate(link: &Reader<'_>) -> Checked<Option<f64>> {
     table.require("probability")?.fraction().map(Some)
 }
 
-/// The keys of a link that read back the same.
+/// Returns the keys of a link that read back the same.
 pub(crate) fn items(config: &Impairments) -> Vec<(&'static str, String)> {
     let Impairments {
         jitter,

@@ -1,4 +1,4 @@
-//! Laws of sizes and of times: read, from a file if they were measured, and written.
+//! Distributions of sizes and of times: reading, from a file if they were measured, and writing.
 
 use crate::error::Checked;
 use crate::file::NamedFile;
@@ -11,13 +11,13 @@ use goodqueue_types::Span;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Larger files are no measured laws.
+/// Size in bytes above which a file is not accepted as a measured distribution.
 const LARGEST_FILE: u64 = 1 << 20;
-/// Nor are longer ones.
+/// Largest number of points of a measured distribution.
 const MOST_POINTS: usize = 100_000;
 
-/// What follows a law: how a value is read and what a column of them is called, with the unit that
-/// its numbers lack.
+/// Quantity of a distribution: how a value is read, and the name of its column with the unit of its
+/// numbers.
 struct Quantity {
     value: fn(&Field<'_>) -> Checked<f64>,
     cell: fn(&str) -> Result<f64, UnitError>,
@@ -25,7 +25,7 @@ struct Quantity {
     header: &'static str,
 }
 
-/// Bytes.
+/// Sizes in bytes.
 static SIZES: Quantity = Quantity {
     value: |field| Ok(field.size()? as f64),
     cell: |text| Ok(parse_size(text)? as f64),
@@ -39,7 +39,7 @@ static SIZES: Quantity = Quantity {
     header: "begin with \"size,share\" for sizes with units, or say the unit, as in \"size_B,share\"",
 };
 
-/// Seconds.
+/// Times in seconds.
 static SPANS: Quantity = Quantity {
     value: |field| Ok(field.span()?.as_secs_f64()),
     cell: |text| Ok(parse_span(text)?.as_secs_f64()),
@@ -47,17 +47,17 @@ static SPANS: Quantity = Quantity {
     header: "begin with \"time,share\" for times with units, or say the unit, as in \"time_ms,share\"",
 };
 
-/// Reads laws, whose files are looked for from a folder on.
+/// Reader of distributions, whose files are searched relative to a folder.
 #[derive(Clone, Copy)]
 pub(crate) struct Laws<'a>(pub &'a Path);
 
 impl Laws<'_> {
-    /// Bytes: a size, or a law.
+    /// Reads a size, or a distribution of sizes in bytes.
     pub(crate) fn sizes(self, field: &Field<'_>) -> Checked<Law> {
         self.read(field, &SIZES)
     }
 
-    /// Seconds: a time, or a law.
+    /// Reads a time, or a distribution of times in seconds.
     pub(crate) fn times(self, field: &Field<'_>) -> Checked<Law> {
         self.read(field, &SPANS)
     }
@@ -91,7 +91,7 @@ impl Laws<'_> {
     }
 }
 
-/// Reads points of a distribution function: values, and the share of all that are no larger.
+/// Reads points of a distribution function: values, and the share that is no larger.
 fn parse(bytes: &[u8], quantity: &Quantity) -> Result<Vec<(f64, f64)>, TraceError> {
     let mut unit = None;
     let mut points: Vec<(f64, f64)> = Vec::new();
@@ -145,12 +145,12 @@ fn parse(bytes: &[u8], quantity: &Quantity) -> Result<Vec<(f64, f64)>, TraceErro
     }
 }
 
-/// A law of bytes as one writes it.
+/// Writes a distribution of sizes as TOML.
 pub(crate) fn write_sizes(law: &Law) -> String {
     write(law, write_bytes)
 }
 
-/// A law of seconds.
+/// Writes a distribution of times as TOML.
 pub(crate) fn write_times(law: &Law) -> String {
     write(law, write_seconds)
 }
@@ -159,10 +159,10 @@ fn write_bytes(bytes: f64) -> String {
     plain(format_size(bytes as u64))
 }
 
-/// So many seconds, as a span that is read as the very same number.
+/// Writes a time in seconds as a span that is read as the same number.
 pub(crate) fn write_seconds(seconds: f64) -> String {
     let nearest = Span::from_secs_f64(seconds);
-    // Above 2^52 ps the nearest may be one step of a float aside, or two.
+    // Above 2^52 ps the nearest span may differ by one or two steps of a float.
     let step = (nearest.0 >> 52).max(1);
     let around = (0..=8).map(|steps| {
         nearest
@@ -182,7 +182,7 @@ fn write(law: &Law, write: fn(f64) -> String) -> String {
     }
 }
 
-/// The keys of the table of a law of seconds.
+/// Returns the keys of the table of a distribution of times.
 pub(crate) fn items_of_times(law: &Law) -> Vec<(&'static str, String)> {
     items(law, write_seconds)
 }

@@ -1,4 +1,4 @@
-//! Who shares a host, and every flow's base round-trip time.
+//! Hosts and their flows, and every flow's base round-trip time.
 
 use crate::flow::FlowGroup;
 use crate::topology::{Access, Topology};
@@ -7,14 +7,14 @@ use crate::units::format_span;
 use goodqueue_types::Span;
 use std::collections::BTreeMap;
 
-/// Hosts and flows in place.
+/// Hosts, and flows with their hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     /// Pairs of hosts; empty without access links.
     pub hosts: Vec<HostPair>,
     /// Flows in network order.
     pub flows: Vec<PlacedFlow>,
-    /// What they send over the links.
+    /// Traffic of the flows on the links.
     pub traffic: Traffic,
 }
 
@@ -22,9 +22,9 @@ pub(crate) struct Layout {
 #[derive(Clone, Debug)]
 pub(crate) struct HostPair {
     pub name: String,
-    /// Nodes where the pair is attached, the earlier first.
+    /// Nodes to which the pair is attached, the earlier first.
     pub nodes: (usize, usize),
-    /// Propagation between those nodes, there and back.
+    /// Propagation delay between those nodes, both directions.
     between: Span,
     /// Base round-trip time, if a flow gives it.
     pub rtt: Option<Span>,
@@ -35,12 +35,12 @@ pub(crate) struct HostPair {
 pub(crate) struct PlacedFlow {
     pub group: usize,
     pub index: u64,
-    /// Index of its pair of hosts; meaningless without access links.
+    /// Index of its pair of hosts. It has no meaning without access links.
     pub host: usize,
     pub base_rtt: Span,
 }
 
-/// Flows that cannot be placed so.
+/// Contradiction in the places of flows.
 pub(crate) struct Misplaced {
     pub group: usize,
     pub key: &'static str,
@@ -87,7 +87,7 @@ impl Layout {
 }
 
 impl Layout {
-    /// The base round-trip time of the flows of each pair of hosts.
+    /// Returns the base round-trip time of the flows of each pair of hosts.
     pub(crate) fn host_rtts(&self) -> Vec<Span> {
         let mut rtts = vec![Span::ZERO; self.hosts.len()];
         for flow in &self.flows {
@@ -99,7 +99,7 @@ impl Layout {
     }
 }
 
-/// The delays of a pair's access links.
+/// Delays of a pair's access links.
 pub(crate) struct AccessDelays {
     pub near_up: Span,
     pub near_down: Span,
@@ -108,8 +108,8 @@ pub(crate) struct AccessDelays {
 }
 
 impl HostPair {
-    /// As configured; or what the links between leave of the round-trip time in four equal parts,
-    /// the odd picoseconds on the way there.
+    /// Returns the configured delays. With a given round-trip time, returns the part that the links
+    /// in between leave, in four equal parts; odd picoseconds are on the forward path.
     pub(crate) fn access_delays(&self, access: &Access) -> AccessDelays {
         let Some(rtt) = self.rtt else {
             return AccessDelays {
@@ -133,11 +133,11 @@ impl HostPair {
 #[derive(Default)]
 struct Hosts {
     pairs: Vec<HostPair>,
-    /// By flow in network order.
+    /// Index of the pair of each flow, in network order.
     of_flow: Vec<usize>,
 }
 
-/// Gathers flows by host; those on one host must agree where it stands and how far apart.
+/// Groups flows by host. Flows of one host must agree on its node and its round-trip time.
 fn share_hosts(groups: &[FlowGroup]) -> Result<Hosts, Misplaced> {
     let mut hosts = Hosts::default();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -189,7 +189,7 @@ fn share_hosts(groups: &[FlowGroup]) -> Result<Hosts, Misplaced> {
     Ok(hosts)
 }
 
-/// Refuses flows that nothing slows down: they could send without end in no time.
+/// Refuses flows without any limit on their rate, which would send without end in no time.
 fn check_rates(topology: &Topology, groups: &[FlowGroup]) -> Result<(), Misplaced> {
     for (group, config) in groups.iter().enumerate() {
         let without = config

@@ -1,7 +1,6 @@
-//! The scenario file: one parser of keys and units, and its translation into a run.
+//! The scenario file: one parser of keys and units, and the conversion to a run.
 //!
-//! Parsed means valid: what comes after the parser sees no text with units and checks nothing
-//! again.
+//! A parsed scenario is valid: later stages contain no text with units and no second check.
 
 mod buffers;
 mod congestion;

@@ -1,4 +1,5 @@
-//! The flows that ask for a buffer: those without end, whose windows fill what there is.
+//! Long flows, which determine the buffer: they have no end, and their windows fill link and
+//! buffer.
 
 use crate::scenario::Scenario;
 use crate::units::UnitError;
@@ -12,25 +13,25 @@ pub struct LongFlow<'a> {
     pub name: &'a str,
     /// Number of its group of flows in the file.
     pub group: usize,
-    /// How many flows that group has, whether or not they cross the link.
+    /// Number of flows of that group, including those that do not cross the link.
     pub group_count: u64,
     /// Base round-trip time.
     pub base_rtt: Span,
     /// Name of its congestion control.
     pub congestion_control: &'static str,
-    /// Whether its window grows by the bytes that are acknowledged (RFC 3465).
+    /// True if its window grows by the bytes acknowledged (RFC 3465).
     pub byte_counting: bool,
-    /// Whether it spaces its packets over the round trip.
+    /// True if it spaces its packets over the round trip.
     pub paced: bool,
     /// The largest window that its receiver offers, in bytes.
     pub receive_window: u64,
 }
 
 impl Scenario {
-    /// The TCP flows without end whose data cross a link, in network order.
+    /// Returns the TCP flows without end whose data cross a link, in network order.
     ///
     /// # Errors
-    /// If there is no such link.
+    /// Fails if there is no such link.
     pub fn long_flows(&self, link: &str) -> Result<Vec<LongFlow<'_>>, UnitError> {
         let link = self.find_link(link)?;
         let long = self.layout.flows.iter().filter_map(|flow| {

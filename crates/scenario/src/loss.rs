@@ -13,7 +13,8 @@ words! {
     LossUnit { "packet" = Packet, "byte" = Byte }
 }
 
-// Taken apart field by field, so that the compiler names a parameter that has no key.
+// The configuration is destructured field by field, so that the compiler reports a parameter
+// without a key.
 
 fn visit(v: &mut impl Visitor, config: &mut LossConfig) -> Checked<()> {
     let LossConfig {
@@ -44,7 +45,7 @@ fn visit(v: &mut impl Visitor, config: &mut LossConfig) -> Checked<()> {
     v.visit("after_transmission", after_transmission)
 }
 
-/// What a link's table says of losses.
+/// Reads the losses from a link's table.
 pub(crate) fn read(link: &Reader<'_>) -> Checked<Option<LossConfig>> {
     let Some(field) = link.get("loss") else {
         return Ok(None);
@@ -72,7 +73,7 @@ pub(crate) fn read(link: &Reader<'_>) -> Checked<Option<LossConfig>> {
     Ok(Some(config))
 }
 
-/// As an inline TOML table that reads back the same.
+/// Writes an inline TOML table that reads back the same.
 pub(crate) fn write(config: &LossConfig) -> String {
     let (kind, spec) = match config.model {
         LossModel::Independent { .. } => ("independent", &INDEPENDENT),

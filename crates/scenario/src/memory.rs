@@ -1,4 +1,4 @@
-//! Memory that a run needs, estimated from the scenario alone: nothing is built for it.
+//! Memory that a run needs, estimated from the scenario before anything is built.
 
 use crate::flow::FlowGroup;
 use crate::layout::{HostPair, PlacedFlow};
@@ -11,37 +11,37 @@ use goodqueue_sim::{Record, WorkloadConfig, footprint};
 use goodqueue_types::{Rate, Span};
 use std::collections::BTreeMap;
 
-/// Links of each pair of hosts, in one direction, and of these those on the way there or back.
+/// Number of links of each pair of hosts in one direction, and number of these on one path.
 const LINKS_OF_HOSTS: u64 = 4;
 const LINKS_OF_HOSTS_ON_A_WAY: u64 = 2;
 
-/// Bytes of a flow in the summary: about 70 figures with their names, as values in the core, as JSON
-/// text there and in Python, and as Python objects. Measured: `tests/test_memory.py` holds it to
-/// what a run of many flows takes.
+/// Bytes of a flow in the summary: about 70 figures with their names, as values in the core, as
+/// JSON text there and in Python, and as Python objects. `tests/test_memory.py` compares it with a
+/// run of many flows.
 const SUMMARY_OF_FLOW: u64 = 24_000;
 
-/// Bytes of a link in the summary, measured likewise.
+/// Bytes of a link in the summary, measured in the same way.
 const SUMMARY_OF_LINK: u64 = 12_000;
 
-/// Recorded data are held twice: as rows in the core and as columns of tables.
+/// Number of copies of recorded data: rows in the core and columns of tables.
 const COPIES_OF_RECORDS: u64 = 2;
 
-/// Memory that one kind of part takes.
+/// Memory of one kind of part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryPart {
     /// Name of the kind of part, in the plural.
     pub what: &'static str,
-    /// How many there are; of packets at most, and of what is recorded about.
+    /// Number of parts; an upper bound for packets, and an estimate for records.
     pub count: u64,
-    /// Bytes that each takes.
+    /// Bytes per part.
     pub bytes_each: u64,
 }
 
-/// Bytes of a flow in a run of the hybrid engine: its place in the scenario, its state, its figures and
-/// its name in metrics. Only a summary, which names every flow, takes more.
+/// Bytes of a flow in a run of the hybrid engine: its description, its state, its figures and its
+/// name in metrics. Only a summary, which names every flow, needs more.
 const HYBRID_FLOW: u64 = 600;
 
-/// The parts of a run by the hybrid engine.
+/// Returns the parts of a run by the hybrid engine.
 pub(crate) fn parts_of_hybrid(scenario: &Scenario) -> Vec<MemoryPart> {
     vec![MemoryPart {
         what: "flows",
@@ -50,7 +50,7 @@ pub(crate) fn parts_of_hybrid(scenario: &Scenario) -> Vec<MemoryPart> {
     }]
 }
 
-/// The parts of a run that record so much, as far as the scenario tells.
+/// Returns the parts of a run with these records, as far as the scenario determines them.
 pub(crate) fn parts(scenario: &Scenario, record: Record) -> Vec<MemoryPart> {
     let flows = scenario.layout.flows.len() as u64;
     let trunk = 2 * scenario.topology.trunk.len() as u64;
@@ -98,14 +98,14 @@ pub(crate) fn parts(scenario: &Scenario, record: Record) -> Vec<MemoryPart> {
     parts
 }
 
-/// Bytes of the flow whose kind takes most.
+/// Returns the bytes of the flow whose kind needs most memory.
 fn flow(scenario: &Scenario) -> u64 {
     let groups = scenario.flows.iter();
     let bytes = groups.map(|group| footprint::flow(&group.workload) as u64);
     bytes.max().unwrap_or(0)
 }
 
-/// Links on the routes of all flows, there and back.
+/// Returns the number of links on the routes of all flows, both directions.
 fn hops(scenario: &Scenario) -> u64 {
     let of_hosts = match scenario.topology.access {
         Some(_) => 2 * LINKS_OF_HOSTS_ON_A_WAY,
@@ -118,14 +118,14 @@ fn hops(scenario: &Scenario) -> u64 {
         .sum()
 }
 
-/// How many packets there are.
+/// Numbers of packets.
 #[derive(Default)]
 struct Load {
-    /// The most packets that are under way at once.
+    /// Largest number of packets in flight at once.
     under_way: u64,
     /// Packets sent in the whole run, without those of applications' sessions.
     sent: u64,
-    /// Links that these cross.
+    /// Number of links that these packets cross.
     crossings: u64,
 }
 
@@ -151,16 +151,16 @@ impl Load {
     }
 }
 
-/// Packets that flows with the same slowest link can have under way, and send in the whole run.
+/// Packets that flows with the same slowest link can have in flight, and send in the whole run.
 #[derive(Default)]
 struct Shared {
-    /// Packets of all windows, or of datagrams that all wait.
+    /// Packets of all windows, or of datagrams if all wait.
     windows: Amount,
-    /// Bytes that the path holds: what is on its way at the link's rate, and full buffers.
+    /// Bytes in flight at the link's rate, and in full buffers.
     room: u128,
     /// Packets of flows that end and of datagram sources, in the whole run.
     finite: Amount,
-    /// Bytes of a packet of flows without end, the smallest; none if there are no such flows.
+    /// Smallest packet in bytes of flows without end. None if there are no such flows.
     endless: Option<u128>,
     /// Bytes that the link can send in the run.
     capacity: u128,
@@ -181,7 +181,8 @@ impl Amount {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// How many of its packets fit into so many bytes, if large and small ones share them alike.
+    /// Returns the number of its packets that fit into `bytes` bytes, if large and small ones share
+    /// them in proportion.
     fn within(self, bytes: u128) -> u128 {
         if self.bytes <= bytes {
             return self.packets;
@@ -209,8 +210,9 @@ impl Shared {
             match direction.queue.limit() {
                 Limit::Packets(packets) => u128::from(packets) * packet,
                 Limit::Bytes(bytes) => u128::from(bytes),
-                // What waits without a limit cannot be foretold: windows bound it far too loosely, and
-                // most such links never queue. A run that takes more than it may is stopped.
+                // The backlog without a limit cannot be predicted: windows bound it far too
+                // loosely, and most such links never have a queue. A run that exceeds its memory is
+                // stopped.
                 Limit::Unlimited => 0,
             }
         });
@@ -227,12 +229,12 @@ impl Shared {
         self.links = self.links.max(path.forward.len() as u64 + 2);
     }
 
-    /// Packets that are under way at once, at most.
+    /// Returns the largest number of packets in flight at once.
     fn under_way(&self) -> u64 {
         saturated(self.windows.within(self.room))
     }
 
-    /// Packets sent in the run: flows without end fill what others leave of the link.
+    /// Returns the packets sent in the run. Flows without end use the capacity that others leave.
     fn sent(&self) -> u64 {
         let finite = self.finite.within(self.capacity);
         let left = self.capacity.saturating_sub(self.finite.bytes);
@@ -244,24 +246,24 @@ fn saturated(count: u128) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// Bytes that a link sends in so long.
+/// Returns the bytes that a link sends in this time.
 fn bytes_in(rate: Rate, time: Span) -> u128 {
     u128::from(rate.0).saturating_mul(u128::from(time.0)) / 8_000_000_000_000
 }
 
-/// Packets that a flow sends if nothing holds it back; none if it has no end.
+/// Returns the packets that an unlimited flow sends. None if it has no end.
 fn packets_of(workload: &WorkloadConfig, duration: Span, packet: u128) -> Option<u128> {
     match workload {
         WorkloadConfig::Bulk { bytes, .. } | WorkloadConfig::Echo { bytes, .. } => {
             bytes.map(|bytes| u128::from(bytes) / packet + 1)
         }
         WorkloadConfig::Session { .. } => Some(0),
-        // Twice what datagrams come to on average is what can wait at most.
+        // At most twice the mean number of datagrams can wait.
         datagrams => Some(most_waiting(datagrams, duration) / packet / 2),
     }
 }
 
-/// The slowest link of a path by its number, none if a host's own is, and its rate.
+/// Returns the slowest link of a path by its number, or none if a host's own is, and its rate.
 fn slowest(scenario: &Scenario, path: &Path) -> (Option<usize>, Rate) {
     let way = path.forward.iter();
     let rates = way.map(|link| {

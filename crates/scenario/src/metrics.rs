@@ -10,9 +10,9 @@ const ECHOES: [&str; 4] = [
     "framing_minimum_bytes",
     "limit.counts",
 ];
-/// The figure of flows that has a sum, extremes and fairness.
+/// Figure of flows with a sum, extremes and fairness.
 pub(crate) const GOODPUT: &str = "goodput_bps";
-/// Figures of flows of which the sum over all flows is given.
+/// Figures of flows whose sum over all flows is reported.
 const SUMS: [&str; 6] = [
     GOODPUT,
     "throughput_bps",
@@ -22,12 +22,12 @@ const SUMS: [&str; 6] = [
     "timeouts",
 ];
 
-/// The figures of a summary by name; NaN where there was no sample.
+/// Returns the figures of a summary by name; NaN if there was no sample.
 ///
-/// A link's and a pool's are `<link>.<key>`, as in the summary. A flow's are `<flow>.<key>`; of a
-/// group of flows that is the mean over those that have a sample. Of goodput there are besides
-/// `.sum`, `.min`, `.max` and `.jain`. `flows.<key>.sum`, `flows.goodput_bps.mean` and `.jain` are over
-/// all flows of the scenario. docs/studies.md lists them.
+/// A link's and a pool's figures are `<link>.<key>`, as in the summary. A flow's are
+/// `<flow>.<key>`; for a group of flows they are the mean over those with a sample. Goodput also
+/// has `.sum`, `.min`, `.max` and `.jain`. `flows.<key>.sum`, `flows.goodput_bps.mean` and `.jain`
+/// are over all flows of the scenario. docs/studies.md lists them.
 pub fn metrics(scenario: &Scenario, summary: &Value) -> Vec<(String, f64)> {
     let mut list = List::default();
     let empty = Map::new();
@@ -50,7 +50,8 @@ pub fn metrics(scenario: &Scenario, summary: &Value) -> Vec<(String, f64)> {
     list.into()
 }
 
-/// What the metrics of a group of flows begin with: its name, unless other metrics begin so.
+/// Returns the beginning of the metrics of a group of flows: its name, unless other metrics begin
+/// with it.
 pub(crate) fn stem(group: &str, tables: [&Map<String, Value>; 2]) -> String {
     let taken = tables.iter().any(|table| table.contains_key(group));
     if taken || matches!(group, "flows" | "totals") {
@@ -75,7 +76,7 @@ impl List {
         self.0.push((name, value));
     }
 
-    /// A link, a pool or the totals.
+    /// Adds the figures of a link, a pool or the totals.
     pub(crate) fn link(&mut self, name: &str, table: &Value) {
         for (key, value) in table.as_object().into_iter().flatten() {
             if let Value::Object(inner) = value {
@@ -106,7 +107,7 @@ impl List {
         }
     }
 
-    /// One figure of a group's flows.
+    /// Adds one figure of a group's flows.
     pub(crate) fn column(&mut self, name: &str, key: &str, samples: &[f64]) {
         self.push(format!("{name}.{key}"), mean(samples));
         if key == GOODPUT {
@@ -118,7 +119,7 @@ impl List {
         }
     }
 
-    /// Figures of all flows: sums of these keys, of which `samples` gives the values.
+    /// Adds figures of all flows: sums of these keys, of which `samples` returns the values.
     pub(crate) fn all_flows(&mut self, sums: &[&str], samples: impl Fn(&str) -> Vec<f64>) {
         for key in sums {
             self.push(format!("flows.{key}.sum"), samples(key).iter().sum());
@@ -129,7 +130,7 @@ impl List {
     }
 }
 
-/// A figure, NaN if it had no sample; `None` for what is no figure.
+/// Returns a figure, NaN if it had no sample; `None` if it is not a figure.
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Null => Some(f64::NAN),
@@ -143,11 +144,12 @@ fn samples(flows: &[&Value], key: &str) -> Vec<f64> {
 }
 
 fn mean(values: &[f64]) -> f64 {
-    // Without values 0 / 0, which is what no sample comes to.
+    // Without values this is 0 / 0, NaN, which represents a missing sample.
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Jain's index: 1 if all have the same, 1/n if one has all (Jain, Chiu and Hawe, DEC-TR-301).
+/// Returns Jain's index: 1 if all have the same, 1/n if one has all (Jain, Chiu and Hawe,
+/// DEC-TR-301).
 fn jain(values: &[f64]) -> f64 {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|value| value * value).sum();

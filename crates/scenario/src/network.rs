@@ -1,4 +1,4 @@
-//! From a scenario to the links and routes of a run.
+//! Conversion of a scenario to the links and routes of a run.
 
 use crate::flow::FlowGroup;
 use crate::path::Path;
@@ -36,7 +36,7 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
     }
 }
 
-/// One direction of a link between routers.
+/// Returns one direction of a link between routers.
 pub(crate) fn trunk_link(scenario: &Scenario, index: usize, backward: bool) -> LinkConfig {
     let observed = Observed {
         observed: true,
@@ -51,7 +51,7 @@ pub(crate) fn trunk_link(scenario: &Scenario, index: usize, backward: bool) -> L
     }
 }
 
-/// What is measured at a link.
+/// Measurements at a link.
 #[derive(Clone, Copy)]
 struct Observed {
     observed: bool,
@@ -84,7 +84,7 @@ fn equipment(config: &LinkDirection) -> Equipment {
     }
 }
 
-/// Adds the access links of each pair of hosts, which have their equipment in common.
+/// Adds the access links of each pair of hosts, which share their equipment.
 fn add_access(links: &mut Vec<LinkConfig>, access: &Access, scenario: &Scenario) {
     let layout = &scenario.layout;
     let none = Observed {
@@ -136,8 +136,9 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
         .collect()
 }
 
-/// The hosts at both ends of flow `id`. Those with links of their own are `pair`. Without such links a
-/// node of a graph is a host; the nodes of a row are routers, where every flow has hosts of its own.
+/// Returns the hosts at both ends of flow `id`. Those with links of their own are `pair`. Without
+/// such links a node of a graph is a host. The nodes of a row are routers, at which every flow has
+/// its own hosts.
 fn hosts(scenario: &Scenario, path: &Path, pair: Option<usize>, id: usize) -> Hosts {
     if pair.is_none() && scenario.topology.shape == Shape::Graph {
         return Hosts {
@@ -157,7 +158,8 @@ fn start(seed: u64, group: &FlowGroup, index: u64, id: u64) -> Time {
     Time::ZERO + group.start + group.start_interval * index + jitter
 }
 
-/// Where between two losses a flow begins whose group says at which window the last one came.
+/// Returns the position between two losses at which a flow begins, if its group gives the window of
+/// the last loss.
 fn between_losses(seed: u64, group: &FlowGroup, index: u64, id: u64) -> Option<BetweenLosses> {
     let peaks = &group.peak_windows;
     let peak = *peaks.get((index % peaks.len().max(1) as u64) as usize)?;
@@ -170,7 +172,7 @@ fn between_losses(seed: u64, group: &FlowGroup, index: u64, id: u64) -> Option<B
     })
 }
 
-/// Links from client to server and back.
+/// Returns the links from client to server and back.
 fn routes(path: &Path, trunk: usize, pair: Option<usize>) -> (Vec<LinkId>, Vec<LinkId>) {
     let host = |link| pair.map(|pair| LinkId((2 * trunk + LINKS_PER_PAIR * pair + link) as u32));
     let between = |up, way: &[LinkId], down| {

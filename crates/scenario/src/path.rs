@@ -1,4 +1,4 @@
-//! The ways of flows through the network: by their ends, or link by link.
+//! Paths of flows through the network: by their ends, or link by link.
 
 use crate::error::{Checked, Problem, nearest, shorten};
 use crate::reader::{Field, Reader};
@@ -7,27 +7,27 @@ use goodqueue_types::{LinkId, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A way there and a way back.
+/// Forward and reverse path.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
-    /// Nodes where client and server are attached.
+    /// Nodes at which client and server are attached.
     pub from: usize,
     pub to: usize,
     pub forward: Vec<LinkId>,
     pub reverse: Vec<LinkId>,
-    /// The links of either, each once.
+    /// Links of both directions, without repetitions.
     pub links: Vec<usize>,
-    /// Propagation there and back.
+    /// Propagation delay of both directions.
     pub round_trip: Span,
 }
 
 impl Path {
-    /// Whether the client stands at the later node.
+    /// Returns true if the client is at the later node.
     pub(crate) fn reversed(&self) -> bool {
         self.from > self.to
     }
 
-    /// The nodes at its ends, the earlier first.
+    /// Returns the nodes at its ends, the earlier first.
     pub(crate) fn nodes(&self) -> (usize, usize) {
         (self.from.min(self.to), self.from.max(self.to))
     }
@@ -36,21 +36,21 @@ impl Path {
 /// The paths of a group's flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
-    /// Flow i of the group starts at entry i, and so on in turn.
+    /// Index of the path at which flow i of the group starts, in turn.
     pub from: Vec<usize>,
     pub to: Vec<usize>,
-    /// Whether the scenario lists the links, there or back.
+    /// True if the scenario lists the links of one direction.
     pub listed: bool,
     each: Vec<Arc<Path>>,
 }
 
 impl Paths {
-    /// The path of flow `index` of the group.
+    /// Returns the path of flow `index` of the group.
     pub(crate) fn of(&self, index: u64) -> &Path {
         &self.each[(index % self.each.len() as u64) as usize]
     }
 
-    /// All paths of a group of `count` flows, and how many of them each has.
+    /// Returns all paths of a group of `count` flows, and the number of flows on each.
     pub(crate) fn shares(&self, count: u64) -> impl Iterator<Item = (&Path, u64)> {
         let paths = self.each.len() as u64;
         let share = move |index: u64| count / paths + u64::from(index < count % paths);
@@ -59,7 +59,7 @@ impl Paths {
             .map(move |(index, path)| (path, share(index)))
     }
 
-    /// All paths of the group.
+    /// Returns all paths of the group.
     pub(crate) fn each(&self) -> impl Iterator<Item = &Path> {
         self.each.iter().map(AsRef::as_ref)
     }
@@ -72,13 +72,13 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Entries of the longer list.
+    /// Returns the number of entries of the longer list.
     pub(crate) fn longest(&self) -> u64 {
         self.from.len().max(self.to.len()) as u64
     }
 }
 
-/// Reads where flows run; each way is looked for once.
+/// Reader of the flows' paths, which searches each path once.
 pub(crate) struct PathReader<'a> {
     topology: &'a Topology,
     router: Router<'a>,
@@ -94,7 +94,7 @@ impl<'a> PathReader<'a> {
         }
     }
 
-    /// Whether hosts have links of their own.
+    /// Returns the access links, if hosts have any.
     pub(crate) fn access(&self) -> Option<&Access> {
         self.topology.access.as_ref()
     }
@@ -119,7 +119,7 @@ impl<'a> PathReader<'a> {
         table.problem(key, format!("\"{key}\" is missing"), help)
     }
 
-    /// The nodes that a key names, by default the usual ones.
+    /// Returns the nodes that a key names; `usual` is the default.
     fn nodes(&self, table: &Reader<'_>, key: &str, usual: &[usize]) -> Checked<Vec<usize>> {
         let Some(field) = table.get(key) else {
             return Ok(usual.to_vec());
@@ -138,7 +138,7 @@ impl<'a> PathReader<'a> {
         Ok(nodes)
     }
 
-    /// The node, or with `*` or `..` the nodes, that a value names.
+    /// Returns the node, or with `*` or `..` the nodes, that a value names.
     fn named(&self, field: &Field<'_>) -> Checked<Vec<usize>> {
         if self.topology.shape != Shape::Graph {
             return self.in_row(field).map(|node| vec![node]);
@@ -179,7 +179,8 @@ impl<'a> PathReader<'a> {
         })
     }
 
-    /// A node of a row, by its number or by the link that begins (`from`) or ends (`to`) there.
+    /// Returns a node of a row, by its number or by the link that begins (`from`) or ends (`to`)
+    /// there.
     fn in_row(&self, field: &Field<'_>) -> Checked<usize> {
         let trunk = &self.topology.trunk;
         let last = trunk.len();
@@ -204,7 +205,7 @@ impl<'a> PathReader<'a> {
         Err(field.problem(message, format!("nodes are numbered from 0 to {last}")))
     }
 
-    /// The paths of `count` flows between these ends.
+    /// Returns the paths of `count` flows between these ends.
     pub(crate) fn paths(&mut self, table: &Reader<'_>, ends: Ends, count: u64) -> Checked<Paths> {
         let Ends { from, mut to } = ends;
         let listed = table.get("route").is_some() || table.get("reverse_route").is_some();
@@ -273,7 +274,7 @@ impl<'a> PathReader<'a> {
         Err(table.problem(key, message, help))
     }
 
-    /// The path whose links are listed, at least in one direction.
+    /// Returns the path whose links are listed, at least in one direction.
     fn listed(&mut self, table: &Reader<'_>, from: &[usize], to: &[usize]) -> Checked<Path> {
         if from.len() > 1 || to.len() > 1 {
             let key = if table.get("route").is_some() {
@@ -298,7 +299,7 @@ impl<'a> PathReader<'a> {
         Ok(self.path(start, end, forward, reverse))
     }
 
-    /// The directions of the links that a list names, walked from one node to another.
+    /// Returns the directions of the listed links on a walk from one node to another.
     fn walk(
         &self,
         field: &Field<'_>,
@@ -356,7 +357,7 @@ impl<'a> PathReader<'a> {
         })
     }
 
-    /// A node, for messages.
+    /// Returns a description of a node for messages.
     fn node(&self, node: usize) -> String {
         let name = &self.topology.graph.nodes[node];
         match self.topology.shape {
@@ -382,12 +383,12 @@ impl<'a> PathReader<'a> {
     }
 }
 
-/// `host1..12`: what the names begin with, and their numbers.
+/// Splits `host1..12` into the beginning of the names and their numbers.
 fn range(name: &str) -> Option<(&str, std::ops::RangeInclusive<u32>)> {
     let (first, last) = name.split_once("..")?;
     let start = first.trim_end_matches(|c: char| c.is_ascii_digit());
     let (first, last): (u32, u32) = (first[start.len()..].parse().ok()?, last.parse().ok()?);
-    // More than there can be nodes is a mistake, whatever they are called.
+    // A longer range exceeds the number of nodes and is a mistake.
     (first <= last && last - first <= 100_000).then_some((start, first..=last))
 }
 

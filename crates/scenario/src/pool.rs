@@ -8,7 +8,7 @@ use goodqueue_queue::{BufferPool, Sharing};
 use goodqueue_sim::PoolConfig;
 use std::fmt::Write;
 
-/// Reads all of a topology's.
+/// Reads all pools of a topology.
 pub(crate) fn read(topology: &Reader<'_>) -> Checked<Vec<PoolConfig>> {
     let Some(field) = topology.get("pool") else {
         return Ok(Vec::new());
@@ -29,7 +29,7 @@ pub(crate) fn read(topology: &Reader<'_>) -> Checked<Vec<PoolConfig>> {
 fn read_pool(table: &Reader<'_>) -> Checked<PoolConfig> {
     let policy = table.choice("policy")?.unwrap_or("dynamic");
     let unused = |key| {
-        let message = format!("\"{key}\" means nothing to a {policy} policy");
+        let message = format!("\"{key}\" has no meaning for a {policy} policy");
         table.problem(key, message, "leave it out, or choose another policy")
     };
     if policy != "dynamic" && table.get("alpha").is_some() {
@@ -53,7 +53,7 @@ fn read_pool(table: &Reader<'_>) -> Checked<PoolConfig> {
     })
 }
 
-/// Reads which one a link uses.
+/// Reads the pool that a link uses.
 pub(crate) fn of_link(link: &Reader<'_>, pools: &[PoolConfig]) -> Checked<Option<u32>> {
     let Some(field) = link.get("pool") else {
         return Ok(None);
@@ -71,12 +71,12 @@ pub(crate) fn of_link(link: &Reader<'_>, pools: &[PoolConfig]) -> Checked<Option
     })
 }
 
-/// Who uses a shared buffer.
+/// Users of a shared buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Use {
-    /// So many links.
+    /// Number of links.
     pub links: u64,
-    /// Their largest frame.
+    /// Largest frame of these links, in bytes.
     pub frame_bytes: u64,
 }
 
@@ -88,7 +88,8 @@ pub(crate) fn check(topology: &Reader<'_>, pools: &[PoolConfig], uses: &[Use]) -
     for ((table, pool), Use { links, frame_bytes }) in field.tables()?.iter().zip(pools).zip(uses) {
         let needed = u128::from(*links) * u128::from(pool.headroom);
         if needed > u128::from(pool.capacity) {
-            let message = format!("{links} links with this headroom take {needed} bytes");
+            let message =
+                format!("the headroom of all links (number: {links}) takes {needed} bytes");
             return Err(table.problem("headroom", message, "write less, or more capacity"));
         }
         let PoolConfig {
@@ -108,7 +109,7 @@ pub(crate) fn check(topology: &Reader<'_>, pools: &[PoolConfig], uses: &[Use]) -
     Ok(())
 }
 
-/// As `[[topology.pool]]` that reads back the same.
+/// Writes a `[[topology.pool]]` that reads back the same.
 pub(crate) fn write(out: &mut String, pool: &PoolConfig) {
     let capacity = plain(format_size(pool.capacity));
     let _ = writeln!(

@@ -16,23 +16,23 @@ pub(crate) struct Reader<'a> {
     table: &'a Table,
     spec: &'static Spec,
     path: String,
-    /// Where the table itself stands, to place a missing key.
+    /// Place of the table itself, which locates a missing key.
     pub at: Origin,
     place: Option<Place>,
 }
 
-/// A key's value with all that a message about it needs.
+/// A key's value with the data for messages about it.
 #[derive(Clone)]
 pub(crate) struct Field<'a> {
     pub node: &'a Node,
     pub key: &'static Key,
     pub path: String,
-    /// In the table of a queue.
+    /// The link behind the queue, if the key is in a queue's table.
     pub place: Option<Place>,
 }
 
 impl<'a> Reader<'a> {
-    /// Opens a table, refusing keys that are not in the list.
+    /// Opens a table, and refuses keys that are not in the list.
     pub(crate) fn open(node: &'a Node, spec: &'static Spec, path: String) -> Checked<Self> {
         let Value::Table(table) = &node.value else {
             let example = if path.is_empty() {
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
             return Err(Problem::new(
                 node.at,
                 path,
-                format!("{} stands where a table belongs", node.value.describe()),
+                format!("expected a table, found {}", node.value.describe()),
                 format!("write a table of keys, as in {example}"),
             ));
         };
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
         Problem::new(at, self.path_of(name), message, help)
     }
 
-    /// The full path of a key of this table.
+    /// Returns the full path of a key of this table.
     pub(crate) fn path_of(&self, name: &str) -> String {
         if self.path.is_empty() {
             name.to_owned()
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The value of a key, if given.
+    /// Returns the value of a key, if given.
     pub(crate) fn get(&self, name: &str) -> Option<Field<'a>> {
         let key = self.spec.keys.iter().find(|key| key.name == name);
         debug_assert!(
@@ -104,19 +104,19 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The value of a key that must be given.
+    /// Returns the value of a key that must be given.
     pub(crate) fn require(&self, name: &str) -> Checked<Field<'a>> {
         self.get(name).ok_or_else(|| self.missing(name))
     }
 
-    /// The message for a key that must be given and is not.
+    /// Returns the message for a required key that is missing.
     pub(crate) fn missing(&self, name: &str) -> Problem {
         let key = self.spec.keys.iter().find(|key| key.name == name);
         let (message, help) = key.map_or_else(Default::default, Key::missing);
         Problem::new(self.at, self.path_of(name), message, help)
     }
 
-    /// A problem with the table as a whole, placed at one of its keys if given.
+    /// Returns a problem with the table as a whole, placed at one of its keys if given.
     pub(crate) fn problem(
         &self,
         name: &str,
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         Problem::new(at, self.path_of(name), message, help)
     }
 
-    /// The link that this table's queue stands before.
+    /// Returns the link behind this table's queue.
     pub(crate) fn place(&self) -> Place {
         let Some(place) = self.place else {
             unreachable!("{} is no queue's table", self.path)
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
         place
     }
 
-    /// The same table before a link of another rate.
+    /// Returns the same table before a link with another rate.
     pub(crate) fn at_rate(&self, rate: Rate) -> Self {
         let place = Some(Place {
             rate,
@@ -148,8 +148,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The values that the table gives, in the order of its keys but for `tag`, which chose the
-    /// table.
+    /// Returns the values that the table gives, in the order of its keys, without the key `tag` that
+    /// chose the table.
     pub(crate) fn given(&self, tag: &str) -> Checked<Given> {
         let keys = self.spec.keys.iter().filter(|key| key.name != tag);
         let given = keys.filter_map(|key| {
@@ -159,14 +159,14 @@ impl<'a> Reader<'a> {
         given.collect::<Checked<_>>().map(Given)
     }
 
-    /// The keys that must be given are.
+    /// Checks that all required keys are given.
     pub(crate) fn check_required(&self) -> Checked<()> {
         let mut required = self.spec.keys.iter().filter(|key| key.default == REQUIRED);
         let missing = required.find(|key| self.table.get(key.name).is_none());
         missing.map_or(Ok(()), |key| Err(self.missing(key.name)))
     }
 
-    /// A table below this one.
+    /// Opens the table at a key of this table.
     pub(crate) fn table(&self, name: &str) -> Checked<Option<Reader<'a>>> {
         self.get(name).map(|field| field.table()).transpose()
     }
@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
         self.get(name).map(|field| field.name()).transpose()
     }
 
-    /// The table at `tag`'s word: opens `node` with the keys that the word allows.
+    /// Opens the table with the keys that the word at its tag allows.
     pub(crate) fn tagged(field: &Field<'a>) -> Checked<(&'static str, Reader<'a>)> {
         let (tag, variants) = field.alternative(variants);
         let fallback = variants[0];
@@ -253,22 +253,22 @@ impl<'a> Reader<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// A problem with this value.
+    /// Returns a problem with this value.
     pub(crate) fn problem(&self, message: impl Into<String>, help: impl Into<String>) -> Problem {
         Problem::new(self.node.at, self.path.clone(), message, help)
     }
 
-    /// A value of the wrong type.
+    /// Returns the problem of a value of the wrong type.
     fn wrong(&self, wanted: &str) -> Problem {
         let found = self.node.value.describe();
-        let message = format!("{found} stands where {wanted} belongs");
+        let message = format!("expected {wanted}, found {found}");
         self.problem(
             message,
             format!("write {} = {}, say", self.key.name, self.key.toml_example()),
         )
     }
 
-    /// The text with a unit, parsed; a bare number is told about units.
+    /// Parses a text with a unit. A bare number gets a message about units.
     fn with_unit<T>(
         &self,
         wanted: &str,
@@ -283,14 +283,14 @@ impl<'a> Field<'a> {
         if matches!(self.node.value, Value::Text(_)) {
             return parsed.map_err(|error| self.problem(error.message, error.help));
         }
-        // A number: whatever it is, it has no unit.
+        // The value is a number without a unit.
         Err(match parsed {
             Err(error) => self.problem(error.message, error.help),
             Ok(_) => self.wrong(wanted),
         })
     }
 
-    /// The alternative of this key's kind that `pick` accepts.
+    /// Returns the alternative of this key's kind that `pick` accepts.
     fn alternative<T>(&self, pick: impl Fn(Kind) -> Option<T>) -> T {
         let found = search(self.key.kind, &pick);
         let Some(found) = found else {
@@ -333,7 +333,7 @@ impl<'a> Field<'a> {
         self.with_unit("a queue limit", parse_limit)
     }
 
-    /// A share: a percentage as text, or a number.
+    /// Returns a share: a percentage as text, or a number.
     pub(crate) fn fraction(&self) -> Checked<f64> {
         let (Value::Text(text) | Value::Integer(text, _) | Value::Float(text, _)) =
             &self.node.value
@@ -386,7 +386,7 @@ impl<'a> Field<'a> {
         match &self.node.value {
             Value::Flag(flag) => Ok(*flag),
             other => Err(self.problem(
-                format!("{} stands where true or false belongs", other.describe()),
+                format!("expected true or false, found {}", other.describe()),
                 format!(
                     "write {0} = true or {0} = false, without quotes",
                     self.key.name
@@ -402,7 +402,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A name that can be a part of a path.
+    /// Returns a name that can be a part of a path.
     pub(crate) fn name(&self) -> Checked<String> {
         let name = self.text()?;
         let plain = name
@@ -441,7 +441,7 @@ impl<'a> Field<'a> {
             })
     }
 
-    /// Distinct whole numbers in ascending order.
+    /// Returns distinct whole numbers in ascending order.
     pub(crate) fn integers(&self) -> Checked<Vec<u64>> {
         let Value::List(items) = &self.node.value else {
             return Err(self.wrong("a list of whole numbers"));
@@ -458,9 +458,7 @@ impl<'a> Field<'a> {
             };
             let Value::Integer(text, value) = &node.value else {
                 let what = node.value.describe();
-                return Err(problem(format!(
-                    "{what} stands where a whole number belongs"
-                )));
+                return Err(problem(format!("expected a whole number, found {what}")));
             };
             match value.and_then(|value| u64::try_from(value).ok()) {
                 Some(value) if value <= max => numbers.push(value),
@@ -470,14 +468,14 @@ impl<'a> Field<'a> {
         numbers.sort_unstable();
         match numbers.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(self.problem(
-                format!("{} stands in the list twice", pair[0]),
+                format!("the list contains {} twice", pair[0]),
                 "name each number once",
             )),
             None => Ok(numbers),
         }
     }
 
-    /// So many whole numbers in order.
+    /// Returns a fixed number of whole numbers in order.
     pub(crate) fn numbers(&self) -> Checked<Vec<u8>> {
         let (count, max) = self.alternative(|kind| match kind {
             Kind::Numbers { count, max } => Some((count, max)),
@@ -505,7 +503,7 @@ impl<'a> Field<'a> {
             .ok_or_else(problem)
     }
 
-    /// This value as a list of such values.
+    /// Returns this value as a list of such values.
     pub(crate) fn items(&self) -> Checked<Vec<Field<'a>>> {
         let Value::List(items) = &self.node.value else {
             return Err(self.wrong("a list"));
@@ -518,7 +516,7 @@ impl<'a> Field<'a> {
         Ok(items.iter().enumerate().map(field).collect())
     }
 
-    /// This value as a table of fixed keys.
+    /// Returns this value as a table of fixed keys.
     pub(crate) fn table(&self) -> Checked<Reader<'a>> {
         let spec = self.alternative(|kind| match kind {
             Kind::Table(spec) => Some(spec),
@@ -527,7 +525,7 @@ impl<'a> Field<'a> {
         Reader::open(self.node, spec, self.path.clone())
     }
 
-    /// This value as a list of tables.
+    /// Returns this value as a list of tables.
     pub(crate) fn tables(&self) -> Checked<Vec<Reader<'a>>> {
         let spec = self.alternative(|kind| match kind {
             Kind::List(spec) => Some(spec),
@@ -536,7 +534,7 @@ impl<'a> Field<'a> {
         let Value::List(items) = &self.node.value else {
             let found = self.node.value.describe();
             return Err(self.problem(
-                format!("{found} stands where a list of tables belongs"),
+                format!("expected a list of tables, found {found}"),
                 format!("write {} with double brackets", self.key.toml_example()),
             ));
         };
@@ -547,17 +545,17 @@ impl<'a> Field<'a> {
             .collect()
     }
 
-    /// Whether this value is a table, for keys that may be one.
+    /// Returns true if this value is a table, for keys that allow one.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self.node.value, Value::Table(_))
     }
 
-    /// Whether this value is a list, for keys that may be one.
+    /// Returns true if this value is a list, for keys that allow one.
     pub(crate) fn is_list(&self) -> bool {
         matches!(self.node.value, Value::List(_))
     }
 
-    /// The text, if it is one, for keys of several kinds.
+    /// Returns the text, if it is one, for keys of several kinds.
     pub(crate) fn as_text(&self) -> Option<&'a str> {
         match &self.node.value {
             Value::Text(text) => Some(text),
@@ -566,7 +564,8 @@ impl<'a> Field<'a> {
     }
 }
 
-/// What `pick` finds first: a kind itself, one of several, or what a list holds.
+/// Returns the first result of `pick` for a kind, one of its alternatives, or the kind of its
+/// items.
 pub(crate) fn search<T>(kind: Kind, pick: &impl Fn(Kind) -> Option<T>) -> Option<T> {
     pick(kind).or_else(|| match kind {
         Kind::Either(kinds) => kinds.iter().find_map(|kind| search(*kind, pick)),

@@ -1,4 +1,4 @@
-//! A scenario: parsed means valid.
+//! A scenario. A parsed scenario is valid.
 
 use crate::buffers::BufferEcho;
 use crate::document::Document;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Version of the file format and of the results' keys.
 pub const SCHEMA_VERSION: u64 = 1;
 
-/// A valid scenario. Cheap to clone: flows are kept as groups.
+/// A valid scenario. Clones are cheap, because flows are stored as groups.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     pub(crate) title: String,
@@ -37,12 +37,13 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads a scenario. `file` names it in messages, and the files that it names are looked for in
-    /// the same folder; each override is a path of keys and a value
-    /// (`topology.bottleneck.queue.limit`, `30p`) laid over the file before anything is checked.
+    /// Reads a scenario. `file` is its name in messages, and files that it names are searched in
+    /// the same folder. Each override is a path of keys and a value
+    /// (`topology.bottleneck.queue.limit`, `30p`). Overrides are applied before the file is
+    /// checked.
     ///
     /// # Errors
-    /// The first mistake, with its place and what to write instead.
+    /// Returns the first mistake, with its place and what to write instead.
     pub fn parse(
         text: &[u8],
         file: &str,
@@ -55,7 +56,7 @@ impl Scenario {
     /// Reads a scenario from a file.
     ///
     /// # Errors
-    /// The first mistake, which may be that there is no such file.
+    /// Returns the first mistake, which may be that there is no such file.
     pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
         let name = path.display().to_string();
         let text = read_file(path).map_err(|error| ScenarioError {
@@ -69,44 +70,44 @@ impl Scenario {
         Self::parse(&text, &name, overrides)
     }
 
-    /// One line that says what the scenario shows.
+    /// Returns one line that describes the scenario.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// More about it.
+    /// Returns the longer description.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Length of a run.
+    /// Returns the length of a run.
     pub fn duration(&self) -> Span {
         self.duration
     }
 
-    /// Measurements begin here.
+    /// Returns the time at which measurements begin.
     pub fn warmup(&self) -> Span {
         self.warmup
     }
 
-    /// Seeds every random stream of the run.
+    /// Returns the seed of all random streams of the run.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The names of the links that results are reported for, both directions each. The first is
-    /// the bottleneck of a dumbbell.
+    /// Returns the names of the links in results, both directions of each. The first is the
+    /// bottleneck of a dumbbell.
     pub fn link_names(&self) -> Vec<String> {
         self.topology.names().collect()
     }
 
-    /// The names of all flows, in network order.
+    /// Returns the names of all flows, in network order.
     pub fn flow_names(&self) -> Vec<String> {
         let name = |flow: &crate::layout::PlacedFlow| self.flows[flow.group].flow_name(flow.index);
         self.layout.flows.iter().map(name).collect()
     }
 
-    /// The same scenario with another seed.
+    /// Returns the same scenario with another seed.
     #[must_use]
     pub fn with_seed(&self, seed: u64) -> Self {
         Self {
@@ -115,8 +116,8 @@ impl Scenario {
         }
     }
 
-    /// The same scenario; flows that say nothing of `start_jitter` get this one, or a tenth of
-    /// what the run has left after their start if that is less, so that replicates differ.
+    /// Returns the same scenario with this jitter for flows without `start_jitter`, so that
+    /// replicates differ. It is limited to a tenth of the run after their start.
     #[must_use]
     pub fn with_default_jitter(&self, jitter: Span) -> Self {
         let mut flows = Vec::clone(&self.flows);
@@ -130,7 +131,7 @@ impl Scenario {
         }
     }
 
-    /// The same scenario with other recordings.
+    /// Returns the same scenario with other records.
     #[must_use]
     pub fn with_record(&self, record: Record) -> Self {
         Self {
@@ -139,11 +140,11 @@ impl Scenario {
         }
     }
 
-    /// The same scenario with another limit of one link's queue (`bottleneck`,
+    /// Returns the same scenario with another limit of one link's queue (`bottleneck`,
     /// `bottleneck.reverse`).
     ///
     /// # Errors
-    /// If there is no such link, or it has no queue.
+    /// Fails if there is no such link, or it has no queue.
     pub fn with_limit(&self, link: &str, limit: Limit) -> Result<Self, UnitError> {
         self.check_queue(link)?;
         let (index, backward) = link_of(self.find_link(link)?);
@@ -158,18 +159,18 @@ impl Scenario {
         Ok(changed)
     }
 
-    /// The limit of one link's queue.
+    /// Returns the limit of one link's queue.
     ///
     /// # Errors
-    /// If there is no such link.
+    /// Fails if there is no such link.
     pub fn limit(&self, link: &str) -> Result<Limit, UnitError> {
         Ok(self.direction(link)?.queue.limit())
     }
 
-    /// What a limit means on one link: times and BDPs become bytes, as they do in the file.
+    /// Resolves a limit for one link: times and BDPs become bytes, as in the file.
     ///
     /// # Errors
-    /// If there is no such link, or it has no queue, or no base round-trip time for a BDP.
+    /// Fails if there is no such link, or it has no queue, or no base round-trip time for a BDP.
     pub fn resolve_limit(&self, link: &str, stated: StatedLimit) -> Result<Limit, UnitError> {
         self.check_queue(link)?;
         let at = self.find_link(link)?;
@@ -181,10 +182,10 @@ impl Scenario {
         )
     }
 
-    /// Whether a link has a queue.
+    /// Checks that a link has a queue.
     ///
     /// # Errors
-    /// If there is no such link, or its rate is unlimited: nothing waits there.
+    /// Fails if there is no such link, or if its rate is unlimited, so that nothing waits there.
     pub fn check_queue(&self, link: &str) -> Result<(), UnitError> {
         if !self.direction(link)?.only_delays() {
             return Ok(());
@@ -229,12 +230,12 @@ impl Scenario {
         crate::memory::parts_of_hybrid(self)
     }
 
-    /// The run that this scenario describes.
+    /// Returns the network of a run of this scenario.
     pub fn network(&self) -> Network {
         crate::network::build(self)
     }
 
-    /// What the buffers of all reported links come to, in every unit.
+    /// Returns the buffers of all reported links, in every unit.
     pub fn buffers(&self) -> Vec<BufferEcho> {
         self.link_names()
             .iter()
@@ -242,25 +243,25 @@ impl Scenario {
             .collect()
     }
 
-    /// What the buffer of one link comes to, in every unit.
+    /// Returns the buffer of one link, in every unit.
     ///
     /// # Errors
-    /// If there is no such link.
+    /// Fails if there is no such link.
     pub fn buffer(&self, link: &str) -> Result<BufferEcho, UnitError> {
         self.buffer_of(link, self.limit(link)?)
     }
 
-    /// What another limit on one link would come to, in every unit.
+    /// Returns the buffer of one link with another limit, in every unit.
     ///
     /// # Errors
-    /// If there is no such link.
+    /// Fails if there is no such link.
     pub fn buffer_of(&self, link: &str, limit: Limit) -> Result<BufferEcho, UnitError> {
         crate::buffers::echo(self, link, limit)
     }
 
-    /// The resolved scenario without what has no part in its results: title, description, seed, and
-    /// where the files stand that it names. Scenarios that agree in it have equal results under equal
-    /// seeds.
+    /// Returns the resolved scenario without parts that do not affect its results: title,
+    /// description, seed, and paths of files. Scenarios that agree in it have equal results with
+    /// equal seeds.
     pub fn canonical_toml(&self) -> String {
         let mut plain = self.with_default_jitter(Span::ZERO);
         plain.title.clear();
@@ -270,8 +271,8 @@ impl Scenario {
         crate::file::without_paths(&plain.resolved_toml())
     }
 
-    /// How long a run takes, in units of its own: the bits that its links can send. Only to compare
-    /// scenarios with each other.
+    /// Returns the relative cost of a run: the number of bits that its links can send. It only
+    /// compares scenarios with each other.
     pub fn weight(&self) -> f64 {
         let trunk = self.topology.trunk.iter();
         let limited = trunk.filter(|link| !link.forward.only_delays());
@@ -279,14 +280,14 @@ impl Scenario {
         self.duration.as_secs_f64() * rates.sum::<f64>()
     }
 
-    /// The scenario with every default written out, limits resolved, in canonical units: a file
-    /// that parses to the same runs.
+    /// Returns the scenario with every default written out, limits resolved, in canonical units.
+    /// The file parses to the same runs.
     pub fn resolved_toml(&self) -> String {
         crate::write::write(self)
     }
 }
 
-/// Reads at most a little more than the parser accepts.
+/// Reads at most one byte more than the parser accepts.
 pub(crate) fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     File::open(path)?
@@ -307,7 +308,7 @@ pub(crate) fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
     let sketch = Sketch::read(shape, &topology_table)?;
     let mut topology = Topology::read(&topology_table, &sketch, folder, duration)?;
     let tcp = root.table("tcp")?;
-    // `[tcp]` is checked even if no flow uses it.
+    // The table `[tcp]` is checked even if no flow uses it.
     crate::tcp::read(tcp.as_ref(), None)?;
     let flow_field = root.require("flow")?;
     let tables = flow_field.tables()?;
@@ -377,10 +378,10 @@ fn read_record(root: &Reader<'_>) -> Checked<(Record, bool)> {
     Ok((record, table.flag("access")?.unwrap_or(false)))
 }
 
-/// Splits `path=value`, as overrides are typed.
+/// Splits `path=value`, the form of an override.
 ///
 /// # Errors
-/// If there is no equals sign.
+/// Fails if there is no equals sign.
 pub fn parse_override(text: &str) -> Result<(String, String), ScenarioError> {
     match text.split_once('=') {
         Some((path, value)) => Ok((path.trim().to_owned(), value.trim().to_owned())),

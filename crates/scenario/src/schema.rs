@@ -1,4 +1,4 @@
-//! The JSON Schema and the tables of the documentation, made from the lists the parser reads by.
+//! The JSON Schema and the tables of the documentation, generated from the parser's lists of keys.
 
 use crate::spec::{Key, Kind, REQUIRED, SCENARIO, Spec, variants};
 use crate::units::{WithUnits, format_size, format_span, pattern};
@@ -6,9 +6,9 @@ use crate::value::default_text;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
-/// The JSON Schema (draft 2020-12) of a scenario file, as read by editors. It knows keys, types,
-/// words and the form of values with units; bounds and what keys demand of each other only the
-/// parser knows.
+/// Returns the JSON Schema (draft 2020-12) of a scenario file, for editors. It contains keys,
+/// types, words and the form of values with units. Only the parser checks bounds and the relations
+/// of keys.
 pub fn schema() -> String {
     let mut definitions = Map::new();
     let mut root = json!({
@@ -23,7 +23,7 @@ pub fn schema() -> String {
     format!("{root:#}\n")
 }
 
-/// A table; those below it become definitions.
+/// Returns the schema of a table; tables below it become definitions.
 fn table(spec: &Spec, definitions: &mut Map<String, Value>) -> Value {
     let mut properties = Map::new();
     for key in spec.keys {
@@ -56,7 +56,7 @@ fn description(spec: &Spec, key: &Key) -> String {
     )
 }
 
-/// A reference to a table's definition, made at first sight.
+/// Returns a reference to a table's definition, which is created at the first use.
 fn reference(spec: &'static Spec, definitions: &mut Map<String, Value>) -> Value {
     let name = spec.name.replace(' ', "_");
     if !definitions.contains_key(&name) {
@@ -67,7 +67,7 @@ fn reference(spec: &'static Spec, definitions: &mut Map<String, Value>) -> Value
     json!({ "$ref": format!("#/$defs/{name}") })
 }
 
-/// A number with one of these units.
+/// Returns the schema of a number with one of these units.
 fn units(units: &str) -> Value {
     json!({ "type": "string", "pattern": format!("^[0-9]+([.][0-9]+)?( ?)({units})$") })
 }
@@ -127,7 +127,7 @@ fn value(kind: Kind, definitions: &mut Map<String, Value>) -> Value {
     }
 }
 
-/// One alternative for each word at the tag, which makes all but one of them fail.
+/// Returns one alternative for each word at the tag; at most one of them matches.
 fn tagged(
     tag: &str,
     variants: &[(&str, &'static Spec)],
@@ -137,7 +137,7 @@ fn tagged(
         .iter()
         .map(|(word, spec)| {
             let reference = reference(spec, definitions);
-            // Only the first may leave the word out, if any may.
+            // Only the first alternative may omit the word, if any may.
             let first = *word == variants[0].0;
             let required: &[&str] = if first { &[] } else { &[tag] };
             json!({ "allOf": [
@@ -149,7 +149,7 @@ fn tagged(
     json!({ "oneOf": variants })
 }
 
-/// The tables of docs/scenario.md: every key with its kind, default and meaning.
+/// Returns the tables of docs/scenario.md: every key with its kind, default and meaning.
 pub fn reference_markdown() -> String {
     let mut out = String::new();
     let mut written = Vec::new();
@@ -182,7 +182,7 @@ pub fn reference_markdown() -> String {
     out
 }
 
-/// Where a table stands.
+/// Returns the place of a table.
 fn place(path: &str) -> String {
     if path.is_empty() {
         "Top level".to_owned()
@@ -200,7 +200,7 @@ fn code(default: &str) -> String {
     default.to_owned()
 }
 
-/// Queues the tables that a key at this path may hold.
+/// Adds the tables that a key at this path may contain to `waiting`.
 fn below(path: &str, kind: Kind, waiting: &mut Vec<(String, &'static Spec)>) {
     match kind {
         Kind::Table(spec) | Kind::List(spec) => waiting.push((path.to_owned(), spec)),

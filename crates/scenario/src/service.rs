@@ -1,4 +1,4 @@
-//! `service` of a link: how its rate changes.
+//! `service` of a link: the changes of its rate.
 
 use crate::error::Checked;
 use crate::file::{NamedFile, Origin};
@@ -10,18 +10,18 @@ use goodqueue_sim::{RandomRate, RateDraw, RateTrace, ServiceConfig};
 use goodqueue_types::{Rate, Span};
 use std::path::Path;
 
-/// More changes of a rate take longer to go through than is worth waiting for.
+/// Largest number of changes of a rate in a run.
 const MOST_CHANGES: u128 = 1_000_000_000;
 
-/// How a link's rate changes, and the file that says so.
+/// Changes of a link's rate, and the file that contains them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Service {
     pub config: ServiceConfig,
     file: Option<Origin>,
 }
 
-/// Reads what a link's table says of its rate: `rate`, or `service` and its mean rate over a run of
-/// `duration`; files are looked for from `folder` on.
+/// Reads a link's rate: `rate`, or `service` and its mean rate over a run of `duration`. Files are
+/// searched relative to `folder`.
 pub(crate) fn read(
     link: &Reader<'_>,
     folder: &Path,
@@ -53,7 +53,7 @@ pub(crate) fn read(
     }
 }
 
-/// A rate, or that there is none: such a link only delays.
+/// Reads a rate, or `unlimited` for a link that only delays.
 fn read_link_rate(field: &Field<'_>) -> Checked<Rate> {
     match field.as_text() {
         Some("unlimited") => Ok(Rate::UNLIMITED),
@@ -61,7 +61,7 @@ fn read_link_rate(field: &Field<'_>) -> Checked<Rate> {
     }
 }
 
-/// As [`read`] reads it.
+/// Writes a rate that [`read`] reads back.
 pub(crate) fn write_link_rate(rate: Rate) -> String {
     if rate == Rate::UNLIMITED {
         return plain("unlimited");
@@ -101,7 +101,7 @@ fn read_steps(table: &Reader<'_>) -> Checked<ServiceConfig> {
     trace(steps, table)
 }
 
-/// A trace of these steps, with the table's `repeat`.
+/// Returns a trace of these steps, with the table's `repeat`.
 fn trace(steps: Vec<(Span, Rate)>, table: &Reader<'_>) -> Checked<ServiceConfig> {
     let repeat = table.span("repeat")?;
     let last = steps.last().map_or(Span::ZERO, |step| step.0);
@@ -152,7 +152,7 @@ fn read_random(kind: &str, table: &Reader<'_>) -> Checked<ServiceConfig> {
     Ok(ServiceConfig::Random(RandomRate { interval, draw }))
 }
 
-/// A rate, which may be zero.
+/// Reads a rate, which may be zero.
 fn read_rate(field: &Field<'_>) -> Checked<Rate> {
     match field.as_text() {
         Some(text) => rate_or_zero(text).map_err(|error| field.problem(error.message, error.help)),
@@ -160,7 +160,7 @@ fn read_rate(field: &Field<'_>) -> Checked<Rate> {
     }
 }
 
-/// As an inline TOML table that reads back the same; a file by its full path and checksum.
+/// Writes an inline TOML table that reads back the same; a file by its full path and checksum.
 pub(crate) fn write(service: &Service) -> String {
     let rate = |rate: &Rate| plain(format_rate(*rate));
     let span = |span: Span| plain(format_span(span));

@@ -1,4 +1,4 @@
-//! Values that keys hold, each read and written in one place.
+//! Values of keys, each read and written in one place.
 
 use crate::error::Checked;
 use crate::reader::{Field, Reader};
@@ -9,7 +9,7 @@ use goodqueue_types::{Rate, Span};
 /// An enum whose values are words in the file.
 pub(crate) trait Words: Sized + Copy + 'static {
     const WORDS: &'static [&'static str];
-    /// The value of one of the words.
+    /// Returns the value of a word.
     fn of(word: &str) -> Option<Self>;
     fn word(self) -> &'static str;
 }
@@ -40,10 +40,10 @@ macro_rules! words {
 
 pub(crate) use words;
 
-/// A value that one key holds.
+/// Value of one key.
 pub(crate) trait Setting: Sized {
     fn read(field: &Field<'_>) -> Checked<Self>;
-    /// As TOML.
+    /// Writes the value as TOML.
     fn write(&self, kind: Kind) -> String;
 }
 
@@ -86,7 +86,7 @@ impl Setting for Rate {
     }
 }
 
-/// The alternative that is no word.
+/// Returns the alternative that is not a word.
 fn first(kind: Kind) -> Kind {
     if let Kind::Either(kinds) = kind {
         kinds[0]
@@ -128,7 +128,7 @@ macro_rules! narrow {
 
 narrow! { u8 u16 u32 }
 
-/// Nothing is the word among the alternatives.
+/// `None` is written as the word among the alternatives.
 impl<S: Setting> Setting for Option<S> {
     fn read(field: &Field<'_>) -> Checked<Self> {
         match field.as_text() {
@@ -142,7 +142,7 @@ impl<S: Setting> Setting for Option<S> {
     }
 }
 
-/// The word among the alternatives.
+/// Returns the word among the alternatives.
 fn none(kind: Kind) -> &'static str {
     let Kind::Either(kinds) = kind else {
         return "none";
@@ -154,12 +154,12 @@ fn none(kind: Kind) -> &'static str {
     word.copied().unwrap_or("none")
 }
 
-/// What is done with each switch.
+/// Action on each switch.
 pub(crate) trait Visitor {
     fn visit<S: Setting>(&mut self, name: &'static str, value: &mut S) -> Checked<()>;
 }
 
-/// Reads what the table gives.
+/// Visitor that reads the keys of the table.
 pub(crate) struct ReadFrom<'r, 'a>(pub &'r Reader<'a>);
 
 impl Visitor for ReadFrom<'_, '_> {
@@ -171,7 +171,7 @@ impl Visitor for ReadFrom<'_, '_> {
     }
 }
 
-/// Writes everything.
+/// Visitor that writes all keys.
 pub(crate) struct WriteTo {
     spec: &'static Spec,
     pub items: Vec<String>,

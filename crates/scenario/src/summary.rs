@@ -11,7 +11,7 @@ use goodqueue_sim::{
 use goodqueue_types::DropReason;
 use serde_json::{Map, Value, json};
 
-/// The summary of one run of a scenario.
+/// Returns the summary of one run of a scenario.
 pub fn summary_json(scenario: &Scenario, network: &Network, outcome: &Outcome) -> Value {
     let observed = network.links.iter().filter(|config| config.observed);
     let links: Map<String, Value> = outcome
@@ -60,7 +60,7 @@ fn pool_json(pool: &PoolOutcome) -> Value {
     keys
 }
 
-/// One buffer in every unit, as in the summary.
+/// Returns one buffer in every unit, as in the summary.
 pub fn buffer_json(buffer: &BufferEcho) -> Value {
     json!({
         "packets": buffer.packets,
@@ -77,7 +77,7 @@ pub(crate) fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOut
         "observed links come in network order"
     );
     let queue = config.queue.word();
-    // A queue that no file can name has a limit that the scenario does not know.
+    // The scenario does not know the limit of a queue that no file can describe.
     let limit = queue.and_then(|_| scenario.buffer(&link.name).ok());
     let mut keys = json!({
         "rate_bps": (!config.only_delays()).then_some(config.rate.0),
@@ -148,7 +148,7 @@ fn loss_bursts(map: &mut Map<String, Value>, link: &LinkOutcome) {
     distribution(map, "loss_burst_packets", &of.packets);
 }
 
-/// What each group of flows had of a link, by the groups' names.
+/// Returns the share of a link of each group of flows, by the groups' names.
 fn shares_json(scenario: &Scenario, link: &LinkOutcome) -> Value {
     let shares = link.shares.iter();
     let shares = shares.map(|(group, share)| {
@@ -195,7 +195,7 @@ pub(crate) fn flow_json(network: &Network, flow: &FlowOutcome) -> Value {
     keys
 }
 
-/// Delays and their variation, of one direction.
+/// Adds delays and their variation for one direction.
 fn one_way_delay(map: &mut Map<String, Value>, direction: &str, delay: &OneWayDelay) {
     let figures = [
         ("min", "one_way_delay_s", delay.min_s),
@@ -210,7 +210,7 @@ fn one_way_delay(map: &mut Map<String, Value>, direction: &str, delay: &OneWayDe
     distribution(map, &format!("{direction}ipdv_s"), &delay.ipdv_s);
 }
 
-/// So many packets of a flow by the links where something happened to them.
+/// Returns counts of a flow's packets by the links at which a signal occurred.
 fn signals_json(network: &Network, flow: &FlowOutcome, count: fn(&Signal) -> u32) -> Value {
     let mut counts: Map<String, Value> = Map::new();
     for signal in flow.signals.iter().filter(|signal| count(signal) > 0) {
@@ -220,7 +220,7 @@ fn signals_json(network: &Network, flow: &FlowOutcome, count: fn(&Signal) -> u32
     Value::Object(counts)
 }
 
-/// What limited a TCP flow, and where.
+/// Adds the factors that limited a TCP flow, and their places.
 fn limits(map: &mut Map<String, Value>, network: &Network, flow: &FlowOutcome) {
     let of = flow.limited.as_ref();
     let total: f64 = of.map_or(0.0, |of| of.seconds.iter().sum());
@@ -238,7 +238,7 @@ fn limits(map: &mut Map<String, Value>, network: &Network, flow: &FlowOutcome) {
     map.insert("class".to_owned(), json!(class.map(FlowClass::name)));
 }
 
-/// `mean_<name>`, `p50_<name>`, `p99_<name>`, `max_<name>`.
+/// Adds `mean_<name>`, `p50_<name>`, `p99_<name>` and `max_<name>`.
 fn distribution(map: &mut Map<String, Value>, name: &str, values: &Distribution) {
     let figures = [
         ("mean", values.mean),

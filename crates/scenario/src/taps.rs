@@ -1,4 +1,4 @@
-//! Where traces of a run are taken, and what their frames show that packets do not say.
+//! Points at which traces of a run are taken, and the contents of their frames besides the packets.
 
 use crate::error::{nearest, shorten};
 use crate::scenario::Scenario;
@@ -10,7 +10,7 @@ use goodqueue_types::{Direction, FlowId, LinkId, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How each trace is named.
+/// Forms of the names of traces.
 const TRACES: [&str; 16] = [
     "sender",
     "receiver",
@@ -35,26 +35,27 @@ const TRACES: [&str; 16] = [
 pub enum Tap {
     /// A capture at a point, in pcapng.
     Capture(Point),
-    /// ns-2's trace.
+    /// Trace of ns-2.
     Ns2(Arc<Wiring>),
-    /// nam's.
+    /// Trace of nam.
     Nam(Arc<Wiring>),
-    /// Two columns, time and a number.
+    /// Two columns: time and a number.
     Columns(Quantity),
 }
 
-/// ns-2's scripts usually write their windows down ten times a second.
+/// Usual interval at which scripts of ns-2 write windows: ten times a second.
 const WINDOW_EVERY: Span = Span::from_millis(100);
-/// Flent's step.
+/// Interval of Flent's throughput.
 const THROUGHPUT_EVERY: Span = Span::from_millis(200);
 
 impl Scenario {
-    /// A trace by its name: `tr`, `nam`, `cwnd:FLOW`, `throughput:FLOW`, `throughput-down:FLOW`,
-    /// `ping:FLOW`, `queue`, `queue:LINK`; or a point to capture at: `sender` or `receiver`, of all flows or, after a colon,
-    /// of one; `before` or `after` the queue of the first link or, after a colon, of another.
+    /// Returns a trace by its name. Traces are `tr`, `nam`, `cwnd:FLOW`, `throughput:FLOW`,
+    /// `throughput-down:FLOW`, `ping:FLOW`, `queue` and `queue:LINK`. A capture has the name of its
+    /// point: `sender` or `receiver`, of all flows or, after a colon, of one; `before` or `after`
+    /// the queue of the first link or, after a colon, of another.
     ///
     /// # Errors
-    /// If there is no such trace, flow or link.
+    /// Fails if there is no such trace, flow or link.
     pub fn tap(&self, network: &Network, text: &str) -> Result<Tap, UnitError> {
         let (kind, of) = match text.split_once(':') {
             Some((kind, of)) => (kind, Some(of)),
@@ -169,7 +170,7 @@ fn gate(network: &Network, link: LinkId) -> Gate {
     }
 }
 
-/// The other direction of a link.
+/// Returns the other direction of a link.
 fn opposite(network: &Network, link: LinkId) -> Option<LinkId> {
     let name = &network.links[link.0 as usize].name;
     let other = match name.strip_suffix(".reverse") {
@@ -179,7 +180,7 @@ fn opposite(network: &Network, link: LinkId) -> Option<LinkId> {
     find_link(network, &other).ok()
 }
 
-/// Where packets of each flow and direction come when they have left a link, if they cross it.
+/// Returns the next point of each flow's packets behind a link, for each direction that crosses it.
 fn next_after(network: &Network, link: Option<LinkId>) -> Vec<Option<Next>> {
     let ways = network
         .flows
@@ -193,7 +194,7 @@ fn next_after(network: &Network, link: Option<LinkId>) -> Vec<Option<Next>> {
     .collect()
 }
 
-/// What the frames of each flow show.
+/// Returns the addresses in the frames of each flow.
 pub fn endpoints(network: &Network) -> Arc<[Endpoints]> {
     let mut between = HashMap::new();
     let flows = network.flows.iter();

@@ -1,4 +1,4 @@
-//! TCP's switches: each named once here, for reading and for writing.
+//! TCP's switches: each is named once here, for reading and for writing.
 
 use crate::congestion;
 use crate::error::Checked;
@@ -97,7 +97,8 @@ impl Setting for InitialSsthresh {
     }
 }
 
-// Taken apart field by field, so that the compiler names a switch that has no key.
+// The configuration is destructured field by field, so that the compiler reports a switch without a
+// key.
 
 fn visit_main(v: &mut impl Visitor, c: &mut TcpConfig) -> Checked<()> {
     let TcpConfig {
@@ -327,7 +328,7 @@ fn read_estimator(table: &Reader<'_>, estimator: &mut RttEstimatorConfig) -> Che
     Ok(())
 }
 
-/// What no switch can see alone.
+/// Checks relations between switches.
 fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
     if config.mss + u32::from(config.header) > 65_535 {
         let help = "IP packets have at most 65535 bytes: write a smaller mss";
@@ -355,8 +356,8 @@ fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
     Ok(())
 }
 
-/// A fast retransmit of what had arrived is answered by a duplicate ACK. Where one is enough, that
-/// must not start the next fast retransmit.
+/// Checks the guard against duplicate ACKs. A fast retransmit of data that had arrived is answered
+/// by a duplicate ACK. If one duplicate suffices, that ACK must not start the next fast retransmit.
 fn check_guard(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
     let details = &config.details;
     let guarded = !details.new_ack_lifts_guard

@@ -1,21 +1,21 @@
-//! Files that say how a link's rate changes: Mahimahi's traces and tables of time and rate.
+//! Files with the changes of a link's rate: Mahimahi's traces and tables of time and rate.
 
 use crate::error::{nearest, shorten};
 use crate::units::{parse_rate, parse_span};
 use goodqueue_sim::{DeliveryTrace, MOST_OPPORTUNITIES};
 use goodqueue_types::{Rate, Span};
 
-/// Larger files are no traces.
+/// Size in bytes above which a file is not accepted as a trace.
 pub(crate) const LARGEST_TRACE: u64 = 64 << 20;
 
-/// What is wrong with a trace.
+/// Mistake in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
-    /// The line, from 1; none where it is the file as a whole.
+    /// Number of the line, from 1. None if the file as a whole is wrong.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// Description of the mistake.
     pub message: String,
-    /// What to write instead.
+    /// Text to write instead.
     pub help: String,
 }
 
@@ -44,8 +44,8 @@ impl std::fmt::Display for TraceError {
 
 impl std::error::Error for TraceError {}
 
-/// Lines that say something, with their numbers: without line ends and blanks around them; empty
-/// lines and comments after `#` are left out.
+/// Yields the non-empty lines with their numbers, without line ends, surrounding blanks, and
+/// comments after `#`.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Result<(usize, &str), TraceError>> {
     let lines = bytes.split(|byte| *byte == b'\n').enumerate();
     lines.filter_map(|(index, line)| {
@@ -63,7 +63,7 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Result<(usize, &str), 
 /// whole milliseconds.
 ///
 /// # Errors
-/// The first line that is none, or why there is no trace in the file.
+/// Returns the first wrong line, or the reason why the file contains no trace.
 pub fn parse_mahimahi(bytes: &[u8]) -> Result<DeliveryTrace, TraceError> {
     const EXAMPLE: &str = "write one time in whole milliseconds on each line, as in 12";
     let mut milliseconds: Vec<u32> = Vec::new();
@@ -72,7 +72,7 @@ pub fn parse_mahimahi(bytes: &[u8]) -> Result<DeliveryTrace, TraceError> {
         let (number, text) = line?;
         let error = |message, help: &str| TraceError::new(Some(number), message, help);
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            let message = format!("\"{}\" is no number of milliseconds", shorten(text));
+            let message = format!("\"{}\" is not a number of milliseconds", shorten(text));
             return Err(error(message, EXAMPLE));
         }
         let time: u32 = text.parse().map_err(|_| {
@@ -103,8 +103,8 @@ pub fn parse_mahimahi(bytes: &[u8]) -> Result<DeliveryTrace, TraceError> {
     }
 }
 
-/// Columns of time and of rate, by the names in a table's first line, with the unit that their
-/// numbers lack.
+/// Columns of time and of rate, by the names in a table's first line, with the unit of their
+/// numbers.
 pub(crate) const TIMES: [(&str, &str); 5] = [
     ("time", ""),
     ("time_s", "s"),
@@ -124,7 +124,7 @@ const RATES: [(&str, &str); 5] = [
 /// its time until that of the next.
 ///
 /// # Errors
-/// The first line that is wrong, or why there is no trace in the file.
+/// Returns the first wrong line, or the reason why the file contains no trace.
 pub fn parse_rate_csv(bytes: &[u8]) -> Result<Vec<(Span, Rate)>, TraceError> {
     const HEADER: &str = "write \"time,rate\" for values with units, or say them, as in \
                           \"time_s,rate_Mbps\"";
@@ -166,7 +166,7 @@ pub fn parse_rate_csv(bytes: &[u8]) -> Result<Vec<(Span, Rate)>, TraceError> {
     Ok(steps)
 }
 
-/// The unit that a column's name gives its numbers.
+/// Returns the unit that a column's name gives its numbers.
 pub(crate) fn column(
     name: &str,
     columns: &[(&'static str, &'static str)],
@@ -179,7 +179,7 @@ pub(crate) fn column(
     })
 }
 
-/// A rate, which may be zero: an outage.
+/// Reads a rate, which may be zero for an outage.
 pub(crate) fn rate_or_zero(text: &str) -> Result<Rate, crate::UnitError> {
     let unit = text.trim_start_matches(['0', '.']);
     let zero = unit.len() < text.len() && text.starts_with('0');

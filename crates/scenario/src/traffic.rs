@@ -1,4 +1,4 @@
-//! What crosses each link: base round-trip times and the largest packets.
+//! Traffic of each link: base round-trip times and the largest packets.
 
 use crate::flow::FlowGroup;
 use crate::layout::PlacedFlow;
@@ -6,18 +6,18 @@ use crate::topology::link_of;
 use crate::workload::largest_packet;
 use goodqueue_types::{Framing, LinkId, Span};
 
-/// An IP packet in a full Ethernet payload, where no other is known.
+/// Bytes of an IP packet in a full Ethernet payload, used if no packet size is known.
 const FULL_PACKET: u64 = 1_500;
 
-/// What the flows of a scenario send over its links.
+/// Traffic of a scenario's flows on its links.
 #[derive(Clone, Debug)]
 pub(crate) struct Traffic {
-    /// By link.
+    /// Base round-trip times of each link.
     base_rtts: Vec<BaseRtts>,
     base_rtt_of_all: BaseRtts,
-    /// By direction of a link.
+    /// Largest packet of each direction of a link.
     largest_packets: Vec<u64>,
-    /// From hosts at the near ends of paths, and from those at the far ends.
+    /// Largest packet from hosts at the near ends of paths, and from those at the far ends.
     largest_of_hosts: [u64; 2],
 }
 
@@ -32,7 +32,7 @@ struct BaseRtts {
 struct Sums {
     count: u32,
     picoseconds: u128,
-    /// Of the reciprocals of seconds.
+    /// Sum of the reciprocals of seconds.
     inverse: f64,
 }
 
@@ -48,7 +48,7 @@ impl BaseRtts {
         sums.inverse += 1.0 / base_rtt.as_secs_f64();
     }
 
-    /// Of the TCP flows, or of all if none is TCP; `None` without flows.
+    /// Returns the sums of the TCP flows, or of all flows if none is TCP; `None` without flows.
     fn sums(&self) -> Option<Sums> {
         let sums = if self.tcp.count > 0 {
             self.tcp
@@ -73,7 +73,7 @@ impl BaseRtts {
 }
 
 impl Traffic {
-    /// What these flows, `placed` each by itself, send over so many links.
+    /// Returns the traffic of these flows, `placed` individually, on `links` links.
     pub(crate) fn new(links: usize, groups: &[FlowGroup], placed: &[PlacedFlow]) -> Self {
         let mut traffic = Self {
             base_rtts: vec![BaseRtts::default(); links],
@@ -109,35 +109,36 @@ impl Traffic {
         traffic
     }
 
-    /// Mean base round-trip time of the TCP flows that cross a link, on their way there or back,
-    /// or of all that do if none is TCP.
+    /// Returns the mean base round-trip time of the TCP flows that cross a link in either
+    /// direction, or of all flows there if none is TCP.
     pub(crate) fn mean_base_rtt(&self, link: usize) -> Option<Span> {
         self.base_rtts[link].mean()
     }
 
-    /// The same over all flows.
+    /// Returns the mean over all flows.
     pub(crate) fn mean_base_rtt_of_all(&self) -> Option<Span> {
         self.base_rtt_of_all.mean()
     }
 
-    /// The same on the link of this direction.
+    /// Returns the mean on the link of this direction.
     pub(crate) fn mean_base_rtt_on(&self, direction: LinkId) -> Option<Span> {
         self.mean_base_rtt(link_of(direction).0)
     }
 
-    /// The harmonic mean of the same times: the effective round-trip time of Dhamdhere, Jiang and
-    /// Dovrolis (INFOCOM 2005, equation 12).
+    /// Returns the harmonic mean of the same times: the effective round-trip time of Dhamdhere,
+    /// Jiang and Dovrolis (INFOCOM 2005, equation 12).
     pub(crate) fn effective_rtt(&self, link: usize) -> Option<Span> {
         self.base_rtts[link].harmonic_mean()
     }
 
-    /// The largest frame that flows send over one direction of a link; a full Ethernet payload if
-    /// none does, or nothing but what nobody answers comes from there.
+    /// Returns the largest frame that flows send over one direction of a link. It has a full
+    /// Ethernet payload if no flow sends there, or only flows without replies.
     pub(crate) fn largest_frame(&self, direction: LinkId, framing: Framing) -> u64 {
         frame(self.largest_packets[direction.0 as usize], framing)
     }
 
-    /// The largest frame that any flow sends over a link that all could cross either way.
+    /// Returns the largest frame that any flow sends over a link that all could cross in either
+    /// direction.
     pub(crate) fn largest_frame_of_hosts(&self, framing: Framing) -> u64 {
         let frames = self.largest_of_hosts.map(|packet| frame(packet, framing));
         frames[0].max(frames[1])

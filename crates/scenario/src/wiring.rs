@@ -1,4 +1,4 @@
-//! A scenario's network as ns-2 would number it.
+//! A scenario's network with the numbers that ns-2 would give it.
 
 use crate::scenario::Scenario;
 use goodqueue_sim::{FlowConfig, Network, WorkloadConfig};
@@ -7,8 +7,8 @@ use goodqueue_types::LinkId;
 use std::collections::{BTreeSet, HashMap};
 
 impl Scenario {
-    /// The network as ns-2 would number it: nodes that are all called by numbers, as in `node4`, have
-    /// them; else clients come first, then what the file calls nodes, then servers.
+    /// Returns the network with ns-2's numbers. Nodes whose names all end in numbers, as in
+    /// `node4`, have those. Otherwise clients come first, then the nodes of the file, then servers.
     pub(crate) fn wiring(&self, network: &Network) -> Wiring {
         let nodes = &self.topology.graph.nodes;
         let pairs = self.layout.hosts.len();
@@ -66,7 +66,7 @@ impl Scenario {
     }
 }
 
-/// The numbers at the ends of names, if each has one of its own.
+/// Returns the numbers at the ends of names, if all are different.
 fn own_numbers(names: &[String]) -> Option<Vec<u32>> {
     let number = |name: &String| {
         let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
@@ -77,7 +77,7 @@ fn own_numbers(names: &[String]) -> Option<Vec<u32>> {
     (distinct.len() == names.len()).then_some(numbers)
 }
 
-/// What ns-2 calls the packets of a workload, and the payload of its full segments.
+/// Returns ns-2's name for the packets of a workload, and the payload of its full segments.
 fn kind_and_mss(workload: &WorkloadConfig) -> (&'static str, u64) {
     match workload {
         WorkloadConfig::Bulk { tcp, .. }

@@ -1,4 +1,4 @@
-//! The resolved scenario: a file with nothing left to defaults.
+//! The resolved scenario: a file with all defaults written out.
 
 use crate::flow::{FlowGroup, RoundTrips};
 use crate::scenario::{SCHEMA_VERSION, Scenario};
@@ -10,7 +10,7 @@ use goodqueue_sim::PoolConfig;
 use goodqueue_types::{LinkId, Span};
 use std::fmt::Write;
 
-/// `{ a = 1, b = 2 }`.
+/// Returns an inline table, such as `{ a = 1, b = 2 }`.
 pub(crate) fn inline(items: &[(&str, String)]) -> String {
     let items: Vec<String> = items
         .iter()
@@ -19,7 +19,7 @@ pub(crate) fn inline(items: &[(&str, String)]) -> String {
     format!("{{ {} }}", items.join(", "))
 }
 
-/// A TOML basic string.
+/// Returns a TOML basic string.
 pub(crate) fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -36,7 +36,7 @@ pub(crate) fn quote(text: &str) -> String {
     quoted + "\""
 }
 
-/// Writes `text` as a quoted value; for texts of this crate only, which need no escapes.
+/// Writes `text` as a quoted value, for texts of this crate that need no escapes.
 pub(crate) fn plain(text: impl std::fmt::Display) -> String {
     format!("\"{text}\"")
 }
@@ -140,7 +140,8 @@ fn write_flow(out: &mut String, group: &FlowGroup, topology: &Topology) {
         ("to", nodes(&group.paths.to, topology)),
         ("dscp", group.dscp.to_string()),
     ];
-    // Left out if there is none: whoever averages over replicates may then jitter starts.
+    // The key is omitted if there is no jitter, so that a user of replicates may add a default
+    // jitter.
     if let Some(jitter) = group.start_jitter {
         items.push(("start_jitter", plain(format_span(jitter))));
     }
@@ -171,7 +172,7 @@ fn write_flow(out: &mut String, group: &FlowGroup, topology: &Topology) {
     }
 }
 
-/// One value, or a list of several.
+/// Returns one value, or a list of several.
 fn one_or_list(values: &[String]) -> String {
     match values {
         [value] => value.clone(),
@@ -183,7 +184,7 @@ fn list(values: &[String]) -> String {
     format!("[{}]", values.join(", "))
 }
 
-/// Nodes by their names in a graph, by their numbers in a row.
+/// Returns nodes by their names in a graph, by their numbers in a row.
 fn nodes(nodes: &[usize], topology: &Topology) -> String {
     let names = nodes.iter().map(|node| match topology.shape {
         Shape::Graph => plain(&topology.graph.nodes[*node]),

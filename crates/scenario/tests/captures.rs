@@ -1,4 +1,4 @@
-//! What captures of a run hold, read back by other means than it was written.
+//! Captures of a run, read back by an independent reader.
 
 use goodqueue_scenario::{Scenario, Tap, endpoints};
 use goodqueue_sim::{Outcome, run_traced};
@@ -7,7 +7,7 @@ use goodqueue_types::{DropReason, PacketEvent, PacketSink};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-/// Captures into memory.
+/// Captures in memory.
 struct Taps(Vec<Capture<Shared>>);
 
 #[derive(Clone, Default)]
@@ -32,7 +32,7 @@ impl PacketSink for Taps {
     }
 }
 
-/// A packet as the file has it.
+/// Packet in the file.
 #[derive(Debug)]
 struct Packet {
     time_ns: u64,
@@ -41,7 +41,7 @@ struct Packet {
     comment: String,
 }
 
-/// A little-endian pcapng file of one section and one interface, read block by block.
+/// Reads a little-endian pcapng file of one section and one interface, block by block.
 fn packets(file: &[u8]) -> Vec<Packet> {
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"));
     let half = |at: usize| u16::from_le_bytes(file[at..at + 2].try_into().expect("two bytes"));
@@ -77,7 +77,8 @@ fn packets(file: &[u8]) -> Vec<Packet> {
     packets
 }
 
-/// RFC 1071 by its own C code: bytes in pairs, carries added as they come.
+/// Returns true if an RFC 1071 checksum holds, computed as in its C code: bytes in pairs, carries
+/// added at once.
 fn holds(bytes: impl Iterator<Item = u8>) -> bool {
     let (mut sum, mut high) = (0_u32, None);
     for byte in bytes.chain([0]) {
@@ -94,7 +95,7 @@ fn holds(bytes: impl Iterator<Item = u8>) -> bool {
     sum == 0xFFFF
 }
 
-/// Checks every length and checksum of an uncut frame; gives its protocol.
+/// Checks every length and checksum of an uncut frame. Returns its protocol.
 fn check(packet: &Packet) -> u8 {
     let frame = &packet.frame;
     assert_eq!(frame.len(), packet.length);
@@ -169,7 +170,7 @@ fn every_length_and_checksum_holds() {
 }
 
 #[test]
-fn captures_are_cut_and_tell_the_true_length() {
+fn captures_are_cut_and_record_the_true_length() {
     let text = scenario(TAIL, "", LINUX);
     let whole = captured(&text, 262_144, &POINTS).1;
     let cut = captured(&text, 128, &POINTS).1;
@@ -212,7 +213,8 @@ fn drops_and_marks_are_in_the_comments() {
         assert_eq!(count(after, "dropped by bottleneck: link_loss"), late);
         assert_eq!(count(before, "marked by bottleneck: "), marks);
         assert_eq!(count(after, "marked by bottleneck: "), marks);
-        // Both captures see the same, but for what was dropped and what waits at the end.
+        // Both captures contain the same packets, except dropped ones and those that wait at the
+        // end.
         let missing = (before.len() - after.len()) as u64;
         let most = link.backlog_packets.max.expect("something waited") as u64;
         assert!(
@@ -222,7 +224,7 @@ fn drops_and_marks_are_in_the_comments() {
     }
 }
 
-/// What packets that overtake one another, and copies of them, leave of a capture's order and counts.
+/// The test shows the order and counts of a capture with reordered and duplicated packets.
 #[test]
 fn copies_and_packets_out_of_order_are_seen_as_they_come() {
     let impaired = ", jitter = { law = \"uniform\", from = \"0ms\", to = \"4ms\", order = \"free\" }, \
@@ -238,7 +240,7 @@ fn copies_and_packets_out_of_order_are_seen_as_they_come() {
     let [sender, receiver, before, after] = &captures[..] else {
         unreachable!()
     };
-    // All that was sent and delivered, each at its end.
+    // Each packet that was sent and delivered is captured at its end.
     let seen = (sender.len() + receiver.len()) as u64;
     assert_eq!(seen, totals.sent + totals.delivered);
     let dropped = |capture: &[Packet]| {

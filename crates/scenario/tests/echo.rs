@@ -1,10 +1,11 @@
-//! A server that answers each piece of what it gets, in a published study whose tables show it.
+//! A server that replies to each piece of data, in a published study whose tables show this.
 
 use goodqueue_scenario::Scenario;
 use goodqueue_sim::run;
 
-/// Goodput in whole bytes per second, and drops at the bottleneck, of the network of Gijsbers and
-/// Akkoorath (Performance simulation of buffer bloat in routers, 2011), Tables 1 and 2.
+/// Returns goodput in whole bytes per second, and drops at the bottleneck, of the network of
+/// Gijsbers and Akkoorath (Performance simulation of buffer bloat in routers, 2011), Tables 1 and
+/// 2.
 fn study(rate: &str, buffer: u64, workload: &str) -> (u64, u64) {
     let text = format!(
         "schema_version = 1
@@ -29,8 +30,8 @@ tcp = {{ profile = \"inet2011\", recovery = \"reno\", mss = \"536B\", receive_wi
     (goodput as u64, outcome.links[0].drops)
 }
 
-/// As published, whole bytes cut off. The study does not say that its server echoes; that all these
-/// figures come out is what says so. It prints 2406 drops for 2506.
+/// The published values, rounded down to whole bytes. The study does not say that its server
+/// echoes, but all these figures agree only if it does. It prints 2406 drops for 2506.
 #[test]
 fn the_tables_come_out_with_an_echo_of_one_byte() {
     for (rate, buffer, goodput, drops) in [
@@ -48,13 +49,14 @@ fn the_tables_come_out_with_an_echo_of_one_byte() {
     }
 }
 
-/// 1 % of 536 bytes are 5, in a packet of the same order: the same. A sink is not: it fills the link.
+/// A reply of 1 % of 536 bytes has 5 bytes, in a packet of similar size, so the result is the same.
+/// A sink fills the link instead.
 #[test]
 fn a_share_of_each_piece_is_another_echo_and_a_sink_is_none() {
     let share = study("500kbps", 500, "{ kind = \"echo\", reply = \"1%\" }");
     assert_eq!(share, (53_181, 711));
     let (sink, _) = study("500kbps", 500, "{ kind = \"bulk\" }");
-    // 62,500 bytes a second, 536 of 583 of them data.
+    // The link carries 62,500 bytes a second, and 536 of 583 of them are data.
     let most = 62_500.0 * 536.0 / 583.0;
     assert!((sink as f64) < most && sink as f64 > 0.995 * most, "{sink}");
 }

@@ -1,4 +1,4 @@
-//! Scenarios for the hybrid engine: what it takes, what it refuses, and under which names it answers.
+//! Scenarios for the hybrid engine: those that it runs or refuses, and the names of its figures.
 
 use goodqueue_fluid::FluidOutcome;
 use goodqueue_scenario::{Scenario, metrics};
@@ -43,7 +43,7 @@ fn refusal(overrides: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn what_the_engine_has_not_is_refused_with_the_reason() {
+fn scenarios_beyond_the_engine_are_refused_with_the_reason() {
     let cases: [(&[(&str, &str)], &str); 15] = [
         (
             &[("flow.1.workload", "{ kind = \"bulk\", size = \"1MB\" }")],
@@ -179,7 +179,7 @@ workload = {{ kind = "bulk" }}
     };
     assert_eq!(chain("unlimited"), Ok("second".to_owned()));
     assert_eq!(chain("200Mbps"), Ok("second".to_owned()));
-    // The slowest link comes first: behind it nothing waits.
+    // The slowest link comes first, so nothing waits behind it.
     assert_eq!(chain("40Mbps"), Ok("first".to_owned()));
     let why = chain("60Mbps").unwrap_err();
     assert!(
@@ -224,7 +224,7 @@ fn figures_have_the_names_of_the_packet_engines() {
     let summary = hybrid.summary_json(&outcome);
     assert_eq!(summary["engine"], "hybrid");
     assert_eq!(summary["flows"].as_object().unwrap().len(), 7);
-    // The same figures, whether from the summary or at once.
+    // The figures are the same from the summary and directly.
     let known = metrics(&scenario, &summary);
     let find = |name: &str| {
         known
@@ -239,7 +239,7 @@ fn figures_have_the_names_of_the_packet_engines() {
             "{name}: {value} {other}"
         );
     }
-    // What sizing reads is there.
+    // These are the figures for sizing.
     for name in [
         "utilization",
         "loss_rate",
@@ -258,13 +258,13 @@ fn figures_have_the_names_of_the_packet_engines() {
     ] {
         assert!(find(name).is_some_and(f64::is_finite), "{name}");
     }
-    // What it does not know it does not claim.
+    // Unknown figures are missing or NaN.
     assert!(find("long.timeouts").is_none_or(f64::is_nan));
 }
 
 #[test]
 fn a_run_that_is_stopped_yields_nothing() {
-    // Ten days: it is asked every few milliseconds of computing.
+    // The run has ten days; `go_on` is called every few milliseconds of computing.
     let long = scenario(&[("duration", "900000s")]).hybrid().unwrap();
     assert!(long.run(&mut || false).is_none());
 }

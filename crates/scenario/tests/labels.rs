@@ -1,9 +1,9 @@
-//! What limits a flow and where, in scenarios in which there is no doubt about it.
+//! Limiting factors of flows and their places, in unambiguous scenarios.
 
 use goodqueue_scenario::{Scenario, summary_json};
 use serde_json::Value;
 
-/// Two links in a row, the first ten times as slow, and these flows.
+/// Runs these flows over two links in a row, of which the first is ten times as slow.
 fn run(flows: &str) -> Value {
     let text = format!(
         "schema_version = 1\nduration = \"40s\"\nwarmup = \"10s\"\n\
@@ -24,8 +24,8 @@ fn share(flow: &Value, of: &str) -> f64 {
 }
 
 #[test]
-fn losses_tell_where_a_flow_is_limited() {
-    // Beside three megabits a second there is room at the fast link, and none at the slow one.
+fn losses_show_where_a_flow_is_limited() {
+    // The fast link has free capacity beside three megabits a second, and the slow one has none.
     let summary = run(
         "[[flow]]\nname = \"both\"\nworkload = { kind = \"bulk\" }\n\
          [[flow]]\nname = \"cross\"\nfrom = \"fast\"\nto = \"fast\"\n\
@@ -35,7 +35,7 @@ fn losses_tell_where_a_flow_is_limited() {
         "[[flow]]\nname = \"alone\"\nfrom = \"fast\"\nto = \"fast\"\nworkload = { kind = \"bulk\" }\n",
     );
     let (both, alone) = (&summary["flows"]["both"], &alone["flows"]["alone"]);
-    // As seen from the fast link the first flow is limited elsewhere, the second there.
+    // The first flow is limited elsewhere than the fast link, and the second is limited there.
     assert_eq!(
         (&both["class"], &both["bottleneck"]),
         (&"congestion".into(), &"slow".into())
@@ -52,7 +52,7 @@ fn losses_tell_where_a_flow_is_limited() {
             .map(|of| share(flow, of))
             .sum();
         assert!((sum - 1.0).abs() < 1e-9);
-        // What links say they dropped is what the flow lost.
+        // The drops that links report are the flow's losses.
         let at = flow["losses_at"].as_object().expect("links");
         let forward = at.iter().filter(|(link, _)| !link.ends_with(".reverse"));
         let lost: u64 = forward.filter_map(|(_, count)| count.as_u64()).sum();
@@ -96,7 +96,7 @@ fn a_short_transfer_is_limited_by_its_size() {
         let flow = &summary["flows"][name];
         assert_eq!(flow["class"], "size", "{name}: {flow}");
     }
-    // It was over before the window began.
+    // The flow ended before the window began.
     assert_eq!(summary["flows"]["early"]["class"], Value::Null);
     let short = &summary["flows"]["short"];
     assert!(

@@ -1,5 +1,4 @@
-//! What links can be besides a rate and a queue: framing by link layer, shared buffers, rates that
-//! change.
+//! Properties of links besides rate and queue: framing, shared buffers, variable rates.
 
 use goodqueue_queue::{Limit, Sharing};
 use goodqueue_scenario::{Scenario, ScenarioError, parse_mahimahi, parse_rate_csv, summary_json};
@@ -8,7 +7,7 @@ use goodqueue_types::{Cells, Rate, Span};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// A dumbbell whose bottleneck has these lines, after these of the topology.
+/// Returns a dumbbell with these lines of the topology and of the bottleneck.
 fn text(topology: &str, bottleneck: &str) -> String {
     format!(
         "schema_version = 1
@@ -41,7 +40,7 @@ fn bottleneck(scenario: &Scenario) -> LinkConfig {
     scenario.network().links[0].clone()
 }
 
-/// What was resolved reads back to the same.
+/// Checks that the resolved file parses to the same scenario.
 fn check_round_trip(scenario: &Scenario) {
     let written = scenario.resolved_toml();
     let again = good(&written);
@@ -81,7 +80,7 @@ fn framing_is_bytes_a_link_layer_or_a_table() {
         (link.framing.overhead, link.framing.cells),
         (10, Cells::Atm)
     );
-    // 1510 bytes are 32 cells: the limit counts what the wire carries.
+    // A frame of 1510 bytes has 32 cells: the limit counts bytes on the wire.
     let buffer = scenario.buffer("bottleneck").expect("it is there");
     assert_eq!((buffer.frame_bytes, buffer.bytes), (1_696, Some(169_600)));
     let summary = summary_json(&scenario, &scenario.network(), &run(&scenario.network()));
@@ -115,7 +114,7 @@ alpha = 0.5
     let outcome = run(&network);
     let summary = summary_json(&scenario, &scenario.network(), &outcome);
     assert_eq!(summary["pools"]["switch"]["capacity_bytes"], 60_000);
-    // Alone, but for some ACKs, a queue grows to its headroom and α/(1+α) of the rest.
+    // Without other traffic than ACKs, a queue grows to its headroom and α/(1+α) of the rest.
     let most = summary["pools"]["switch"]["max_occupancy_bytes"].as_f64();
     let most = most.expect("something waited");
     assert!((19_500.0..=21_000.0 + 1_500.0).contains(&most), "{most}");
@@ -133,7 +132,7 @@ fn every_host_has_its_port_of_a_shared_buffer() {
     let pool = "[[topology.pool]]\nname = \"switch\"\ncapacity = \"8kB\"\nheadroom = \"4kB\"\n";
     let access = "\"1Gbps\", reverse = { pool = \"switch\" }";
     let two = text(pool, "rate = \"1Mbps\"").replace("\"1Gbps\"", access);
-    // Each of two hosts at both ends: four ports.
+    // Two hosts at each end have four ports.
     let error = read(&two).expect_err("there is headroom for two");
     assert_eq!(error.key, "topology.pool.0.headroom");
     assert!(error.message.contains("4 links"), "{error}");
@@ -148,7 +147,7 @@ fn every_host_has_its_port_of_a_shared_buffer() {
     check_round_trip(&four);
 }
 
-/// A folder of this test's own, with these files.
+/// Creates a folder for this test with these files.
 fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("a folder for tests");
@@ -167,10 +166,10 @@ fn rates_change_in_steps_and_limits_go_by_their_mean() {
 reverse = { queue = { limit = \"10ms\" } }",
     ));
     check_round_trip(&scenario);
-    // 4 Mbit in the first half second, 2 Mbit in the last second, of two.
+    // The first half second has 4 Mbit, and the last of two seconds 2 Mbit.
     let link = bottleneck(&scenario);
     assert_eq!(link.rate, Rate(3_000_000));
-    // The reverse direction has the mean rate, and it is steady.
+    // The reverse direction has the mean rate, which is constant.
     let network = scenario.network();
     assert_eq!(
         (network.links[1].rate, &network.links[1].service),
@@ -244,7 +243,7 @@ fn rates_are_drawn_anew_under_each_seed() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_key_and_a_remedy() {
+fn mistakes_are_reported_with_key_and_remedy() {
     let pool = "[[topology.pool]]\nname = \"a\"\ncapacity = \"9kB\"\n";
     for case in include_str!("links-refused.txt").lines().skip(1) {
         let fields: Vec<&str> = case.split(" | ").collect();
@@ -255,8 +254,8 @@ fn mistakes_are_told_with_their_key_and_a_remedy() {
         let text = text(&topology, &link.replace("\\n", "\n"));
         let error = read(&text).expect_err(case);
         assert_eq!(error.key, format!("topology.{key}"), "{case}\n{error}");
-        let told = error.message.contains(message) && error.help.contains(help);
-        assert!(told, "{case}\n{error}");
+        let is_as_expected = error.message.contains(message) && error.help.contains(help);
+        assert!(is_as_expected, "{case}\n{error}");
     }
 }
 
@@ -274,13 +273,13 @@ fn each_direction_has_a_rate_of_its_own() {
     let scenario = good(&text);
     check_round_trip(&scenario);
     let links = scenario.network().links;
-    let told: Vec<_> = links[..6]
+    let equipment: Vec<_> = links[..6]
         .iter()
         .map(|link| (link.rate.0 / 1_000_000, link.service.is_some()))
         .collect();
-    // The bottleneck, the client's host, the server's host, which is as the client's.
+    // The hosts are the bottleneck's, the client's, and the server's, which is like the client's.
     let host = [(3, true), (4, false)];
-    assert_eq!(told, [[(1, false), (2, true)], host, host].concat());
+    assert_eq!(equipment, [[(1, false), (2, true)], host, host].concat());
 }
 
 #[test]
@@ -316,7 +315,8 @@ reverse = { jitter = { law = \"uniform\", from = \"0s\", to = \"1ms\" } }";
             ..none.clone()
         }
     );
-    // The client's host sends copies; neither what it receives nor the server's host does.
+    // Only the client's host sends copies; it does not receive any, and the server's host sends
+    // none.
     let copies: Vec<_> = links[2..6]
         .iter()
         .map(|link| link.impairments.duplicate)
@@ -339,7 +339,7 @@ fn a_rate_that_changes_more_often_than_a_run_can_bear_is_refused() {
     assert!(error.message.contains("2000000000 times"), "{error}");
 }
 
-/// The lines of a page's TOML examples.
+/// Returns the lines of a page's TOML examples.
 fn examples(page: &str) -> Vec<&str> {
     let blocks = page.split("```toml\n").skip(1);
     let blocks = blocks.filter_map(|block| block.split("```").next());
@@ -356,7 +356,7 @@ fn the_examples_of_the_pages_are_accepted() {
     for line in services {
         match read(&text("", line)) {
             Ok(scenario) => check_round_trip(&scenario),
-            // The page's traces are not there.
+            // The page's traces do not exist here.
             Err(error) => assert!(
                 line.contains("file") && error.key.ends_with("file"),
                 "{error}"
@@ -377,7 +377,7 @@ fn the_examples_of_the_pages_are_accepted() {
     check_round_trip(&good(&text.replace("access = { rate = \"1Gbps\" }\n", "")));
 }
 
-/// Bytes as they stand in traces, and others.
+/// Bytes of traces, and other bytes.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let alphabet = b"0123456789.,-+eE#\n\r\t smutimerabpsMkG_\xff\0".to_vec();
     let piece = prop_oneof![
@@ -391,7 +391,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is in the file: a valid trace or a message with a line of it.
+    /// Any file gives a valid trace or a message with one of its lines.
     #[test]
     fn no_file_breaks_the_parsers_of_traces(bytes in bytes()) {
         let lines = bytes.split(|byte| *byte == b'\n').count();
@@ -408,7 +408,7 @@ proptest! {
         }
     }
 
-    /// What a recorder writes comes back as it was.
+    /// A recorded trace is written and read without changes.
     #[test]
     fn traces_are_read_as_they_were_written(
         times in prop::collection::vec(0_u32..50, 1..100),

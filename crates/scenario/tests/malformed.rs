@@ -2,7 +2,7 @@
 
 use goodqueue_scenario::{Scenario, ScenarioError};
 
-/// A scenario with a bit of everything. Line numbers below count from its first line.
+/// A scenario with many features. Line numbers below count from its first line.
 const GOOD: &str = r#"schema_version = 1
 title = "t"
 duration = "180s"
@@ -34,7 +34,8 @@ workload = { kind = "cbr", rate = "10kbps", packet = "200B" }
 series = false
 "#;
 
-/// One line each: what to replace, by what, line, key, part of the message, part of the help.
+/// Cases, one per line: text to replace, replacement, line, key, part of the message, part of the
+/// help.
 const CASES: &str = include_str!("malformed.txt");
 
 fn parse(text: &[u8]) -> ScenarioError {
@@ -47,7 +48,7 @@ fn the_scenario_without_a_mistake_is_accepted() {
 }
 
 #[test]
-fn each_mistake_is_told_with_line_key_and_remedy() {
+fn each_mistake_is_reported_with_line_key_and_remedy() {
     let cases = CASES
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -159,7 +160,7 @@ fn deep_nesting_cannot_exhaust_the_stack() {
 }
 
 #[test]
-fn a_missing_file_is_told_by_name() {
+fn a_missing_file_is_named() {
     let error = Scenario::load(std::path::Path::new("no/such.toml"), &[]).expect_err("missing");
     assert!(
         error

@@ -107,9 +107,10 @@ fn one_dctcp_flow_behind_dualpi2_keeps_the_link_busy() {
     }
 }
 
-/// At 10 Mb/s a packet takes longer than the step of 1 ms. The `DualPI2` that the L4S project tested in
-/// 2020 spared packets that found fewer than two waiting, as `min_qlen_step 2` does in Linux 6.17, and two flows
-/// used the link. The floor is that of a window that is halved without a buffer.
+/// A packet at 10 Mb/s takes longer than the step of 1 ms. The `DualPI2` that the L4S project
+/// tested in 2020 did not mark packets that found fewer than two waiting, as `min_qlen_step 2` does
+/// in Linux 6.17, and two flows used the link. The bound is that of a window that is halved without
+/// a buffer.
 #[test]
 fn the_step_can_spare_short_queues_on_slow_links() {
     for profile in ["linux", "rfc"] {

@@ -1,4 +1,4 @@
-//! Whatever is in the file: a scenario that survives being written out, or one message.
+//! Any file gives a scenario that is written and read without changes, or one message.
 
 use goodqueue_scenario::{
     Scenario, format_rate, format_size, format_span, parse_fraction, parse_limit, parse_rate,
@@ -16,7 +16,7 @@ const FILES: [&str; 6] = [
     include_str!("../../../scenarios/back-road.toml"),
 ];
 
-/// Pieces that make interesting files when they land in the wrong place.
+/// Pieces that give interesting files at a wrong place.
 const PIECES: [&str; 24] = [
     "=",
     "\"",
@@ -44,7 +44,7 @@ const PIECES: [&str; 24] = [
     "\\",
 ];
 
-/// Reads a file and checks the promise.
+/// Reads a file and checks this property.
 fn check(text: &[u8], overrides: &[(String, String)]) {
     match Scenario::parse(text, "file", overrides) {
         Ok(scenario) => {

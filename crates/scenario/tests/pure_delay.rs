@@ -1,5 +1,5 @@
-//! Links of unlimited rate in scenario files: they only delay, and what else is said of them is
-//! refused (`links-refused.txt`).
+//! Links of unlimited rate in scenario files: they only delay, and their other keys are refused
+//! (`links-refused.txt`).
 
 use goodqueue_queue::Limit;
 use goodqueue_scenario::{Scenario, ScenarioError, StatedLimit, summary_json};
@@ -65,13 +65,13 @@ workload = {{ kind = \"ping\", interval = \"50ms\" }}
 #[test]
 fn a_stretch_is_the_same_run_as_a_longer_link() {
     let long = good(&chain("35ms", &[]));
-    let told = summary(&long);
-    assert!(told["links"]["slow"]["drops"].as_u64() > Some(0));
+    let reference = summary(&long);
+    assert!(reference["links"]["slow"]["drops"].as_u64() > Some(0));
     let stretch = |more: &[&str]| summary(&good(&chain("5ms", more)));
     let (one, several) = (stretch(&["30ms"]), stretch(&["10ms", "0s", "20ms"]));
     for other in [&one, &several] {
-        assert_eq!(told["flows"], other["flows"]);
-        let mut expected = told["links"]["slow"].clone();
+        assert_eq!(reference["flows"], other["flows"]);
+        let mut expected = reference["links"]["slow"].clone();
         expected["delay_s"] = other["links"]["slow"]["delay_s"].clone();
         assert_eq!(expected, other["links"]["slow"]);
     }

@@ -1,4 +1,5 @@
-//! Every queue discipline by its keys: what a file says is what runs, and what runs can be written.
+//! Every queue discipline by its keys: a file gives the queue of the run, and that queue can be
+//! written.
 
 mod any_queue;
 
@@ -33,7 +34,7 @@ fn code_points_have_numbers_and_names() {
     }
 }
 
-/// The usual parameters of every discipline that a file can name, and how it would.
+/// Yields the usual parameters of every discipline in a file, with their text.
 fn examples() -> impl Iterator<Item = (String, QueueConfig)> {
     let all = goodqueue_queue::examples().into_iter();
     all.filter_map(|(_, config)| Some((queue_toml(&config)?, config)))
@@ -95,7 +96,7 @@ fn a_shaper_counts_time_at_its_own_rate() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
 
-    /// Whatever its keys say, a queue is refused in one message or survives being written.
+    /// Any values of its keys give a queue that can be written and read, or one message.
     #[test]
     fn any_parameters_are_refused_or_survive_being_written(
         text in any_queue(),
@@ -120,7 +121,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
-    /// What is accepted keeps the rules of the conformance suite under thousands of packets.
+    /// Accepted queues satisfy the conformance suite under thousands of packets.
     #[test]
     fn any_accepted_parameters_conform(text in any_queue(), seed: u64) {
         let Ok(scenario) = with_queue(&text) else {

@@ -1,11 +1,12 @@
-//! Whoever changes what runs yield says so: stores of results go by `RESULTS_VERSION`.
+//! Changes of results need a new `RESULTS_VERSION`, because stores of results are checked against
+//! it.
 
 use goodqueue_scenario::{RESULTS_VERSION, Scenario, summary_json};
 use goodqueue_types::{Span, Time};
 use serde_json::Value;
 use std::path::Path;
 
-/// A bit of everything that decides: two controls, an active queue, random loss, datagrams.
+/// A scenario with many features: two controls, an active queue, random loss, datagrams.
 const SCENARIO: &str = r#"
 schema_version = 1
 duration = "20s"
@@ -36,8 +37,7 @@ name = "noise"
 workload = { kind = "poisson", rate = "200kbps", packet = "500B" }
 "#;
 
-/// The figures that show any change of a packet's fate or time; new figures beside them are no
-/// change.
+/// Figures that show any change of a packet's fate or time; additional figures are no change.
 const FIGURES: [&str; 8] = [
     "/links/bottleneck/arrivals",
     "/links/bottleneck/drops",
@@ -49,7 +49,7 @@ const FIGURES: [&str; 8] = [
     "/flows/noise/packets_lost",
 ];
 
-/// FNV-1a over the figures as JSON has them, to the last bit.
+/// Returns FNV-1a over the figures in JSON, to the last bit.
 fn fingerprint(summary: &Value) -> u64 {
     let figures = FIGURES.map(|path| summary.pointer(path).unwrap_or_else(|| panic!("{path}")));
     let text = figures.map(Value::to_string).join(" ");
@@ -62,7 +62,7 @@ fn fnv(text: &str) -> u64 {
     })
 }
 
-/// Ready scenarios, one at least with each kind of link, queue and workload.
+/// Ready scenarios with each kind of link, queue and workload.
 const READY: [&str; 16] = [
     "adsl",
     "cellular",
@@ -82,7 +82,8 @@ const READY: [&str; 16] = [
     "wifi",
 ];
 
-/// What the first ten seconds of a ready scenario yield: packets' fates, and waits to the last bit.
+/// Returns the results of the first ten seconds of a ready scenario: packets' fates, and waits to
+/// the last bit.
 fn ten_seconds(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let scenario = Scenario::load(&folder.join(format!("{name}.toml")), &[]);

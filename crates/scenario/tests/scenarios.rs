@@ -1,4 +1,4 @@
-//! The scenarios that are shipped.
+//! Shipped scenarios.
 
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_scenario::Scenario;

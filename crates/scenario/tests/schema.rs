@@ -1,4 +1,4 @@
-//! The schema and the documentation say what the parser does.
+//! The schema and the documentation agree with the parser.
 //!
 //! After a change of keys, `UPDATE_DOCS=1 cargo test -p goodqueue-scenario --test schema` writes
 //! the generated parts anew.
@@ -16,7 +16,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// A TOML file as JSON.
+/// Returns a TOML file as JSON.
 fn to_json(text: &str) -> Value {
     let table = DeTable::parse(text).expect("valid TOML");
     table_to_json(table.get_ref())
@@ -44,7 +44,7 @@ fn value_to_json(value: &DeValue<'_>) -> Value {
     }
 }
 
-/// The part of JSON Schema that ours is made of; patterns are left to the unit parsers' tests.
+/// Validates a value by the used part of JSON Schema; patterns are tested with the unit parsers.
 fn validate(schema: &Value, root: &Value, value: &Value) -> Result<(), String> {
     let refuse = |why: &str| Err(format!("{why}: {value}"));
     for (keyword, wanted) in schema.as_object().expect("a schema is an object") {
@@ -172,8 +172,8 @@ fn the_schema_refuses_what_the_parser_refuses() {
     }
 }
 
-/// The TCP table of a resolved scenario holds every key of the schema but those that belong to
-/// another congestion control or estimator, and the profile it has replaced.
+/// The TCP table of a resolved scenario contains every key of the schema except those of another
+/// congestion control or estimator, and the replaced profile.
 #[test]
 fn every_tcp_key_is_written_out() {
     let scenario = Scenario::load(
@@ -201,7 +201,7 @@ fn every_tcp_key_is_written_out() {
     }
 }
 
-/// Writes a generated text to the file that holds it, if asked to.
+/// Writes a generated text to its file if `UPDATE_DOCS` is set.
 fn update(path: &str, wanted: &str) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(root().join(path), wanted).expect("it can be written");

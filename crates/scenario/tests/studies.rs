@@ -20,7 +20,7 @@ fn study(sweep: &str) -> Study {
     Study::parse(text.as_bytes(), "study.toml", &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The first axis of the file varies slowest, wherever its header stands.
+/// The first axis of the file varies slowest, whatever the order of its headers.
 #[test]
 fn axes_are_written_out_in_their_order() {
     let zip = "[[sweep.zip]]\nduration = [\"5s\", \"6s\"]\nwarmup = [\"1s\", \"2s\"]\n";
@@ -53,14 +53,14 @@ fn axes_are_written_out_in_their_order() {
     }
 }
 
-/// Values that stand there twice are found without a comparison of each with each.
+/// Repeated values are found without comparing each with every other.
 #[test]
 fn long_axes_are_read_in_no_time() {
     let started = std::time::Instant::now();
     let study =
         study("[sweep]\nflow.up.start = { from = \"1us\", to = \"100ms\", step = \"1us\" }\n");
     assert_eq!(study.variants(), 100_000);
-    // It took half a minute when each value was compared with each.
+    // It took half a minute when each value was compared with every other.
     assert!(started.elapsed().as_secs() < 15);
 }
 
@@ -77,14 +77,14 @@ count = 8
 [[plot]]
 "#;
 
-/// The only plot of a study over five axes.
+/// Returns the only plot of a study over five axes.
 fn plot(keys: &str) -> serde_json::Value {
     let text = study(&format!("{AXES}y = \"bottleneck.utilization\"\n{keys}")).outline_json();
     let outline: serde_json::Value = serde_json::from_str(&text).expect("an outline is JSON");
     outline["plots"][0].clone()
 }
 
-/// The message and the help for a mistake in a plot, and what stands in its line.
+/// Returns the message and the help for a mistake in a plot, and the text of its line.
 fn mistake(keys: &str) -> (String, String) {
     let text = format!("schema_version = 1\n{AXES}y = \"bottleneck.utilization\"\n{keys}\n{BASE}");
     let error = Study::parse(text.as_bytes(), "study.toml", &[]).expect_err(keys);
@@ -181,7 +181,7 @@ fn a_mistake_in_a_plot_names_its_line_and_the_nearest_choice() {
             "no variant",
             "ask for less",
         ),
-        ("where = \"codel\"", "a table belongs", "where = {"),
+        ("where = \"codel\"", "expected a table", "where = {"),
         (
             "facets = [\"queue\", \"rat\"]",
             "\"rat\" is not an axis",

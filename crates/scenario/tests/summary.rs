@@ -1,4 +1,4 @@
-//! The summary of a run, and that docs/results.md names each of its keys.
+//! The summary of a run, whose keys docs/results.md lists.
 
 use goodqueue_scenario::{Scenario, summary_json};
 use serde_json::Value;
@@ -26,7 +26,7 @@ fn keys(value: &Value, prefix: &str, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn every_key_is_documented_and_every_documented_key_is_there() {
+fn every_key_is_documented_and_every_documented_key_exists() {
     let summary = run(&[
         ("duration", "5s"),
         ("record.access", "true"),
@@ -72,13 +72,13 @@ fn every_key_is_documented_and_every_documented_key_is_there() {
         let names: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
         let first = names[0];
         for name in names {
-            // `p50_…` stands for `p50_` and what follows `mean_` in the first name.
+            // The name `p50_…` represents `p50_` and the rest of the first name after `mean_`.
             let rest = first.trim_start_matches("mean_");
             documented.insert(name.replace('…', rest));
         }
     }
     assert_eq!(found, documented);
-    // The hosts' own links, because they were asked for.
+    // The hosts' own links are listed because they were requested.
     assert!(summary["links"]["upload.far_access.reverse"]["departures"].as_u64() > Some(0));
     assert_eq!(
         summary["links"].as_object().map(serde_json::Map::len),

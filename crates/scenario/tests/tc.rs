@@ -1,4 +1,4 @@
-//! Lines of `tc` as our queues and back.
+//! Conversion of `tc` lines to queues and back.
 
 mod any_queue;
 
@@ -7,11 +7,11 @@ use goodqueue_queue::{Configuration, QueueConfig};
 use goodqueue_scenario::{Scenario, parse_qdisc, qdisc_commands, queue_toml};
 use proptest::prelude::*;
 
-/// What `tc qdisc show` printed | the queue | a part of its notes, if there are any. `tc` 6.1 and
-/// Linux 6.18 printed the lines of pfifo, bfifo, `pfifo_head_drop` and tbf; those of others stand in
-/// tc's manual pages and in the kernel's tests of its qdiscs.
+/// Cases: output of `tc qdisc show` | the queue | a part of its notes, if there are any. `tc` 6.1
+/// and Linux 6.18 printed the lines of pfifo, bfifo, `pfifo_head_drop` and tbf. The other lines are
+/// from tc's manual pages and from the kernel's tests of its qdiscs.
 const SHOWN: &str = include_str!("tc-shown.txt");
-/// Lines that are refused | a part of the message | a part of the help.
+/// Cases: refused line | a part of the message | a part of the help.
 const REFUSED: &str = include_str!("tc-refused.txt");
 
 fn cases(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
@@ -25,7 +25,7 @@ fn read(table: &str) -> QueueConfig {
 }
 
 #[test]
-fn what_tc_shows_is_understood() {
+fn lines_of_tc_are_understood() {
     let mut count = 0;
     for case in cases(SHOWN) {
         let [line, table, note] = case[..] else {
@@ -43,7 +43,7 @@ fn what_tc_shows_is_understood() {
 }
 
 #[test]
-fn what_has_no_equivalent_is_refused_with_the_reason() {
+fn queues_without_equivalent_are_refused_with_the_reason() {
     for case in cases(REFUSED) {
         let [line, message, help] = case[..] else {
             panic!("{case:?}")
@@ -57,7 +57,7 @@ fn what_has_no_equivalent_is_refused_with_the_reason() {
     }
 }
 
-/// Our queue | a part of the message | a part of the help.
+/// Cases: queue | a part of the message | a part of the help.
 const NOT_LINUX: &[(&str, &str, &str)] = &[
     (
         r#"{ kind = "ns2_red", limit = "90kB" }"#,
@@ -165,7 +165,7 @@ const NOT_LINUX: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn what_linux_does_not_have_is_refused_with_the_reason() {
+fn queues_that_linux_lacks_are_refused_with_the_reason() {
     for (table, message, help) in NOT_LINUX {
         let error = qdisc_commands(&read(table), 1514, 1500).expect_err(table);
         assert!(error.message.contains(message), "{table}\n{error}");
@@ -219,7 +219,7 @@ fn shapers_pass_as_many_packets_whatever_the_link_counts() {
     let tbf = r#"{ kind = "tbf", rate = "10Mbps", burst = "15380B", limit = "30760B" }"#;
     let line = "tc qdisc replace dev DEV root tbf rate 9843953bit burst 15140 limit 30280";
     assert_eq!(commands(tbf), line);
-    // CAKE can be told what a frame has; its own framing goes before the link's.
+    // CAKE has an option for framing; its own framing has priority over the link's.
     let cake = commands(r#"{ kind = "cake", bandwidth = "10Mbps" }"#);
     assert!(cake.ends_with("noatm overhead 38 mpu 84"), "{cake}");
     let cake =
@@ -227,7 +227,7 @@ fn shapers_pass_as_many_packets_whatever_the_link_counts() {
     assert!(cake.ends_with("noatm overhead 18 mpu 64"), "{cake}");
 }
 
-/// `tc` counts gains in 256ths and cuts what is left over, so that they must be written in full.
+/// `tc` stores gains in 256ths and truncates, so they must be written in full.
 #[test]
 fn gains_of_dualpi2_are_written_in_full() {
     let commands = qdisc_commands(&read(r#"{ kind = "dualpi2" }"#), 1514, 1500);
@@ -253,7 +253,7 @@ fn every_example_is_exported_or_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-    /// Whatever can be written as commands of `tc` is the same queue when it is read again.
+    /// Every queue that can be written as `tc` commands is read back unchanged.
     #[test]
     fn ours_to_tc_and_back(text in any_queue()) {
         let Ok(scenario) = with_queue(&text) else {

@@ -331,7 +331,7 @@ fn the_trees_round_trips_are_the_papers() {
 }
 
 #[test]
-fn the_leaves_of_a_tree_stand_where_they_are_told() {
+fn the_leaves_of_a_tree_have_the_configured_round_trips() {
     let delays = [
         ("topology.target.reverse", "{ delay = \"3ms\" }"),
         ("topology.rtts", "[\"9ms\", \"8ms\", \"1s\"]"),
@@ -371,7 +371,7 @@ fn the_leaves_of_a_tree_stand_where_they_are_told() {
 const REFUSED: &str = include_str!("topologies-refused.txt");
 
 #[test]
-fn mistakes_are_told_before_the_run() {
+fn mistakes_are_reported_before_the_run() {
     let cases = REFUSED
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -389,11 +389,11 @@ fn mistakes_are_told_before_the_run() {
         );
         let text = SQUARE.replace(&what, &by.replace("\\n", "\n"));
         let error = read(&text).expect_err(case);
-        let told = error.line.is_some_and(|found| found.to_string() == line)
+        let is_as_expected = error.line.is_some_and(|found| found.to_string() == line)
             && error.key == key
             && error.message.contains(message)
             && error.help.contains(help);
-        if !told {
+        if !is_as_expected {
             failures.push(format!("{case}\n{error}"));
         }
         count += 1;
@@ -403,7 +403,7 @@ fn mistakes_are_told_before_the_run() {
 }
 
 #[test]
-fn mistakes_of_stars_and_trees_are_told_at_their_tables() {
+fn mistakes_of_stars_and_trees_are_located_at_their_tables() {
     let cases = include_str!("shapes-refused.txt").lines();
     let cases = cases.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut count = 0;
@@ -415,8 +415,11 @@ fn mistakes_of_stars_and_trees_are_told_at_their_tables() {
         let file = format!("{}/../../scenarios/{file}", env!("CARGO_MANIFEST_DIR"));
         let overrides = [(path.to_owned(), value.to_owned())];
         let error = Scenario::load(file.as_ref(), &overrides).expect_err(case);
-        let told = error.key == key && error.message.contains(message);
-        assert!(told && error.help.contains(help), "{case}\n{error}");
+        let is_as_expected = error.key == key && error.message.contains(message);
+        assert!(
+            is_as_expected && error.help.contains(help),
+            "{case}\n{error}"
+        );
         count += 1;
     }
     assert!(count >= 14, "{count}");

@@ -4,13 +4,13 @@
 //! `testkit/tests/memory.rs` checks it with a counting allocator.
 
 use crate::engine::Host;
-use crate::line::OnTheWay;
+use crate::engine::line::OnTheWay;
+use crate::engine::routing::Hop;
 use crate::link::Link;
-use crate::link_meter::LinkMeter;
-use crate::loss_bursts::LossBursts;
-use crate::routing::Hop;
-use crate::served_link::ServedLink;
-use crate::signals::Signal;
+use crate::link::served_link::ServedLink;
+use crate::measure::link_meter::LinkMeter;
+use crate::measure::loss_bursts::LossBursts;
+use crate::measure::signals::Signal;
 use crate::{Equipment, FlowConfig, FlowOutcome, LinkConfig, LinkOutcome, WorkloadConfig};
 use goodqueue_types::{Histogram, LinkId, PacketEvent, Time};
 

@@ -4,65 +4,44 @@
 /// changed. Stores of results use it to decide which runs to repeat.
 pub const RESULTS_VERSION: u32 = 7;
 
-mod agent;
-mod delay_meter;
-pub mod e_model;
 mod engine;
-mod event_queue;
-mod fairness;
-mod flow_class;
 pub mod footprint;
-mod ideal;
-mod impaired_path;
-mod impairment;
-mod in_order;
-mod law;
-mod life;
-mod line;
+mod host;
 mod link;
-mod link_meter;
-mod loss;
-mod loss_bursts;
+mod measure;
 mod network;
-mod outcome;
-mod path;
-mod probe;
-mod routing;
-mod served_link;
-mod service;
-mod shared_buffer;
-mod signals;
 pub mod workload;
 
-pub use agent::{Agent, agents, flow_outcome, receiver_of};
+pub use engine::in_order::InOrder;
+pub use engine::probe::{NoProbe, Probe, Recorder};
+pub use engine::routing::TieOrder;
 pub use engine::{Simulation, run, run_probed, run_traced, run_while};
-pub use fairness::{Fairness, add_fairness};
-pub use flow_class::{FlowClass, LimitedOutcome};
 pub use goodqueue_tcp::{Limited, TimeLimited};
-pub use ideal::IdealPath;
-pub use impairment::{Fate, ImpairmentProcess, Impairments, Jitter, Reorder};
-pub use in_order::InOrder;
-pub use law::{Empirical, Law};
-pub use life::{Happening, Life, LifeProbe, LifeRange, Moment, SenderState, Turn};
-pub use link_meter::{LinkMeter, Window};
-pub use loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
-pub use loss_bursts::meters;
+pub use host::agent::{Agent, agents, flow_outcome, receiver_of};
+pub use host::ideal::IdealPath;
+pub use link::impairment::{Fate, ImpairmentProcess, Impairments, Jitter, Reorder};
+pub use link::loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
+pub use link::service::{
+    BYTES_PER_OPPORTUNITY, DeliveryTrace, MOST_OPPORTUNITIES, RandomRate, RateDraw, RateTrace,
+    ServiceConfig, Stretch, Stretches, VaryingRate,
+};
+pub use link::shared_buffer::{Buffer, SharedBuffer, shared_buffers};
+pub use measure::e_model;
+pub use measure::fairness::{Fairness, add_fairness};
+pub use measure::flow_class::{FlowClass, LimitedOutcome};
+pub use measure::life::{Happening, Life, LifeProbe, LifeRange, Moment, SenderState, Turn};
+pub use measure::link_meter::{LinkMeter, Window};
+pub use measure::loss_bursts::meters;
+pub use measure::outcome::{
+    AverageQueue, BusyPeriods, Distribution, FlowOutcome, LinkOutcome, LossBurstOutcome,
+    OneWayDelay, Outcome, PoolOutcome, Series, Totals,
+};
+pub use measure::signals::{Signal, Signals};
 pub use network::{
     BetweenLosses, Equipment, FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record,
     WorkloadConfig,
 };
-pub use outcome::{
-    AverageQueue, BusyPeriods, Distribution, FlowOutcome, LinkOutcome, LossBurstOutcome,
-    OneWayDelay, Outcome, PoolOutcome, Series, Totals,
-};
-pub use probe::{NoProbe, Probe, Recorder};
-pub use routing::TieOrder;
-pub use service::{
-    BYTES_PER_OPPORTUNITY, DeliveryTrace, MOST_OPPORTUNITIES, RandomRate, RateDraw, RateTrace,
-    ServiceConfig, Stretch, Stretches, VaryingRate,
-};
-pub use shared_buffer::{Buffer, SharedBuffer, shared_buffers};
-pub use signals::{Signal, Signals};
+pub use workload::law::{Empirical, Law};
 pub use workload::session::{
     AppOutcome, ExchangesConfig, Metric, SessionConfig, TransfersConfig, VideoConfig, WebConfig,
 };

@@ -1,10 +1,10 @@
 //! The description of a run: links, flows with their routes, and what to measure. It consists of
 //! plain values. The scenario crate builds them and both engines read them.
 
-use crate::impairment::Impairments;
-use crate::law::Law;
-use crate::loss::LossConfig;
-use crate::service::ServiceConfig;
+use crate::link::impairment::Impairments;
+use crate::link::loss::LossConfig;
+use crate::link::service::ServiceConfig;
+use crate::workload::law::Law;
 use crate::workload::session::SessionConfig;
 use crate::workload::{EchoReply, GameConfig, VoiceConfig};
 use goodqueue_queue::{Limit, QueueConfig, Sharing};

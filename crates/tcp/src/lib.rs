@@ -28,40 +28,13 @@
 
 pub mod cc;
 mod config;
-mod delayed_ack;
-mod ecn;
-mod endpoint;
-mod ledger;
-mod limits;
-mod meter;
-mod opening;
-mod pacing;
-mod profiles;
-mod prr;
-mod rack;
+mod connection;
 mod ranges;
-mod rate;
-mod reassembly;
-mod receive_window;
-mod receiver;
-mod records;
+mod receive;
 mod recovery;
-mod reset;
-mod rtt;
-mod sack;
-mod scoreboard;
-mod sender;
-mod sending;
-mod stamps;
-mod states;
-mod stats;
-mod time_wait;
-mod timers;
-mod transmit;
-mod undo;
-mod units;
-mod validation;
+mod send;
 
+pub use config::profiles::Profile;
 pub use config::{
     AckRule, CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
     DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
@@ -69,9 +42,8 @@ pub use config::{
     RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig,
     TimingRule, WindowArithmetic,
 };
-pub use endpoint::{ENDLESS, TcpEndpoint};
-pub use limits::{Limited, TimeLimited};
-pub use profiles::Profile;
-pub use records::RECORD_BYTES;
-pub use stats::{CaState, ConnectionState, Phase, TcpInfo, TcpStats};
-pub use time_wait::TimeWait;
+pub use connection::endpoint::{ENDLESS, TcpEndpoint};
+pub use connection::stats::{CaState, ConnectionState, Phase, TcpInfo, TcpStats};
+pub use connection::time_wait::TimeWait;
+pub use recovery::records::RECORD_BYTES;
+pub use send::limits::{Limited, TimeLimited};

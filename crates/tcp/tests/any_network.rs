@@ -124,7 +124,7 @@ fn the_first_news_of_an_open_window_is_too_small() {
 
 /// The data that the persist timer sends into a window that has opened are lost.
 #[test]
-fn what_the_persist_timer_sends_is_lost() {
+fn probes_of_the_persist_timer_are_lost() {
     transfers_everything(&Case {
         seed: 6_480_103_824_758_686_173,
         loss: 0.242_259_866_786_770_56,

@@ -136,7 +136,7 @@ fn a_syn_sent_again_does_not_ask() {
 
 /// RFC 3168 section 6.1.4 and 6.1.5: pure ACKs and retransmissions are not ECN-capable.
 #[test]
-fn what_is_ecn_capable() {
+fn only_new_data_segments_are_ecn_capable() {
     let mut peer = connected(EcnMode::Rfc3168, ECE);
     let (segment, mark) = sends(&mut peer);
     assert_eq!((segment.seq, mark), (1, ECT0));

@@ -222,7 +222,7 @@ fn timestamps_undo_a_timeout() {
 /// RFC 5682 section 2.1: new data follow the first ACK. If the second ACK covers data that were not
 /// sent again, the timeout was spurious. If duplicates come instead, the losses are real.
 #[test]
-fn new_data_tell_whether_a_timeout_was_spurious() {
+fn new_data_show_whether_a_timeout_was_spurious() {
     for spurious in [true, false] {
         let mut peer = Peer::connected(config(10));
         peer.host.write(ENDLESS);

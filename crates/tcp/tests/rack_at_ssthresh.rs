@@ -81,7 +81,7 @@ fn limited_transmit_does_not_raise_ssthresh() {
 
 /// If delivered segments are subtracted (ns-3), the ACK that shows the loss counts too.
 #[test]
-fn segments_delivered_are_taken_off_where_that_is_asked_for() {
+fn delivered_segments_are_subtracted_if_configured() {
     let mut config = config();
     config.details.decrease_basis = DecreaseBasis::LessDuplicates;
     let mut peer = twenty_in_flight(config);

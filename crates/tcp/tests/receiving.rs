@@ -237,7 +237,7 @@ fn old_data_bring_quick_acks_back() {
 /// A segment that leaves a hole or fills one is acknowledged at once, and so is the second of two
 /// holes.
 #[test]
-fn holes_are_told_at_once() {
+fn holes_are_reported_at_once() {
     for rule in [AckRule::EveryNth, AckRule::Linux] {
         let mut peer = Peer::accepted(config(|config| config.ack_rule = rule));
         for segment in 0..17 {
@@ -363,7 +363,7 @@ fn a_window_opened_at_a_pace_keeps_the_queue_empty() {
 /// Timestamps give the round-trip time for any window. A window that starts above the capacity of
 /// the path grows no further than its memory of 400 kB allows, 162/256 of it.
 #[test]
-fn timestamps_tell_the_round_trip() {
+fn timestamps_give_the_round_trip() {
     let config = config(|config| {
         config.receive_window = 16 << 20;
         config.receive_window_moderation = Some(200_000);

@@ -156,7 +156,7 @@ fn delays_vary_by_what_is_in_the_way() {
 
 /// A ping of 1000 bytes has a round-trip time of 36 ms, or of 41 ms if a frame is in transmission.
 #[test]
-fn a_ping_tells_the_latency_under_load() {
+fn a_ping_measures_the_latency_under_load() {
     let ping = WorkloadConfig::Ping {
         interval: Span::from_millis(40),
         packet: 1000,

@@ -102,7 +102,7 @@ fn fixed_sizes_are_an_md1k_queue() {
 /// The tests can fail: with one place more or less, or with the other service-time distribution,
 /// the difference is large.
 #[test]
-fn a_wrong_formula_is_told_apart() {
+fn a_wrong_formula_is_detected() {
     let losses: Vec<f64> = (1..=SEEDS)
         .map(|seed| run(&network(0.9, 10, PacketSize::Fixed(1000), seed)).links[0].loss_rate)
         .collect();

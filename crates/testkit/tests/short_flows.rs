@@ -147,7 +147,7 @@ fn short_transfers_take_as_long_as_the_model_says() {
 
 /// The tests above would detect half or double the loss rate.
 #[test]
-fn the_tests_above_tell_one_loss_rate_from_another() {
+fn the_tests_above_distinguish_two_loss_rates() {
     let once = path(0.05, 0.0);
     for loss in [0.025, 0.1] {
         let other = path(loss, 0.0);

@@ -86,9 +86,9 @@ def _of_file(error: OSError) -> str:
     place = f"{error.filename}: " if error.filename else ""
     reason = os.strerror(error.errno) if error.errno else error.strerror or str(error)
     cures = {
-        errno.ENOENT: "name a file that is there, in a directory that is there",
-        errno.EACCES: "ask for the right to read or write it, or choose another place",
-        errno.ENOSPC: "make room, or choose another place",
+        errno.ENOENT: "name an existing file in an existing directory",
+        errno.EACCES: "obtain permission to read or write it, or choose another place",
+        errno.ENOSPC: "free some space, or choose another place",
         errno.EISDIR: "name a file",
     }
     return f"error: {place}{reason}\n  help: {cures.get(error.errno or 0, 'choose another place')}"

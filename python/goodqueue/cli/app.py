@@ -20,9 +20,9 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain text, which pipes and screen readers can use
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 answered; 2 bad input or usage; 3 no buffer keeps the bounds of `size`; "
-    "4 runs of `sweep` failed; 5 `results --verify` found damage; 6 the time budget of `size` "
-    "ended first; 130 interrupted.",
+    epilog="Exit codes: 0 answered; 2 wrong input or usage; 3 no buffer keeps the bounds "
+    "of `size`; 4 runs of `sweep` failed; 5 `results --verify` found damage; 6 the "
+    "time budget of `size` ended first; 130 interrupted.",
 )
 
 

@@ -66,7 +66,7 @@ class Capture:
                 progress=on_read,
             )
         if drops == []:
-            note = f"{self.drops} names no drop, so the link is taken to have dropped nothing"
+            note = f"{self.drops} contains no drop, so the link is assumed to have dropped nothing"
             analysis.summary["notes"].insert(0, note)
         return analysis
 
@@ -81,7 +81,9 @@ def read_drops(path: Path) -> list[float]:
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
     except (UnicodeDecodeError, csv.Error):
-        raise RequestError(f"{path} is no drop log: it is no text of lines and columns") from None
+        raise RequestError(
+            f"{path} is not a drop log, because it is not a text with lines and columns"
+        ) from None
     header = [name.strip() for name in rows[0]] if rows else []
     column = header.index("time_s") if "time_s" in header else 0
     times = []
@@ -92,8 +94,8 @@ def read_drops(path: Path) -> list[float]:
         if time is None:
             text = ",".join(row)
             raise RequestError(
-                f"{path}:{number}: {text!r} has no time; each line begins with seconds on the "
-                "capture's clock, or a header names the column time_s"
+                f"{path}:{number}: {text!r} has no time; begin each line with seconds on "
+                "the capture's clock, or name the column time_s in a header"
             )
         times.append(time)
     return times
@@ -103,8 +105,8 @@ def _threshold(name: str, value: str) -> float:
     known = [known for known, _, _ in _core.passive_thresholds()]
     if name not in known:
         near = get_close_matches(name, known, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(known)}"
-        raise RequestError(f'--threshold {name}={value}: there is no threshold "{name}"; {hint}')
+        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+        raise RequestError(f'--threshold {name}={value}: unknown threshold "{name}"; {hint}')
     number, least = _number(value), 1 if name in COUNTS else 0
     if number is None or not least <= number <= MOST:
         raise RequestError(f"--threshold {name}={value}: write a number from {least} to {MOST:,}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, source_of, write_json
 from goodqueue.core.outdir import check_apart, check_output, whole_directory
 from goodqueue.errors import RequestError
+from goodqueue.output.progress import counted_runs
 from goodqueue.output.terminal import (
     MISSING,
     goes_on,
@@ -18,7 +18,6 @@ from goodqueue.output.terminal import (
     percent,
     plain,
     print_json,
-    progress,
     stderr,
     stdout,
     table,
@@ -32,7 +31,7 @@ from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from goodqueue.core.drawing import Drawing
     from goodqueue.runs.result import Result
@@ -72,7 +71,7 @@ def compare_scenarios(
     check_apart([*named, *read], {"--out/": request.out, "--store": request.store})
     limit = limit_of(request.memory)
     check_runs((side.scenario for side in sides), limit, series=request.out is not None)
-    with user_store("compare", request.store) as store, _bar() as on_run:
+    with user_store("compare", request.store) as store, counted_runs("comparing") as on_run:
         runner = Runner(store, Threads(request.jobs, limit), on_run)
         try:
             found = compare(sides, runner, request.replicates)
@@ -104,13 +103,12 @@ def _sides(
     """
     if len(files) > 1 and variants:
         raise RequestError(
-            "--variant changes one file, and several are named; name one file, or leave out "
-            "--variant"
+            "--variant changes one file, but several are named; name one file, or omit --variant"
         )
     if len(files) == 1 and len(variants) < 2:
         raise RequestError(
-            f"{files[0]} alone has nothing to be compared with: name a second file, or give "
-            "--variant at least twice (--variant '' is the file as written)"
+            f"{files[0]} alone cannot be compared; name a second file, or give --variant "
+            "at least twice (--variant '' is the file as written)"
         )
     if files.count("-") > 1:
         raise RequestError("standard input holds one scenario, and - is named twice")
@@ -125,11 +123,11 @@ def _sides(
         names, files = names_of(settings), [*files] * len(variants)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise RequestError(f"{twice} is named twice: leave one out")
+        raise RequestError(f"{twice} is named twice; omit one")
     if len(names) > MOST_SIDES:
         raise RequestError(
-            f"{len(names)} sides are more than the {MOST_SIDES} that a table and a picture can "
-            "show; write a study for `goodqueue sweep`"
+            f"{len(names)} scenarios are more than the {MOST_SIDES} that a table and a "
+            "picture can show; write a study for `goodqueue sweep`"
         )
     sides = []
     for name, file, own in zip(names, files, settings, strict=True):
@@ -138,20 +136,6 @@ def _sides(
         scenario.buffer(link, 1)  # refuses a link that is not there
         sides.append(Side(name, scenario, link))
     return sides
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int], None]]:
-    with progress() as bar:
-        task = bar.add_task("comparing", total=None)
-        done = 0
-
-        def on_run(left: int) -> None:
-            nonlocal done
-            done += 1
-            bar.update(task, completed=done, total=done + left)
-
-        yield on_run
 
 
 def _print(found: Comparison) -> None:
@@ -171,18 +155,21 @@ def _print(found: Comparison) -> None:
             if (one := differences.get(figure)) is not None
         ]
         console.print()
-        title = f"{name} less {names[0]}, seed by seed"
+        title = f"{name} minus {names[0]}, seed by seed"
         console.print(table(title, ["figure", "difference", "finding"], rows))
     console.print()
     console.print(
-        f"Intervals of p50 and p99 have room for their rounding, {percent(ROUNDING)} of a value.",
+        f"Intervals of p50 and p99 include their rounding, {percent(ROUNDING)} of a value.",
         markup=False,
     )
     if found.unchanging:
         console.print()
         console.print(
-            "The same figures come out under every seed, so that intervals say nothing of chance: "
-            f"{', '.join(found.unchanging)}. Give the flows a start_jitter.",
+            (
+                "The figures are the same with every seed, so their intervals do not show the "
+                f"effect of chance: {', '.join(found.unchanging)}. Give the flows a "
+                "start_jitter."
+            ),
             soft_wrap=True,
             markup=False,
         )

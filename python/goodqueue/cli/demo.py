@@ -41,8 +41,10 @@ def main() -> int:
     if code != 0:
         return code
     print("\n5. What every buffer between buys and costs, as a study:\n")
-    with as_file(files("goodqueue.cli")) as package:
-        return run_command(["sweep", str(package / "demo.toml"), "--out", str(OUT / "study")])
+    with as_file(files("goodqueue")) as package:
+        return run_command(
+            ["sweep", str(package / "cli" / "demo.toml"), "--out", str(OUT / "study")]
+        )
 
 
 if __name__ == "__main__":

@@ -35,13 +35,13 @@ COLOURS: dict[Verdict | Finding, str] = {
     Finding.ELSEWHERE: "red",
 }
 
-CONTROLS = "Controls: models that are wrong on purpose"
+CONTROLS = "Controls: deliberately wrong models"
 CONTROL_HEADS = (
     *("control", "quantity", "cells", "ours match", "ours weakly"),
     *("control matches", "control weakly"),
 )
 
-CLAIMS = f"{MISSING}: the paper prints no number; the verdict is on what its text claims"
+CLAIMS = f"{MISSING}: the paper prints no number; the verdict is on the claim of its text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class ReproduceRequest:
             return [one for name in papers() for one in experiments(name)]
         if self.paper is None:
             raise RequestError(
-                "name a paper, or write --all; `goodqueue reproduce --list` shows what there is: "
+                "name a paper, or write --all; `goodqueue reproduce --list` lists them: "
                 + ", ".join(papers())
             )
         if self.table is not None:
@@ -90,8 +90,8 @@ def list_papers(only: str | None, *, json: bool) -> int:
         console.print(f"{of.page}\n", markup=False)
     total = sum(one.seconds for found in known.values() for one in found)
     console.print(
-        f"all of it: about {total / 60:.1f} minutes on two cores the first time, and seconds from "
-        "then on: runs are kept; those that two share are counted with the first"
+        f"in total about {total / 60:.1f} minutes on two cores for the first call, and "
+        "seconds later, because runs are stored; runs that two share count with the first"
     )
     return 0
 
@@ -140,7 +140,7 @@ def write_traces(  # noqa: PLR0913 - which table, which cells, and where to
 ) -> int:
     """Writes the traces of cells of a table: of one into the directory, of several below it."""
     if paper_name is None or table_name is None:
-        raise RequestError("traces are of one table: name it, as in ahmad2020 table4 --traces DIR")
+        raise RequestError("--traces needs one table; name it, as in ahmad2020 table4 --traces DIR")
     one = experiment(paper_name, table_name)
     if not isinstance(one, TableExperiment):
         raise RequestError(f"{paper_name} {table_name} is computed, and has no cells to trace")

@@ -55,7 +55,7 @@ def run_scenario(  # noqa: PLR0913
 ) -> int:
     """Runs a scenario, prints its results and writes the requested files."""
     if series is not None and out is None:
-        raise RequestError("time series are written to files: say where with --out DIR")
+        raise RequestError("time series are written to files; name a directory with --out DIR")
     if out is not None:
         check_output(out)
     source = source_of(file)
@@ -108,9 +108,11 @@ def _print_traces(trace: Mapping[str, Path] | Path) -> None:
 
 def _print_hybrid(why_unproved: str | None) -> None:
     """Prints which engine answered, and how reliable it is."""
-    lines = ["by the hybrid engine: figures that only packets have are left out (docs/hybrid.md)"]
+    lines = [("by the hybrid engine; figures that need packets are omitted (docs/hybrid.md)")]
     if why_unproved is not None:
-        lines.append(f"[yellow]not compared with packets on such links[/]: {plain(why_unproved)}")
+        lines.append(
+            f"[yellow]not compared with the packet engine on such links[/]: {plain(why_unproved)}"
+        )
     for line in ["", *lines]:
         stdout().print(line, soft_wrap=True)
 
@@ -129,7 +131,9 @@ def print_result(result: Result) -> None:
     console.print(_links(shown))
     if len(shown) < len(links):
         left_out = len(links) - len(shown)
-        console.print(f"... and {left_out} links that are used less; --json has them all")
+        console.print(
+            f"... and {counted(left_out, 'link')} with less traffic; --json prints them all"
+        )
     console.print(_buffers(shown))
     for line in _bursts(shown):
         console.print(line)
@@ -138,7 +142,10 @@ def print_result(result: Result) -> None:
     first = dict(list(flows.items())[:MOST_FLOWS_PRINTED])
     console.print(_flows(first))
     if len(flows) > MOST_FLOWS_PRINTED:
-        console.print(f"... and {len(flows) - MOST_FLOWS_PRINTED} more flows; --json has them all")
+        console.print(
+            f"... and {counted(len(flows) - MOST_FLOWS_PRINTED, 'more flow')}; "
+            "--json prints them all"
+        )
     for application_table in application_tables(first):
         console.print()
         console.print(application_table)
@@ -227,9 +234,10 @@ def _bursts(links: dict[str, Any]) -> list[str]:
         longest = link["p99_loss_burst_packets"]
         p99 = "" if longest is None else f"p99 {number(longest, 3)}, "
         lines.append(
-            f"Losses at {name} come {counted(link['mean_loss_burst_packets'], 'packet')} at a time "
-            f"({p99}{counted(link['loss_bursts'], 'burst', 4)}) "
-            f"and hit {counted(link['mean_flows_hit'], 'flow')} on average."
+            f"Losses at {name} come in bursts of "
+            f"{counted(link['mean_loss_burst_packets'], 'packet')} "
+            f"({p99}{counted(link['loss_bursts'], 'burst', 4)}) that hit "
+            f"{counted(link['mean_flows_hit'], 'flow')} on average."
         )
     return lines
 

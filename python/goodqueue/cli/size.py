@@ -20,6 +20,7 @@ from goodqueue.output.answer import (
 )
 from goodqueue.output.progress import duration
 from goodqueue.output.terminal import packets, print_json, progress, stdout
+from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.runs.traces import files_read
 from goodqueue.sizing.answer.listener import Listener
 from goodqueue.sizing.answer.work_out import by_theory
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.question import Bounds, Question
     from goodqueue.sizing.search.laboratory import Trial
 
-QUICK = "--quick: theory only, nothing was run"
+QUICK = "--quick: theory only; nothing was run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +248,7 @@ def _write_report(answer: Answer, path: Path, command: Sequence[str]) -> None:
     question = ". ".join(plain_lines(describe(answer)))
     sentences = [f"{question}.", *plain_lines(verdict(answer))]
     tables = []
-    if answer.today is not None:
+    if isinstance(answer, CaptureAnswer) and answer.today is not None:
         from goodqueue.output.today import COLUMNS, TITLE, today_rows
 
         tables.append((TITLE, COLUMNS, today_rows(answer.today)))

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.core.intervals import Interval
+from goodqueue.output.progress import counted_runs
 from goodqueue.output.terminal import (
     goes_on,
     milliseconds,
     number,
     print_json,
-    progress,
     rate,
     size_of,
     stderr,
@@ -80,15 +80,10 @@ def _runner(runs: Runs) -> Iterator[Runner]:
     from goodqueue.study.runner import Runner, user_store
     from goodqueue.study.threads import Threads
 
-    with user_store("smoothing", runs.store) as store, progress() as bar:
-        task = bar.add_task("streams", total=None)
-        done = 0
-
-        def on_run(left: int) -> None:
-            nonlocal done
-            done += 1
-            bar.update(task, completed=done, total=done + left)
-
+    with (
+        user_store("smoothing", runs.store) as store,
+        counted_runs("streams") as on_run,
+    ):
         yield Runner(store, Threads(runs.jobs), on_run)
 
 
@@ -116,7 +111,7 @@ def _print(found: Playout, *, json: bool) -> None:
     console.print(table("Smoothing buffer", ["", *COLUMNS], rows))
     counts = [one.replicates for one in found.estimates if one.replicates]
     if counts:
-        once = "; from the foot of a tooth, as the law has it, one run" if 1 in counts else ""
+        once = "; from the foot of a tooth, as the law assumes, one run" if 1 in counts else ""
         console.print(
             f"Simulated: means of {max(counts)} runs with their 95 % interval{once}. ms are "
             "playing time.",

@@ -38,7 +38,8 @@ def drawing_of(formats: str | None, *, caption: bool, usual: tuple[Format, ...])
     for name in named:
         if name not in FORMATS:
             raise RequestError(
-                f"--format {formats}: {name!r} is no format of pictures; write one or more of "
-                f"{', '.join(FORMATS)}, as in svg,pdf"
+                f"--format {formats}: unknown format {name!r}; write one or more of "
+                f"{', '.join(FORMATS)}, "
+                "such as svg,pdf"
             )
     return Drawing(tuple(cast("Format", name) for name in named), caption)

@@ -80,8 +80,8 @@ def check_apart(inputs: Iterable[str | Path], outputs: Mapping[str, Path | None]
                 )
             if option.endswith("/") and path.resolve().is_relative_to(target.resolve()):
                 raise RequestError(
-                    f"{flag} {target}: {path}, which the command reads, lies in this directory, "
-                    "which is replaced; name another directory"
+                    f"{flag} {target}: this directory is replaced and contains {path}, "
+                    "which the command reads; name another directory"
                 )
         for other, path in written.items():
             if _is_same(path, target):
@@ -121,8 +121,8 @@ def check_folder(folder: Path, ours: Sequence[str]) -> None:
     for path in held:
         if not any(path.match(pattern) for pattern in ours):
             raise RequestError(
-                f"{folder} holds {path.name}, which is no file of this command; "
-                "name a new directory"
+                f"{folder} contains {path.name}, which is not a file of this command; name "
+                "a new directory"
             )
 
 
@@ -138,7 +138,7 @@ def check_links(folder: Path) -> None:
         link = min((entry.path for entry in entries if entry.is_symlink()), default=None)
     if link is not None:
         raise RequestError(
-            f"{link} is a symbolic link, and what is written through it would land elsewhere; "
+            f"{link} is a symbolic link, through which files would be written elsewhere; "
             "remove it, or name a new directory"
         )
 
@@ -149,7 +149,7 @@ def check_output(target: Path) -> None:
     if held and (MARKER not in held or not held <= _OURS):
         foreign = min(held - _OURS, default=min(held))
         raise RequestError(
-            f"{target} holds {foreign}, which is not a result of goodqueue; name a new directory"
+            f"{target} contains {foreign}, which is not a result of goodqueue; name a new directory"
         )
     if target.exists() and not target.is_dir():
         raise RequestError(f"{target} is not a directory; name a new one")

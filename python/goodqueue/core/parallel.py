@@ -41,8 +41,10 @@ def jobs_of(wanted: int | None) -> int:
     if wanted is None or wanted <= most:
         return wanted or processors
     print(
-        f"note: {most:,} threads instead of {wanted:,}, since {processors:,} processors have use "
-        "for no more",
+        (
+            f"note: {most:,} threads instead of {wanted:,}, because more have no effect on "
+            f"this machine (processors: {processors:,})"
+        ),
         file=sys.stderr,
     )
     return most

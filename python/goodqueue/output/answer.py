@@ -17,6 +17,7 @@ from goodqueue.output.answer_theory import (
 from goodqueue.output.progress import duration
 from goodqueue.output.terminal import (
     MISSING,
+    counted,
     goes_on,
     milliseconds,
     number,
@@ -28,18 +29,21 @@ from goodqueue.output.terminal import (
     stdout,
     table,
 )
+from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.runs.engines import AGREEMENT
-from goodqueue.sizing.answer.answer import buffer_dict
+from goodqueue.sizing.answer.parts import buffer_dict
 from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
 from goodqueue.sizing.search.smallest import DROPS
-from goodqueue.sizing.trials.described import EPOCHS, TCP_CHANGES
+from goodqueue.sizing.trials.described import TCP_CHANGES
+from goodqueue.sizing.trials.length import EPOCHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue.core.intervals import Interval
-    from goodqueue.sizing.answer.answer import Answer, RuleAnswer
+    from goodqueue.sizing.answer.answer import Answer
+    from goodqueue.sizing.answer.parts import RuleAnswer
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.search.smallest import Smallest
 
@@ -50,7 +54,7 @@ def print_recommendation(answer: Answer) -> None:
     for line in describe(answer):
         console.print(line, soft_wrap=True)
     console.print()
-    if answer.today is not None:
+    if isinstance(answer, CaptureAnswer) and answer.today is not None:
         from goodqueue.output.today import print_today
 
         print_today(answer.today)
@@ -61,7 +65,7 @@ def print_recommendation(answer: Answer) -> None:
 
 def verdict(answer: Answer) -> list[str]:
     """Returns the recommendation in sentences, for a capture with its reliability."""
-    if answer.today is None:
+    if not isinstance(answer, CaptureAnswer):
         return recommendation(answer)
     from goodqueue.output.today import carried_range, not_firm
 
@@ -118,13 +122,13 @@ def describe(answer: Answer) -> list[str]:
             f"{size_of(link.bdp_packets * link.frame_bytes)}"
         )
     if known := _known(link):
-        lines.append(f"known besides: {', '.join(known)}")
+        lines.append(f"also known: {', '.join(known)}")
     bounds = [f"utilisation at least {percent(link.min_utilization)}"]
     if link.max_loss_rate is not None:
         bounds.append(f"loss at most {percent(link.max_loss_rate)}")
     if link.max_delay_s is not None:
         bounds.append(f"p99 queueing delay at most {milliseconds(link.max_delay_s)} ms")
-    return [*lines, f"asked for: {', '.join(bounds)}", *map(plain, answer.notes)]
+    return [*lines, f"bounds: {', '.join(bounds)}", *map(plain, answer.notes)]
 
 
 def _known(link: Link) -> list[str]:
@@ -132,10 +136,10 @@ def _known(link: Link) -> list[str]:
     said = {
         "senders pace": link.paced,
         f"access links of {rate(link.access_rate_bps)}": link.access_rate_bps is not None,
-        f"inputs of {rate(link.input_rate_bps)} together": link.input_rate_bps is not None,
+        f"inputs of {rate(link.input_rate_bps)} in total": link.input_rate_bps is not None,
         f"windows of at most {number(link.max_window_packets)} packets": link.max_window_packets
         is not None,
-        f"loss bursts of {number(link.synchronization, 3)} packets per flow": link.flows
+        f"loss bursts of {counted(link.synchronization, 'packet')} per flow": link.flows
         and link.synchronization != USUAL_SYNCHRONIZATION,
     }
     return [words for words, is_said in said.items() if is_said]
@@ -176,7 +180,7 @@ def rules_table(answer: Answer) -> object:
     columns.append("keeps bounds")
     rows = [_row(answer, one, simulated) for one in answer.by_rule]
     important = ["packets", "assumptions hold", "keeps bounds", "busy %", "loss %", "p99 wait ms"]
-    return table("What the rules say", columns, rows, important)
+    return table("Answers of the rules", columns, rows, important)
 
 
 def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
@@ -262,14 +266,15 @@ def recommendation(answer: Answer) -> list[str]:
     if found.exceptions:
         smaller = ", ".join(f"{limit:,}" for limit in found.exceptions[:8])
         lines.append(
-            f"not monotone: {smaller} packets keep the bounds too, but larger buffers do not; the "
-            "smallest above all those that fail is the one to trust"
+            f"not monotonic: {smaller} packets keep the bounds too, but some larger "
+            "buffers do not; the recommendation is the smallest buffer above all those "
+            "that fail"
         )
     lines += _shortened(answer)
     if answer.share == 1 and answer.epochs is not None and answer.epochs < EPOCHS:
         lines.append(
-            f"[yellow]short[/]: a replicate held only {answer.epochs:.1f} loss epochs per flow, "
-            f"where {EPOCHS} are wanted; a file's --set duration=... makes it longer"
+            f"[yellow]short[/]: a replicate contained only {answer.epochs:.1f} loss epochs "
+            f"per flow instead of {EPOCHS}; for a file, --set duration=... makes it longer"
         )
     return [*lines, *_engine(answer)]
 
@@ -283,7 +288,7 @@ def _engine(answer: Answer) -> list[str]:
         too_long = f"packets would take about {duration(answer.packets_s)}"
     if answer.engine == "packets":
         why = "" if answer.why_not_hybrid is None else f": {plain(answer.why_not_hybrid)}"
-        outside = f"; {too_long}, and the hybrid engine does not answer here{why}"
+        outside = f"; {too_long}, and the hybrid engine does not apply here{why}"
         return [f"simulated by the packet engine{outside if too_long else ''}"]
     lines = [f"simulated by the [bold]hybrid engine[/]{f': {too_long}' if too_long else ''}"]
     lines.append(AGREEMENT)
@@ -293,16 +298,16 @@ def _engine(answer: Answer) -> list[str]:
 
 
 PARTS = {
-    "rules": "what happens behind the rules' buffers",
+    "rules": "figures at the rules' buffers",
     "queues": "other queues",
-    "changes": "what would change the answer",
+    "changes": "changes of the link",
 }
 
 
 def left_out(answer: Answer) -> str:
     """Returns the parts for which the budget did not suffice."""
     parts = ", ".join(PARTS[part] for part in answer.left_out)
-    return f"[yellow]left out[/] at the end of the budget: {parts}; --budget gives it more time"
+    return f"[yellow]left out[/] because the budget ended: {parts}; --budget gives more time"
 
 
 def unproved(answer: Answer) -> list[str]:
@@ -316,7 +321,7 @@ def unproved(answer: Answer) -> list[str]:
     else:
         shown = "nothing was shown"
     why = "Ctrl-C came" if answer.interrupted else "the budget was over"
-    lines = [f"[bold]not proved[/]: {why} before the search had ended", f"the answer is {shown}"]
+    lines = [f"[bold]not proved[/]: {why} before the search ended", f"the answer is {shown}"]
     if low == 0 and high is None:
         lines[-1] = "no limit was shown to keep the bounds or to break them"
     if answer.more_s is not None:
@@ -348,7 +353,7 @@ def _confidence(found: Smallest) -> str:
     shown += [f"{found.low:,} do not"] if found.low else []
     parts = [f"shown with 95 % confidence: {', '.join(shown)}"] if shown else []
     if found.high is None:
-        parts.append("that it suffices was not shown within the budget")
+        parts.append("the budget was too short to show that it suffices")
     if not found.low and found.limit != 1:
         parts.append("no smaller limit was shown to fail")
     return "; ".join(parts)
@@ -364,31 +369,34 @@ def _infeasible(answer: Answer) -> list[str]:
         or_delay = " or the delay" if DELAY in found.broken else ""
         never = answer.interval(top, DROPS).mean == 0
         cure = (
-            "and that was never full, so no larger buffer changes anything: the traffic cannot do "
-            "more"
+            (
+                "and that buffer was never full, so a larger one has no effect: the traffic "
+                "cannot reach more"
+            )
             if never
-            else f"give up {missing}{or_delay}, or have fewer flows or more rate"
+            else f"give up {missing}{or_delay}, reduce the flows, or raise the rate"
         )
         return [
             (
-                f"[bold]no buffer serves[/]: even {packets(top)} do not keep {missing} "
+                f"[bold]no buffer suffices[/]: even {packets(top)} do not keep {missing} "
                 f"({_achieved(answer, top)}); {cure}"
             )
         ]
     lines = [
         (
-            f"[bold]no buffer serves[/]: {names_of(found.broken[:-1]) or 'the floor'} needs at "
-            f"least {in_units(link, found.floor)} ({_achieved(answer, found.floor)}), above the "
-            "delay asked for"
+            f"[bold]no buffer suffices[/]: {names_of(found.broken[:-1]) or 'the floor'} "
+            f"needs at least {in_units(link, found.floor)} ({_achieved(answer, found.floor)}), "
+            "above the allowed delay"
         )
     ]
     if found.ceiling is None:
-        lines.append("not even one packet keeps the delay: give up the delay")
+        lines.append("not even one packet keeps the delay: give up the bound on delay")
     else:
         lines.append(
             f"the delay allows at most {packets(found.ceiling)} "
-            f"({_achieved(answer, found.ceiling)}): give up one of the two, or try a queue "
-            "discipline that holds the delay itself (fq_codel, pie)"
+            f"({_achieved(answer, found.ceiling)}): "
+            "give up one of the two bounds, or try a queue discipline that controls the "
+            "delay itself (fq_codel, pie)"
         )
     return lines
 
@@ -427,12 +435,13 @@ def curve_table(answer: Answer) -> object | None:
         )
     columns = ["packets", "bytes", "ms", "runs", "busy %", "loss %", "p99 wait ms", "Jain", ""]
     important = ["", "packets", "busy %", "loss %", "p99 wait ms"]
-    return table("What a buffer buys, and what it costs", columns, rows, important)
+    return table("Benefit and cost of a buffer", columns, rows, important)
 
 
 METHOD = (
-    "± is the 95 % interval of the mean over the runs, each under its own seed; it has no end with "
-    "fewer than 7 that differ. A limit counts packets waiting, not the one being sent."
+    "± is the 95 % interval of the mean over the runs, each with its own seed; it is "
+    "infinite with fewer than 7 different runs. A limit counts waiting packets, without "
+    "the one in transmission."
 )
 
 
@@ -462,15 +471,17 @@ def changes_table(answer: Answer) -> object | None:
         for one in answer.changes
     ]
     columns = ["change", "packets, about", "by theory"]
-    return table("What would change it", columns, rows) if rows else None
+    return table("Buffers of changed links", columns, rows) if rows else None
 
 
 def hangs_on(answer: Answer) -> list[str]:
     """Returns sentences on the sensitivity of the answer to the assumed TCP of the hosts."""
     ours = "none" if answer.buffer is None else f"{answer.buffer:,}"
     return [
-        f"{one.what}: {'no buffer serves' if one.packets is None else packets(one.packets)} "
-        f"instead of {ours}"
+        (
+            f"{one.what}: {'no buffer suffices' if one.packets is None else packets(one.packets)} "
+            f"instead of {ours}"
+        )
         for one in answer.changes
         if one.what in TCP_CHANGES
     ]
@@ -493,7 +504,7 @@ def alternatives_table(answer: Answer) -> object | None:
     ]
     columns = ["queue, with its defaults", "busy %", "loss %", "p99 wait ms", "Jain"]
     columns.append("keeps bounds")
-    title, important = "Another queue in its place", ["keeps bounds"]
+    title, important = "Other queues in its place", ["keeps bounds"]
     return table(title, columns, rows, important) if rows else None
 
 
@@ -524,7 +535,7 @@ def export_lines(answer: Answer, limit: int) -> list[str]:
         lines.extend(f"    {line}" for line in one.lines)
         lines.append(f"    mind: {one.warning}")
     delay = None if answer.trials is None else answer.interval(limit, "p99_delay_s").mean
-    lines.append("to check it tomorrow:")
+    lines.append("to check it:")
     lines.extend(f"    {line}" for line in checks(link.rate_bps, link.mean_rtt_s, delay))
     return lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodqueue.output.terminal import milliseconds, number, packets, percent, size_of
-from goodqueue.sizing.answer.answer import buffer_dict
+from goodqueue.sizing.answer.parts import buffer_dict
 from goodqueue.sizing.calibrated.smallest import least_loss, most_busy, without
 
 if TYPE_CHECKING:
@@ -40,23 +40,23 @@ def names_of(figures: Iterable[str]) -> str:
 def by_calibrated_theory(link: Link, found: Calibrated) -> list[str]:
     """Returns the answer of calibrated theory, with its error."""
     if found.high is None:
-        ends = f"{found.low:,} packets or more, or that no buffer serves"
+        ends = f"{found.low:,} packets or more, or that no buffer suffices"
     else:
         ends = f"{found.low:,} to {packets(found.high)}"
     at = found.packets or found.least
     lines = [
         (
-            "by calibrated theory, nothing was simulated: with 90 % probability a simulation "
+            "by calibrated theory without simulation: with 90 % probability a simulation "
             f"finds {ends}"
         )
     ]
     if at is not None:
-        lines.append(f"expected behind {packets(at)}: {_expected(found)}")
+        lines.append(f"expected with {packets(at)}: {_expected(found)}")
     if found.outside:
         known = "; ".join(found.outside)
         lines.append(
-            f"[yellow]outside[/] the links that the theory was calibrated on: {known}. The "
-            "interval is wider for it"
+            f"[yellow]outside[/] the links on which the theory was calibrated: {known}. "
+            "The interval is therefore wider"
         )
     if link.profile is None and not found.outside:
         lines.append("the scenario's own traffic may differ from that of the calibration")
@@ -80,7 +80,9 @@ def infeasible_by_theory(answer: Answer) -> list[str]:
     """Returns the buffer that each bound needs, and the bound to give up."""
     link, found = answer.link, answer.calibrated
     if not answer.by_rule:
-        return ["[bold]no recommendation[/]: no rule speaks of this link, and nothing was run"]
+        return [
+            ("[bold]no recommendation[/]: no rule applies to this link, and nothing was simulated")
+        ]
     if found is None:
         return [
             (
@@ -90,7 +92,7 @@ def infeasible_by_theory(answer: Answer) -> list[str]:
         ]
     lines = [
         (
-            f"[bold]no buffer is expected to serve[/]: that one does has a probability of "
+            "[bold]no buffer is expected to suffice[/]: the probability that one does is "
             f"{percent(found.chance)}"
         )
     ]
@@ -106,7 +108,7 @@ def infeasible_by_theory(answer: Answer) -> list[str]:
     ]
     return [
         *lines,
-        *(ways or ["to give up one bound does not help: have fewer flows or more rate"]),
+        *(ways or ["giving up one bound does not help: reduce the flows or raise the rate"]),
     ]
 
 
@@ -115,7 +117,10 @@ def _nowhere(link: Link) -> str:
     (lost, at), (busy, deepest) = least_loss(link), most_busy(link)
     if link.max_loss_rate is not None and lost > link.max_loss_rate:
         return (
-            f"no buffer keeps a loss of {percent(link.max_loss_rate)}: the least expected is "
-            f"{percent(lost)}, behind {packets(at)}"
+            f"no buffer keeps a loss of {percent(link.max_loss_rate)}: the smallest "
+            f"expected loss is {percent(lost)}, with {packets(at)}"
         )
-    return f"even {packets(deepest)} are expected to keep the link busy for {percent(busy)} only"
+    return (
+        f"even {packets(deepest)} are expected to keep the link busy for only "
+        f"{percent(busy)} of the time"
+    )

@@ -54,17 +54,18 @@ def print_analysis(analysis: Analysis, sizing: Sequence[str]) -> None:
         console.print(_flows(flows.head(MOST_FLOWS_PRINTED).to_dicts()))
     if flows.height > MOST_FLOWS_PRINTED:
         console.print(
-            f"... and {flows.height - MOST_FLOWS_PRINTED:,} more flows; --out has them all"
+            f"... and {counted(flows.height - MOST_FLOWS_PRINTED, 'more flow')}; --out "
+            "writes them all"
         )
     console.print()
     console.print(parameter_table(analysis))
     for note in summary["notes"][:MOST_NOTES_PRINTED]:
         console.print(f"Note: {plain(note)}", soft_wrap=True)
     if (more := len(summary["notes"]) - MOST_NOTES_PRINTED) > 0:
-        console.print(f"... and {more:,} more notes; --json has them all")
+        console.print(f"... and {counted(more, 'more note')}; --json prints them all")
     if analysis.parameters["N_b"] is not None and summary["link"]["rate_bps"] is not None:
         command = shlex.join(["goodqueue", "size", *sizing])
-        console.print(f"A buffer from this: {plain(command)}", soft_wrap=True)
+        console.print(f"To size its buffer: {plain(command)}", soft_wrap=True)
 
 
 def parameter_table(analysis: Analysis) -> object:
@@ -104,7 +105,7 @@ def _words(reason: str) -> str:
 def _link(link: dict[str, Any]) -> list[str]:
     lines = [
         f"The link: {rate(link['rate_bps'])}"
-        + (f" ({link['rate_is']})" if link["rate_is"] else " (not told by the capture)")
+        + (f" ({link['rate_is']})" if link["rate_is"] else "(unknown)")
         + f", utilisation {percent(link['utilization'])}, throughput {rate(link['throughput_bps'])}"
         f", goodput {rate(link['goodput_bps'])}; {link['lost_packets']:,} of "
         f"{packets(link['packets'])} lost, {percent(link['loss_rate'])}."
@@ -128,9 +129,9 @@ def _link(link: dict[str, Any]) -> list[str]:
 
 def _bursts(bursts: dict[str, Any]) -> str:
     return (
-        f"Losses come {counted(bursts['mean_packets'], 'packet')} at a time (p99 "
+        f"Losses come in bursts of {counted(bursts['mean_packets'], 'packet')} (p99 "
         f"{number(bursts['p99_packets'], 3)}, {counted(bursts['count'], 'burst', 9)}, "
-        f"{bursts['start_up']:,} of them as flows start) and hit "
+        f"{bursts['start_up']:,} of them as flows start) that hit "
         f"{counted(bursts['mean_flows_hit'], 'flow')} on average; synchronisation "
         f"{percent(bursts['synchronization'])}."
     )

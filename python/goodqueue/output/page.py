@@ -51,7 +51,7 @@ def write(
         f"<title>{escape(title)}</title><style>{STYLE}</style>",
         f"<h1>{escape(heading)}</h1>",
         *body,
-        "<h2>To repeat it</h2>",
+        "<h2>How to repeat it</h2>",
         f"<pre>{escape(shlex.join(['goodqueue', *command]))}</pre>",
         f"<p>goodqueue {escape(_core.version())}, results version {_core.results_version()}.</p>",
         "</html>",

@@ -102,7 +102,7 @@ class Terminal:
 
     def stopping(self) -> None:
         """Reports that Ctrl-C was pressed."""
-        print("\nfinishing the runs under way; Ctrl-C again stops them", file=sys.stderr)
+        print("\nfinishing the current runs; Ctrl-C again stops them", file=sys.stderr)
 
     def _show(self) -> None:
         if self._task is None or self._bar.disable:
@@ -207,6 +207,21 @@ def run_progress() -> Iterator[Callable[[float, float], None]]:
             bar.update(task, description=text, completed=share)
 
         yield show
+
+
+@contextmanager
+def counted_runs(what: str) -> Iterator[Callable[[int], None]]:
+    """Yields a function that counts a finished run, given the number of runs left, on a bar."""
+    with progress() as bar:
+        task = bar.add_task(what, total=None)
+        done = 0
+
+        def on_run(left: int) -> None:
+            nonlocal done
+            done += 1
+            bar.update(task, completed=done, total=done + left)
+
+        yield on_run
 
 
 def duration(seconds: float) -> str:

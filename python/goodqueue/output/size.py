@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from goodqueue.output import page
-from goodqueue.sizing.answer.answer import buffer_dict
+from goodqueue.sizing.answer.parts import buffer_dict
 from goodqueue.sizing.export import checks
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from goodqueue.core.intervals import Interval
     from goodqueue.plots.style import Picture
-    from goodqueue.sizing.answer.answer import Answer, RuleAnswer
+    from goodqueue.sizing.answer.answer import Answer
+    from goodqueue.sizing.answer.parts import RuleAnswer
 
     Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
     """A title, names of columns, and rows."""
@@ -67,16 +68,16 @@ def _rules(answer: Answer) -> list[str]:
     if not answer.by_rule:
         return []
     return [
-        "<h2>What the rules say</h2>",
+        "<h2>Answers of the rules</h2>",
         _table(answer),
-        "<h2>Which assumptions do not hold here</h2>",
+        "<h2>Assumptions that do not hold here</h2>",
         _assumptions(answer),
     ]
 
 
 def _table(answer: Answer) -> str:
     columns = ["rule", "packets", "bytes", "ms", "BDP", "assumptions hold"]
-    columns += ["utilisation", "loss", "p99 delay", "fairness", "keeps the bounds asked"]
+    columns += ["utilisation", "loss", "p99 delay", "fairness", "keeps the bounds"]
     head = "".join(f"<th>{column}</th>" for column in columns)
     rows = "".join(_row(answer, one) for one in answer.by_rule)
     return f"<table><tr>{head}</tr>{rows}</table>"
@@ -129,7 +130,7 @@ def _exports(answer: Answer) -> list[str]:
     if answer.buffer is None:
         return []
     link = answer.link
-    parts = ["<h2>To set it</h2>"]
+    parts = ["<h2>Configuration</h2>"]
     for one in answer.exports:
         lines = escape("\n".join(one.lines))
         parts.append(
@@ -138,6 +139,6 @@ def _exports(answer: Answer) -> list[str]:
         )
     delay = None if answer.trials is None else answer.interval(answer.buffer, "p99_delay_s").mean
     items = checks(link.rate_bps, link.mean_rtt_s, delay)
-    parts.append("<h2>To check it tomorrow</h2><ul>")
+    parts.append("<h2>How to check it</h2><ul>")
     parts += [f"<li>{escape(item)}</li>" for item in items]
     return [*parts, "</ul>"]

@@ -107,7 +107,7 @@ class Figures:
         left_out = [name for place, name in enumerate(self.columns) if place not in kept]
         if left_out:
             names = ", ".join(name for name in left_out if name)
-            note = f"left out for want of room: {names}; a wider terminal or --json shows them"
+            note = f"omitted for lack of space: {names}; a wider terminal or --json shows them"
             yield Text(note, style="dim")
 
     def _texts(self) -> Iterator[list[str]]:
@@ -223,8 +223,8 @@ def progress(*, counted: bool = True) -> Progress:
 def goes_on(kept: bool) -> str:
     """Returns the message on the state after an interruption."""
     if kept:
-        return "what had finished is kept, and the same command goes on"
-    return "what had finished is lost, for the user's cache cannot be written; --store keeps it"
+        return "finished runs are stored, and the same command continues"
+    return "finished runs are lost, because the user's cache cannot be written; --store stores them"
 
 
 def number(value: float | None, digits: int = 4) -> str:

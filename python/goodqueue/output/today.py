@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodqueue.output.terminal import MISSING, number, packets, percent, rate, stdout, table
+from goodqueue.output.terminal import (
+    MISSING,
+    counted,
+    number,
+    packets,
+    percent,
+    rate,
+    stdout,
+    table,
+)
 from goodqueue.passive.today import FIGURES, likely_reason
 
 if TYPE_CHECKING:
+    from goodqueue.passive.answer import CaptureAnswer
     from goodqueue.passive.today import Comparison, Today
-    from goodqueue.sizing.answer.answer import Answer
 
 TITLE = "Today's link, as measured and as simulated"
 COLUMNS = ("today's link", "measured", "simulated", "95 % of runs", "agrees")
@@ -49,20 +58,21 @@ def fitted_lines(today: Today) -> list[str]:
         else f"a buffer of {packets(model.limit_packets)}"
     )
     unknown = [one for one in model.local if one.control is None]
-    control = f", {choices.unknown} where it cannot be told" if unknown else ""
-    counting = "" if choices.byte_counting else ", windows that grow by a step per ACK"
+    control = f", {choices.unknown} for flows with unknown control" if unknown else ""
+    counting = "" if choices.byte_counting else ", windows that grow by one step per ACK"
     lines = [
         (
-            f"simulated: the flows of the first {number(model.window_s)} s behind {limit}, TCP as "
-            f"in the {choices.profile} profile{control}{counting}; {today.replicates} runs"
+            f"simulated: the flows of the first {number(model.window_s)} s behind {limit}, "
+            f"TCP of the {choices.profile} profile{control}{counting}; "
+            f"{counted(today.replicates, 'run')}"
         )
     ]
     if today.fitted:
-        lines.append(f"fitted ({today.tried} models tried): {'; '.join(today.fitted)}")
+        lines.append(f"fitted ({counted(today.tried, 'model')} tried): {'; '.join(today.fitted)}")
     return lines
 
 
-def not_firm(answer: Answer) -> list[str]:
+def not_firm(answer: CaptureAnswer) -> list[str]:
     """Returns sentences on a model that does not reproduce the capture: reason, consequence."""
     today = answer.today
     if today is None or today.agrees:
@@ -82,7 +92,7 @@ def not_firm(answer: Answer) -> list[str]:
     ]
 
 
-def carried_range(answer: Answer) -> list[str]:
+def carried_range(answer: CaptureAnswer) -> list[str]:
     """Returns the range of buffers that follows from the model's error."""
     found = answer.carried
     if found is None or answer.today is None or found.low == found.high:
@@ -91,8 +101,8 @@ def carried_range(answer: Answer) -> list[str]:
     high = "no buffer that was run" if found.high is None else packets(found.high)
     return [
         (
-            f"with what the model leaves unexplained of today's link (loss {ratio} times the "
-            f"simulated one): from {packets(found.low)} to {high}"
+            f"with the model's error for today's link (loss {ratio} times the simulated "
+            f"one): from {packets(found.low)} to {high}"
         )
     ]
 

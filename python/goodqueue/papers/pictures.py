@@ -64,7 +64,7 @@ def comparison(  # noqa: PLR0913 - by name, each a word of the picture
     variants = dict.fromkeys(name for cell in cells for name in cell.variants)
     others = dict.fromkeys(one.label for cell in cells for one in cell.beside)
     parts = ["diamonds: the paper"] if any(cell.published for cell in cells) else []
-    parts += ["lines with bars: ours and where one run lies, 95 times in 100"]
+    parts += ["lines with bars: our means and the range of 95 % of single runs"]
     parts += [f"{dashes}: {name}" for name, dashes in zip(variants, DASHES, strict=False)]
     ranges = any(math.isnan(one.spread.mean) for cell in cells for one in cell.beside)
     marks = "thin black lines from least to most, or crosses" if ranges else "crosses"

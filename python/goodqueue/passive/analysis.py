@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from os import PathLike
 
 PARAMETERS = {
-    "N_b": "flows that the link holds back, on average over time",
+    "N_b": "flows that the link limits, averaged over time",
     "T_e_s": "their effective round-trip time, the harmonic mean",
-    "C_e_bps": "the rate that they have together",
-    "L": "packets of a loss burst, once flows have started",
+    "C_e_bps": "their total rate",
+    "L": "packets of a loss burst, without the start-up of flows",
     "alpha": "loss-burst length over number of flows",
     "M_bytes": "size of their packets",
 }
@@ -151,8 +151,8 @@ def analyze(  # noqa: PLR0913 - all but the capture are options, by name
         _refuse_swapped(analysis.summary, capture, after)
         if analysis.summary["link"]["queueing_delay_s"] is None:
             raise RequestError(
-                f"{after} has no packet that {capture} has: are they of the same link, and at the "
-                "same time?"
+                f"{after} and {capture} have no packet in common; check that they are from "
+                "the same link and the same time"
             )
         _note_strangers(analysis.summary, capture, after)
     return analysis
@@ -165,9 +165,9 @@ def _refuse_swapped(
     forward, backward = summary["crossed"]["forward"], summary["crossed"]["backward"]
     if forward < LEAST_FORWARD * (forward + backward):
         raise RequestError(
-            f"{backward:,} segments of data are in {after} before they are in {capture}, and "
-            f"{forward:,} after that: the captures are swapped (the one before the link comes "
-            "first, the one behind it with --after), or not on one clock"
+            f"data segments that appear in {after} before {capture}: {backward:,}, in the "
+            f"opposite order: {forward:,}; the captures are swapped (the one before the "
+            "link comes first, the one behind it with --after), or have different clocks"
         )
 
 
@@ -179,7 +179,9 @@ def _note_strangers(
     if passed < LEAST_COMMON * seen:
         summary["notes"].insert(
             0,
-            f"only {passed:,} of {seen:,} TCP packets were seen before the link and after it, so "
-            f"nothing said of it means much: is {capture} the capture before it and {after} "
-            "the one after, or are they swapped, or not of the same time?",
+            (
+                f"only {passed:,} of {seen:,} TCP packets were seen before the link and after "
+                f"it, so the results for the link are unreliable; check that {capture} is the "
+                f"capture before it, {after} the one after it, and both are from the same time"
+            ),
         )

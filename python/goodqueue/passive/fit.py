@@ -72,13 +72,13 @@ def _changes(model: Model) -> Iterator[tuple[str, Change]]:
     """Yields possible changes of a model, each with a description; none that was made already."""
     choices, packets = model.choices, model.limit_packets
     if choices.starts == "seen":
-        what = "slow start ends as the simulated congestion control decides"
+        what = "the simulated congestion control ends slow start"
         yield what, _chosen(starts="profile")
     # Linux sends timestamps by default; the profile of the RFCs has none.
     if choices.profile == "linux" and not any(sender.timestamps for sender in model.local):
-        yield "TCP by the RFCs, without what Linux adds", _chosen(profile="rfc")
+        yield "TCP of the RFCs, without Linux's additions", _chosen(profile="rfc")
     if choices.unknown == "cubic" and any(sender.control is None for sender in model.local):
-        yield "flows that do not show their congestion control are Reno's", _chosen(unknown="reno")
+        yield "flows with unknown congestion control have Reno", _chosen(unknown="reno")
     if packets is not None and packets <= FEW_PACKETS and not model.aqm:
         for more in (1, -1) if packets > 1 else (1,):
             yield f"the buffer holds {packets + more} packets", _behind(packets + more)

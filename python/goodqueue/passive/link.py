@@ -24,14 +24,12 @@ def link_of(analysis: Analysis) -> Link:
     """
     rate = analysis.summary["link"]["rate_bps"]
     if rate is None:
-        raise _untold("the rate of the link", "say it with --rate")
+        raise _untold("the rate of the link", "give it with --rate")
     local = forward(analysis).filter(LOCAL)
     found = analysis.parameters
     flows, effective, share = found["N_b"], found["T_e_s"], found["C_e_bps"]
     if flows is None or effective is None or share is None or local.is_empty():
-        raise _untold(
-            "any flow that the link holds back", "describe it with --rate, --rtt and --flows"
-        )
+        raise _untold("any flow that the link limits", "describe it with --rate, --rtt and --flows")
     packet, alpha = found["M_bytes"], found["alpha"]
     framing = analysis.summary["link"]["framing_bytes"]
     link = Link(

@@ -184,9 +184,11 @@ def model_of(analysis: Analysis, choices: Choices = Choices()) -> Model:
         raise RequestError("the capture shows no TCP data over the link, so there is no scenario")
     link, span_s = analysis.summary["link"], analysis.summary["duration_s"]
     if link["rate_bps"] is None:
-        raise RequestError("the capture does not tell the link's rate; say it with --link")
+        raise RequestError("the capture does not show the link's rate; give it with --link")
     if not span_s:
-        raise RequestError("the capture holds one moment, which is too little for a scenario")
+        raise RequestError(
+            "all packets of the capture have the same time, which is too short for a scenario"
+        )
     long = flows.filter(~SHORT)
     rest = pl.concat([flows.filter(SHORT), long[MOST_SENDERS:]])
     last_s = max((flow["start_s"] + flow["duration_s"] for flow in long.to_dicts()), default=span_s)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
 
 from goodqueue.passive.model import LINUX_QUICK_ACKS, Choices, Model, Sender, Short, model_of
+from goodqueue.runs.settings import printable, readable_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from goodqueue.passive.analysis import Analysis
+    from goodqueue.runs.settings import Settings
 
 ACCESS_FACTOR = 10
 """Ratio of the rate of hosts' own links, at least 1 Gb/s, to the link's. A capture does not show
@@ -62,10 +63,21 @@ def scenario_toml(analysis: Analysis, title: str) -> str:
     Raises:
         RequestError: if the capture does not show the link's rate, or has no flow over it.
     """
-    return today_toml(model_of(analysis), title)
+    model = model_of(analysis)
+    settings = today(model, title)
+    about = [f"{sender.name}, {sender.kind}" for sender in model.senders]
+    if model.short is not None:
+        about.append(f"short flows: {model.short.flows}")
+    comments = {
+        "": f"What `goodqueue analyze` made of a capture: {title}",
+        "topology": "Rate and buffer count the framing, as captured.",
+        f"topology.{LINK}": _why(model),
+        **{f"flow.{place}": text for place, text in enumerate([*about, "not TCP"])},
+    }
+    return readable_toml(settings, comments)
 
 
-def today_toml(model: Model, title: str = "The link of a capture", draw: int = 0) -> str:
+def today(model: Model, title: str = "The link of a capture", draw: int = 0) -> Settings:
     """Returns the scenario of the capture itself: the same buffer, flows, start times and length.
 
     Args:
@@ -80,15 +92,12 @@ def today_toml(model: Model, title: str = "The link of a capture", draw: int = 0
         sender if draw == 0 else _drawn(sender, random.uniform(-RTT_ERROR, RTT_ERROR))
         for sender in model.senders
     ]
-    times = _times(earlier_s + model.window_s, earlier_s)
-    flows = [
-        _flow(f"tcp{number}", sender, model.choices, _as_it_was(sender, earlier_s))
-        for number, sender in enumerate(senders)
-    ]
-    return "\n".join([_head(model, title, times, _limit(model)), *flows, *_others(model)])
+    reach = Reach(earlier_s, model.window_s)
+    own = [_as_it_was(sender, earlier_s) for sender in senders]
+    return _settings(model, title, reach, _limit(model), _flows(model, senders, own))
 
 
-def steady_toml(model: Model, reach: Reach, queue: str) -> str:
+def steady(model: Model, reach: Reach, queue: Settings) -> Settings:
     """Returns the scenario of the link in steady state, with the traffic of the capture.
 
     Flows that lasted are always present. Flows that began and ended in the capture repeat with its
@@ -97,15 +106,11 @@ def steady_toml(model: Model, reach: Reach, queue: str) -> str:
     Args:
         model: the link and its traffic.
         reach: duration of the start-up and of the measurements.
-        queue: TOML table of the queue before the link.
+        queue: settings of the queue before the link.
     """
-    times = _times(reach.start_up_s + reach.measured_s, reach.start_up_s)
-    flows = [
-        _flow(f"tcp{number}", sender, model.choices, _again(sender, model, reach))
-        for number, sender in enumerate(model.senders)
-    ]
+    own = [_again(sender, model, reach) for sender in model.senders]
     title = "A link to be sized, from its capture"
-    return "\n".join([_head(model, title, times, queue), *flows, *_others(model)])
+    return _settings(model, title, reach, queue, _flows(model, model.senders, own))
 
 
 def earlier(model: Model) -> float:
@@ -121,159 +126,153 @@ def _drawn(sender: Sender, error: float) -> Sender:
     return replace(sender, rtt_s=sender.rtt_s * (1 + error))
 
 
-def limit_table(model: Model, packets: int) -> str:
-    """Returns the TOML table of a FIFO that holds this number of full frames."""
-    return f'{{ limit = "{packets * model.frame_bytes}B" }}'
+def limit_table(model: Model, packets: int) -> Settings:
+    """Returns the settings of a FIFO that holds this number of full frames."""
+    return {"limit": f"{packets * model.frame_bytes}B"}
 
 
-def _limit(model: Model) -> str:
+def _limit(model: Model) -> Settings:
     if model.aqm:
-        return '{ kind = "codel" }'
-    return (
-        '{ limit = "1bdp" }'
-        if model.limit_packets is None
-        else limit_table(model, model.limit_packets)
-    )
+        return {"kind": "codel"}
+    if model.limit_packets is None:
+        return {"limit": "1bdp"}
+    return limit_table(model, model.limit_packets)
 
 
 def _why(model: Model) -> str:
     if model.aqm:
-        return "The queue drops before it is full: CoDel stands for its AQM."
+        return "The queue drops before it is full; CoDel represents its AQM."
     if model.limit_low_s is None or model.limit_high_s is None:
-        return "The capture does not show the buffer: one BDP stands for it."
+        return "The capture does not show the buffer; one BDP is assumed."
     low, high = 1e3 * model.limit_low_s, 1e3 * model.limit_high_s
-    return f"The buffer is estimated: drops came at waits of {low:.4g} ms to {high:.4g} ms."
+    return f"The buffer is estimated from drops at waits of {low:.4g} ms to {high:.4g} ms."
 
 
-def _times(duration_s: float, warmup_s: float) -> str:
-    return f'duration = "{_time(duration_s)}"\nwarmup = "{_time(warmup_s)}"'
-
-
-def _head(model: Model, title: str, times: str, queue: str) -> str:
+def _settings(
+    model: Model, title: str, reach: Reach, queue: Settings, flows: list[Settings]
+) -> Settings:
     rtts = [sender.rtt_s for sender in model.senders]
     rtts += [] if model.short is None else [model.short.rtt_s]
     rate = round(model.rate_bps)
-    counting = "" if model.choices.byte_counting else "byte_counting = false\n"
-    return f"""# What `goodqueue analyze` made of a capture: {_comment(title)}
-schema_version = 1
-title = {json.dumps(_comment(title), ensure_ascii=False)}
-{times}
-seed = 1
+    return {
+        "schema_version": 1,
+        "title": printable(title),
+        "duration": _time(reach.start_up_s + reach.measured_s),
+        "warmup": _time(reach.start_up_s),
+        "seed": 1,
+        "topology": {
+            "shape": "dumbbell",
+            "framing": f"{model.framing_bytes}B",
+            "access": {"rate": f"{max(ACCESS_FACTOR * rate, 10**9)}bps"},
+            LINK: {
+                "rate": f"{rate}bps",
+                "delay": _time((1 - 2 * RTT_ERROR) * min(rtts, default=0.02) / 4),
+                "queue": queue,
+            },
+        },
+        "tcp": {"profile": model.choices.profile}
+        | ({} if model.choices.byte_counting else {"byte_counting": False}),
+        "flow": flows,
+    }
 
-[topology]
-shape = "dumbbell"
-framing = "{model.framing_bytes}B" # rate and buffer count it, as captured
-access = {{ rate = "{max(ACCESS_FACTOR * rate, 10**9)}bps" }}
 
-# {_why(model)}
-[topology.{LINK}]
-rate = "{rate}bps"
-delay = "{_time((1 - 2 * RTT_ERROR) * min(rtts, default=0.02) / 4)}"
-queue = {queue}
+def _flows(model: Model, senders: Sequence[Sender], own: Sequence[Settings]) -> list[Settings]:
+    """Returns all flows; `own` has the start and the data of each sender."""
+    flows = [
+        {
+            "name": f"tcp{number}",
+            "rtt": _time(sender.rtt_s),
+            **of_sender,
+            "tcp": _tcp(sender, model.choices),
+        }
+        for number, (sender, of_sender) in enumerate(zip(senders, own, strict=True))
+    ]
+    if model.short is not None:
+        flows.append(_short(model.short, model.span_s))
+    if model.other_bps:
+        rate = f"{round(model.other_bps)}bps"
+        workload = {"kind": "poisson", "rate": rate, "packet": f"{OTHER_PACKET}B"}
+        flows.append({"name": "other", "workload": workload})
+    return flows
 
-[tcp]
-profile = "{model.choices.profile}"
-{counting}"""
 
-
-def _as_it_was(sender: Sender, earlier_s: float) -> str:
-    """Returns the lines for the start and the data of a sender, as in the capture."""
+def _as_it_was(sender: Sender, earlier_s: float) -> Settings:
+    """Returns the start and the data of a sender, as in the capture."""
     if sender.present and sender.lasts and earlier_s:
-        return f"""start_jitter = "{_time(earlier_s / 2)}"
-workload = {_workload(sender, most=False)}"""
+        workload = _workload(sender, most=False)
+        return {"start_jitter": _time(earlier_s / 2), "workload": workload}
     # A flow that was present before and ends within the capture has left slow start by then.
     lead_s = min(LEAD_RTTS * sender.rtt_s, earlier_s) if sender.present else 0.0
     more = round(sender.payload_bps * lead_s / 8)
     sends = replace(sender, payload_bytes=sender.payload_bytes + more)
-    begins_s = max(earlier_s - lead_s + sender.start_s - sender.rtt_s, 0.0)
-    return f"""start = "{_time(begins_s)}"
-start_jitter = "{_time(sender.rtt_s)}"
-workload = {_workload(sends, most=not sender.lasts)}"""
+    return {
+        "start": _time(max(earlier_s - lead_s + sender.start_s - sender.rtt_s, 0.0)),
+        "start_jitter": _time(sender.rtt_s),
+        "workload": _workload(sends, most=not sender.lasts),
+    }
 
 
-def _again(sender: Sender, model: Model, reach: Reach) -> str:
-    """Returns the lines for the start and the data of a sender in steady state."""
+def _again(sender: Sender, model: Model, reach: Reach) -> Settings:
+    """Returns the start and the data of a sender in steady state."""
     if sender.lasts or sender.kind == "application":
-        start = f'start_jitter = "{_time(reach.start_up_s / 2)}"'
-        return f"{start}\nworkload = {_workload(sender, most=False)}"
-    begins_s = min(sender.start_s, model.span_s)
-    return f"""start = "{_time(begins_s)}"
-start_jitter = "{_time(sender.rtt_s)}"
-workload = {{ kind = "transfers", size = "{max(sender.payload_bytes, 1)}B", interval = "{
-        _time(model.span_s)
-    }", intervals = "fixed" }}"""
+        workload = _workload(sender, most=False)
+        return {"start_jitter": _time(reach.start_up_s / 2), "workload": workload}
+    return {
+        "start": _time(min(sender.start_s, model.span_s)),
+        "start_jitter": _time(sender.rtt_s),
+        "workload": {
+            "kind": "transfers",
+            "size": f"{max(sender.payload_bytes, 1)}B",
+            "interval": _time(model.span_s),
+            "intervals": "fixed",
+        },
+    }
 
 
-def _workload(sender: Sender, *, most: bool) -> str:
-    if sender.kind == "application":
-        piece = max(round(sender.payload_bps * PIECE_S / 8), 1)
-        count = f", most = {max(round(sender.payload_bytes / piece), 1)}" if most else ""
-        return (
-            f'{{ kind = "exchanges", request = "{piece}B", reply = "1B", '
-            f'pause = "{_time(PIECE_S)}", periodic = true{count} }}'
-        )
-    size = f', size = "{sender.payload_bytes}B"' if most else ""
-    return f'{{ kind = "bulk"{size} }}'
+def _workload(sender: Sender, *, most: bool) -> Settings:
+    if sender.kind != "application":
+        size = {"size": f"{sender.payload_bytes}B"} if most else {}
+        return {"kind": "bulk", **size}
+    piece = max(round(sender.payload_bps * PIECE_S / 8), 1)
+    count = {"most": max(round(sender.payload_bytes / piece), 1)} if most else {}
+    return {
+        "kind": "exchanges",
+        "request": f"{piece}B",
+        "reply": "1B",
+        "pause": _time(PIECE_S),
+        "periodic": True,
+        **count,
+    }
 
 
-def _flow(name: str, sender: Sender, choices: Choices, what: str) -> str:
-    tcp = ", ".join(_tcp(sender, choices))
-    return f"""[[flow]] # {_comment(sender.name)}, {sender.kind}
-name = "{name}"
-rtt = "{_time(sender.rtt_s)}"
-{what}
-tcp = {{ {tcp} }}
-"""
-
-
-def _tcp(sender: Sender, choices: Choices) -> Iterator[str]:
+def _tcp(sender: Sender, choices: Choices) -> Settings:
     control = sender.control or choices.unknown
-    yield f'congestion_control = "{control}"'
-    yield f'mss = "{sender.mss}B"'
+    tcp: Settings = {"congestion_control": control, "mss": f"{sender.mss}B"}
     linux = choices.profile == "linux"
     if linux and not sender.timestamps:
-        yield 'timestamps = "none"'
+        tcp["timestamps"] = "none"
     if sender.window_bytes is not None:
-        yield f'receive_window = "{sender.window_bytes}B"'
+        tcp["receive_window"] = f"{sender.window_bytes}B"
     if sender.ack_every == 1:
-        yield 'ack_rule = "every_nth"'
-        yield "ack_every = 1"
+        tcp |= {"ack_rule": "every_nth", "ack_every": 1}
     elif linux and sender.opening_acks > LINUX_QUICK_ACKS:
         # A window that opens for so long belongs to a large receive buffer of fixed size.
-        yield f"opening_acks = {sender.opening_acks}"
-        yield 'receive_window_moderation = "off"'
+        tcp |= {"opening_acks": sender.opening_acks, "receive_window_moderation": "off"}
     if choices.starts == "seen" and sender.local and not sender.present and control != "bbr":
         packets = sender.slow_start_packets
         if packets is not None:
-            yield f'slow_start = "classic", initial_ssthresh = "{packets}p"'
+            tcp |= {"slow_start": "classic", "initial_ssthresh": f"{packets}p"}
         elif sender.lost:
-            yield 'slow_start = "classic"'
+            tcp["slow_start"] = "classic"
+    return tcp
 
 
-def _others(model: Model) -> Iterator[str]:
-    if model.short is not None:
-        yield _short(model.short, model.span_s)
-    if model.other_bps:
-        yield f"""[[flow]] # not TCP
-name = "other"
-workload = {{ kind = "poisson", rate = "{round(model.other_bps)}bps", packet = "{OTHER_PACKET}B" }}
-"""
-
-
-def _short(short: Short, span_s: float) -> str:
+def _short(short: Short, span_s: float) -> Settings:
     mean, load = short.payload_bytes // short.flows, round(8 * short.payload_bytes / span_s)
-    return f"""[[flow]] # {short.flows} short flows
-name = "short"
-rtt = "{_time(short.rtt_s)}"
-workload = {{ kind = "transfers", size = "{max(mean, 1)}B", load = "{max(load, 1)}bps" }}
-"""
-
-
-def _comment(text: str) -> str:
-    """Returns a text that stays within its comment."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    workload = {"kind": "transfers", "size": f"{max(mean, 1)}B", "load": f"{max(load, 1)}bps"}
+    return {"name": "short", "rtt": _time(short.rtt_s), "workload": workload}
 
 
 def _time(seconds: float) -> str:
-    """Returns a duration in whole microseconds, as TOML."""
+    """Returns a duration in whole microseconds."""
     return f"{max(round(seconds * 1e6), 1)}us"

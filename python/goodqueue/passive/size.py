@@ -7,18 +7,18 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import _core
-from goodqueue.passive.carry import carried
+from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.passive.fit import FEW_REPLICATES, fit
 from goodqueue.passive.model import Choices, model_of
-from goodqueue.passive.scenario import today_toml
+from goodqueue.passive.scenario import today as today_of
 from goodqueue.passive.today import Bench
 from goodqueue.passive.trial import CaptureTrial
+from goodqueue.runs.cost import cost_of
 from goodqueue.runs.memory import limit_of
+from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.api import simulate
 from goodqueue.sizing.search.budget import Budget
-from goodqueue.study.estimate import cost_of
 
 if TYPE_CHECKING:
     from goodqueue.passive.analysis import Analysis
@@ -66,7 +66,7 @@ def size_analysis(  # noqa: PLR0913 - the question, how well, and its callbacks
     seed: int = 1,
     notes: tuple[str, ...] = (),
     listener: Listener = SILENT,
-) -> Answer:
+) -> CaptureAnswer:
     """Finds the smallest buffer for a capture's traffic, and compares its model with the capture.
 
     Args:
@@ -81,14 +81,14 @@ def size_analysis(  # noqa: PLR0913 - the question, how well, and its callbacks
     begun = time.monotonic()
     today = simulate_today(analysis, model, effort, seed, listener)
     if today is None:
-        notes = (*notes, "the time budget was too short to simulate today's link: --budget")
+        notes = (*notes, ("the time budget was too short to simulate today's link; raise --budget"))
     else:
         model = today.model
     spent_s = time.monotonic() - begun
     left = replace(effort, budget_s=max(effort.budget_s - spent_s, effort.budget_s / 2))
 
-    def with_today(answer: Answer) -> Answer:
-        return replace(answer, today=today, carried=carried(answer, today))
+    def with_today(answer: Answer) -> CaptureAnswer:
+        return CaptureAnswer.of(answer, today)
 
     relay = Listener(
         listener.on_run,
@@ -111,7 +111,7 @@ def simulate_today(
     budget = Budget(seconds)
     with user_store("sizing", effort.store) as store:
         runner = Runner(store, Threads(effort.jobs, limit), listener.on_run)
-        scenario = _core.Scenario.parse(today_toml(model).encode(), "the capture", [])
+        scenario = scenario_of(today_of(model), "the capture")
         run_s = cost_of(*scenario.calibrate(min(TRIAL_S, seconds / 10))) / runner.workers
         few = min(FEW_REPLICATES, math.floor(seconds / run_s)) if run_s else FEW_REPLICATES
         if few < LEAST_REPLICATES:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goodqueue import _core
 from goodqueue.core.intervals import prediction_half_width
-from goodqueue.passive.scenario import LINK, earlier, today_toml
+from goodqueue.passive.scenario import LINK, earlier, today
+from goodqueue.runs.settings import scenario_of
 from goodqueue.study.plan import run_of, variant_of
 
 if TYPE_CHECKING:
@@ -233,8 +233,7 @@ class Bench:
         goodputs = [f"tcp{number}.goodput_bps.sum" for number in range(len(model.senders))]
         runs = []
         for index in range(replicates):
-            text = today_toml(model, draw=index)
-            scenario = _core.Scenario.parse(text.encode(), "the capture", [])
+            scenario = scenario_of(today(model, draw=index), "the capture")
             variant = variant_of(scenario, {"draw": index}, index)
             runs.append(run_of(variant, self._first_seed + index))
         values = self._runner.figures(runs, [*metrics, *goodputs])
@@ -295,18 +294,20 @@ def _reasons(today: Today) -> dict[str, bool]:
     local = model.local
     known = sum(sender.payload_bytes for sender in local if sender.control is not None)
     return {
-        "the queue drops before it is full, and which active queue it is was not seen": model.aqm,
+        "the queue drops before it is full, and the kind of AQM is not known": model.aqm,
         "the capture does not show the buffer": model.limit_packets is None,
-        "the queue is not the FIFO of constant rate that is simulated": "p99_delay_s" in apart
+        "the queue is not a FIFO of constant rate, which is simulated": "p99_delay_s" in apart
         and "loss_rate" not in apart,
-        "the capture begins after its flows, so that their windows at its beginning are not "
-        "known": bool(earlier(model)),
+        (
+            "the flows began before the capture, so their windows at its beginning are not known"
+        ): bool(earlier(model)),
         "most traffic does not show its congestion control": 2 * known
         < sum(sender.payload_bytes for sender in local),
-        "BBR's start and probes hang on chance, more than the runs show": any(
+        "BBR's start and probes depend on chance, more than the runs show": any(
             sender.control == "bbr" for sender in local
         ),
-        "flows came and went in the capture": not all(sender.lasts for sender in local),
-        "the senders differ from TCP as simulated in something that the capture does not "
-        "show": True,
+        "flows began and ended within the capture": not all(sender.lasts for sender in local),
+        (
+            "the senders differ from the simulated TCP in a property that the capture does not show"
+        ): True,
     }

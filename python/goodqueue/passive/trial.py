@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goodqueue import _core
-from goodqueue.passive.scenario import LINK, Reach, limit_table, steady_toml
+from goodqueue.passive.scenario import LINK, Reach, limit_table, steady
+from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.export import exports
-from goodqueue.sizing.trials.described import EPOCHS, LEAST_MEASURED_S, WHOLE, Extent, epoch_s
+from goodqueue.sizing.trials.length import EPOCHS, LEAST_MEASURED_S, WHOLE, Extent, epoch_s
 from goodqueue.sizing.trials.meter import Meter
 
 if TYPE_CHECKING:
+    from goodqueue import _core
     from goodqueue.passive.model import Model
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
@@ -46,9 +47,8 @@ class CaptureTrial:
         if queue is None:
             waits, table = float(packets), limit_table(model, packets)
         else:  # as if half a BDP waited
-            waits, table = link.bdp_packets / 2, f'{{ kind = "{queue}" }}'
-        text = steady_toml(model, reach(model, link, waits, extent), table)
-        return _core.Scenario.parse(text.encode(), "the link", [])
+            waits, table = link.bdp_packets / 2, {"kind": queue}
+        return scenario_of(steady(model, reach(model, link, waits, extent), table), "the link")
 
     def meter(self, link: Link) -> Meter:
         """Returns the meter of a run."""

@@ -47,7 +47,7 @@ def curve(answer: Answer) -> Picture:
         for axes in (delay, loss):  # now that the bounds are within
             axes.set_ylim(bottom=0)
         _rules(answer, utilization)
-        utilization.set_title("What a buffer buys, and what it costs")
+        utilization.set_title("Benefit and cost of a buffer")
         packets_axis(loss)
         if answer.buffer is not None:
             mark_recommended(panels, answer.buffer)
@@ -58,10 +58,10 @@ def curve(answer: Answer) -> Picture:
         else "no buffer keeps every bound"
     )
     caption = (
-        "Utilisation, 99th percentile of the queueing delay, and loss against the buffer. Dots are "
-        f"means of {_replicates(answer)} replicates by the {answer.engine_name}, bands their 95 % "
-        "intervals (none where fewer than seven were run); ticks above are what the rules say; "
-        f"{verdict}."
+        "Utilisation, 99th percentile of the queueing delay, and loss against the buffer. "
+        f"Dots are means of {_replicates(answer)} replicates by the {answer.engine_name}, "
+        "bands their 95 % intervals (none with fewer than seven runs); ticks at the top "
+        f"are the buffers of the rules; {verdict}."
     )
     return Picture("curve", caption, draw, panels=3, height_inches=7.6)
 
@@ -103,7 +103,7 @@ def pareto(answer: Answer) -> Picture:
         loss.xaxis.set_minor_locator(NullLocator())
         loss.xaxis.set_major_formatter(lambda value, _position: f"{value:g}")
         loss.set_xlabel("p99 queueing delay, ms (logarithmic)")
-        utilization.set_title("What can be had together")
+        utilization.set_title("Trade-off of delay, utilisation and loss")
         legend_below(loss.figure, *loss.get_legend_handles_labels(), None)
 
     others = (

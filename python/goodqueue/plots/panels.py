@@ -1,4 +1,4 @@
-"""Pictures of scenarios: lines over time or over a sweep, and dots by name."""
+"""Pictures of scenarios: lines over time or over a sweep."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 from matplotlib.ticker import LogLocator, NullLocator
 
-from goodqueue.plots.style import BLACK, CYCLE, Picture, limit_line
+from goodqueue.plots.style import CYCLE, Picture, limit_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-
-    from goodqueue.core.intervals import Interval
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ def stacked(  # noqa: PLR0913 - by name, each a word of the picture
     def draw(axes: list[Axes]) -> None:
         for panel, own in zip(panels, axes, strict=True):
             _panel(panel, own, swept=bool(xlog))
-        _head(axes[0], title)
+        head(axes[0], title)
         axes[-1].set_xlabel(xlabel)
         if until is not None:
             axes[-1].set_xlim(0, until)
@@ -119,7 +117,7 @@ def _panel(panel: Panel, axes: Axes, *, swept: bool) -> None:
         limit_line(axes, panel.bound[0], panel.bound[1], corner="lower right")
 
 
-def _head(axes: Axes, title: str) -> None:
+def head(axes: Axes, title: str) -> None:
     """Writes the title, and below it the legend in a row, outside the axes."""
     names = axes.get_legend_handles_labels()[1]
     axes.set_title(title, pad=28 if names else 10)
@@ -131,55 +129,3 @@ def _head(axes: Axes, title: str) -> None:
             columnspacing=1.6,
             borderaxespad=0.2,
         )
-
-
-@dataclass(frozen=True)
-class Group:
-    """Dots of one colour, one for each row of the picture; None omits a row."""
-
-    label: str
-    intervals: Sequence[Interval | None]
-    hollow: bool = False
-
-
-def dots(  # noqa: PLR0913 - by name, each a word of the picture
-    name: str,
-    *,
-    title: str,
-    caption: str,
-    xlabel: str,
-    rows: Sequence[str],
-    groups: Sequence[Group],
-    log: bool = False,
-) -> Picture:
-    """Returns a picture with a row for each name, and a dot and its interval for each group."""
-
-    def draw(axes: list[Axes]) -> None:
-        (own,) = axes
-        for place, (group, colour) in enumerate(zip(groups, CYCLE, strict=False)):
-            shift = 0.24 * (place - (len(groups) - 1) / 2)
-            shown = [(row, dot) for row, dot in enumerate(group.intervals) if dot is not None]
-            own.errorbar(
-                [dot.mean for _, dot in shown],
-                [row + shift for row, _ in shown],
-                xerr=[dot.half_width for _, dot in shown],
-                fmt="D" if group.hollow else "o",
-                color=BLACK if group.hollow else colour,
-                mfc="white" if group.hollow else colour,
-                capsize=2.5,
-                ms=6.5,
-                label=group.label,
-            )
-        own.set_yticks(range(len(rows)), rows)
-        own.set_ylim(len(rows) - 0.4, -0.6)
-        _head(own, title)
-        own.set_xlabel(xlabel)
-        if log:
-            own.set_xscale("log")
-            own.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            own.xaxis.set_minor_locator(NullLocator())
-            own.xaxis.set_major_formatter(lambda value, _position: f"{value:,.4g}")
-        else:
-            own.set_xlim(left=0)
-
-    return Picture(name, caption, draw, height_inches=1.7 + 0.42 * len(rows))

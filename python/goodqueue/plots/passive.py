@@ -75,8 +75,9 @@ def flows_by_class(analysis: Analysis) -> Picture:
 
     first = next(iter(classes))
     caption = (
-        f"What limits the TCP flows that cross the link, by bytes and by number: {first} limits "
-        f"{shares['bytes'][0]:.3g} % of the bytes and {shares['flows'][0]:.3g} % of the flows."
+        f"Limiting factors of the TCP flows over the link, by bytes and by number: {first} "
+        f"limits {shares['bytes'][0]:.3g} % of the bytes and {shares['flows'][0]:.3g} % of "
+        "the flows."
     )
     return Picture("classes", caption, draw, height_inches=1.6 + 0.55 * len(classes))
 
@@ -142,9 +143,9 @@ def loss_bursts(analysis: Analysis) -> Picture:
         over_time.set_title("Loss bursts at the link")
 
     caption = (
-        f"Losses at the link, burst by burst: {figures['count']:,} bursts of "
-        f"{figures['mean_packets']:.3g} packets on average, which hit "
-        f"{figures['mean_flows_hit']:.3g} flows each."
+        f"Loss bursts at the link (number: {figures['count']:,}). On average, packets per "
+        f"burst: {figures['mean_packets']:.3g}, flows hit: "
+        f"{figures['mean_flows_hit']:.3g}."
     )
     return Picture("loss-bursts", caption, draw, panels=2, height_inches=5.6, share_x="none")
 
@@ -190,12 +191,12 @@ def link_over_time(analysis: Analysis) -> Picture:
         panels[-1].margins(x=0.01)
 
     bin_ms = 1e3 * series["bin_s"][0]
-    caption = f"What the link carried (frames as captured), in bins of {bin_ms:.3g} ms"
+    caption = f"Throughput of the link (frames as captured), in bins of {bin_ms:.3g} ms"
     queueing = link["queueing_delay_s"]
     if delays.height and queueing:
         caption += (
-            f", and how long packets waited for it: {1e3 * queueing['p50']:.3g} ms in the middle, "
-            f"{1e3 * queueing['p99']:.3g} ms at the 99th percentile"
+            f", and queueing delay: median {1000.0 * queueing['p50']:.3g} ms, 99th "
+            f"percentile {1000.0 * queueing['p99']:.3g} ms"
         )
     panels = 2 if delays.height else 1
     return Picture("link", f"{caption}.", draw, panels=panels, height_inches=2.2 + 2 * panels)

@@ -127,7 +127,7 @@ def throughput_over_time(result: Result) -> Picture:
         f"{length_s:.3g} s. It counts when it arrives, also out of order or a second time."
     )
     if flows < _carrying(result):
-        caption += f" The run has {_carrying(result)} flows besides pings."
+        caption += f"Flows of the run other than pings: {_carrying(result)}."
     return Picture("throughput", caption, draw)
 
 
@@ -273,7 +273,7 @@ def delay_distribution(result: Result, link: str) -> Picture:
         axes.set_xlim(left=0)
 
     caption = (
-        f"Share of the packets sent on {link} that waited no longer than so long for their "
-        f"transmission to start: half at most {p50:.3g} ms, 99 % at most {p99:.3g} ms."
+        f"Distribution function of the time that packets sent on {link} waited before "
+        f"their transmission: median {p50:.3g} ms, 99th percentile {p99:.3g} ms."
     )
     return Picture("delay-cdf", caption, draw)

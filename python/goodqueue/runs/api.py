@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -13,6 +13,7 @@ from goodqueue import _core
 from goodqueue.errors import ScenarioError
 from goodqueue.runs.engines import engine_of_run
 from goodqueue.runs.memory import check, limit_of, parts
+from goodqueue.runs.settings import overrides, toml_of
 from goodqueue.runs.throughput import measured
 from goodqueue.runs.traces import folders_of, opened
 from goodqueue.runs.watch import Watch
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from goodqueue.runs.engines import Choice
     from goodqueue.runs.queues import QueueFactory
     from goodqueue.runs.result import Result
+    from goodqueue.runs.settings import Overrides
     from goodqueue.runs.traces import Traces
 
 
@@ -37,9 +39,6 @@ class NamedText:
 Source = str | PathLike[str] | Mapping[str, Any] | NamedText
 """A scenario: the path of its file, its text (recognised by its line breaks, or given with a name),
 or a mapping."""
-
-Overrides = Mapping[str, object] | Sequence[tuple[str, str]]
-
 
 HEADERS = "128B"
 """Size of a captured frame that all headers fit in."""
@@ -163,19 +162,12 @@ def _checked_seed(seed: int) -> int:
     return seed
 
 
-def overrides(pairs: Overrides) -> list[tuple[str, str]]:
-    """Returns overrides as pairs of a path and a value, as `--set` takes them."""
-    items = tuple(pairs.items()) if isinstance(pairs, Mapping) else pairs
-    return [(path, _plain(value)) for path, value in items]
-
-
 def text_of(source: Source) -> tuple[bytes, str]:
     """Returns the bytes of a scenario and the name by which messages call it."""
     if isinstance(source, NamedText):
         return source.text, source.name
     if isinstance(source, Mapping):
-        lines = [f"{_key(key)} = {_toml(value)}\n" for key, value in source.items()]
-        return "".join(lines).encode(), "<mapping>"
+        return toml_of(source), "<mapping>"
     if isinstance(source, str) and "\n" in source:
         return source.encode("utf-8", "surrogateescape"), "<text>"
     try:
@@ -191,30 +183,3 @@ def text_of(source: Source) -> tuple[bytes, str]:
             message=message,
             help=remedy,
         ) from None
-
-
-def _plain(value: object) -> str:
-    """Formats a value for `--set key=`, where a text needs no quotes."""
-    return value if isinstance(value, str) else _toml(value)
-
-
-def _key(key: object) -> str:
-    return json.dumps(str(key), ensure_ascii=False)
-
-
-def _toml(value: object) -> str:
-    """Formats a value as TOML on one line."""
-    match value:
-        case bool():
-            return str(value).lower()
-        case int() | float():
-            return repr(value)  # TOML also writes nan and inf
-        case str():
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-        case Mapping():
-            pairs = (f"{_key(key)} = {_toml(item)}" for key, item in value.items())
-            return "{ " + ", ".join(pairs) + " }"
-        case Sequence():
-            return "[" + ", ".join(map(_toml, value)) + "]"
-        case _:
-            raise TypeError(f"a scenario cannot hold a {type(value).__name__}: {value!r}")

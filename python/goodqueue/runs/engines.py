@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from goodqueue.errors import RequestError
-from goodqueue.study.estimate import TRIAL_S, cost_of
+from goodqueue.runs.cost import TRIAL_S, cost_of
 
 if TYPE_CHECKING:
     from goodqueue._core import Scenario
@@ -26,8 +26,8 @@ CHOICES: dict[str, Choice] = {"auto": "auto", "packets": "packets", "hybrid": "h
 
 AGREEMENT = (
     "The hybrid engine simulated no packets. On drawn links where both engines ran, its smallest "
-    "buffer for a utilisation was within 30 % or 2 packets of the packet engine's on 85 % of 122 "
-    "links and within 10 % or 2 packets on 53 %, for a loss bound on 55 % of 120 links and on 21 % "
+    "buffer for a utilisation was within 30 % or 2 packets of the packet engine's on 90 % of 40 "
+    "links and within 10 % or 2 packets on 60 %, for a loss bound on 45 % of 40 links and on 22 % "
     "(docs/hybrid.md)."
 )
 """Measured agreement with packets, printed beside every answer of the hybrid engine."""
@@ -77,7 +77,7 @@ def engine_of_run(choice: Choice, scenario: Scenario, *, needs_packets: bool = F
         if needs_packets:
             why = "the hybrid engine has no packets, and so no series, traces or other queues"
         if why is not None:
-            raise RequestError(f"--engine hybrid: {why}\n  help: leave --engine out")
+            raise RequestError(f"--engine hybrid: {why}\n  help: omit --engine")
         return "hybrid"
     if choice == "packets" or needs_packets or unproved(scenario) is not None:
         return "packets"

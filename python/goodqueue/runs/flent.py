@@ -77,7 +77,7 @@ class FlentFile:
         uploads, downloads = bulk_flows(scenario)
         if not uploads and not downloads:
             link = scenario.links[0]
-            raise RequestError(f"Flent's tests need bulk flows over {link}, and there are none")
+            raise RequestError(f"Flent's tests need bulk flows over {link}, but there are none")
         self._test = test_for(len(uploads), len(downloads))
         ways = ((self._test.upload, uploads), (self._test.download, downloads))
         self._flows = {

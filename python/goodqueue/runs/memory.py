@@ -30,13 +30,13 @@ BY_FLOW = {"flows", "links of routes"}
 """Kinds of parts whose number is proportional to the number of flows."""
 
 REMEDIES = {
-    "flows": "have fewer flows (at most {flows:,})",
-    "links of routes": "have fewer flows (at most {flows:,}), or shorter routes",
-    "links": "have fewer links",
-    "links of hosts": "have fewer hosts",
-    "packets under way": "lower the queue limits or the receive windows",
-    "packets in time series": "leave the series out with --no-series, or shorten the duration",
-    "recorded hops of packets": "leave out record.packets, or shorten the duration",
+    "flows": "reduce the flows (to at most {flows:,})",
+    "links of routes": "reduce the flows (to at most {flows:,}), or shorten routes",
+    "links": "reduce the links",
+    "links of hosts": "reduce the hosts",
+    "packets in flight": "lower the queue limits or the receive windows",
+    "packets in time series": "omit the series with --no-series, or shorten the duration",
+    "recorded hops of packets": "omit record.packets, or shorten the duration",
 }
 
 
@@ -89,7 +89,7 @@ def limit_of(text: str | None) -> int:
         return int(USUAL_SHARE * machine_bytes())
     limit = _core.parse_size("--memory", text)
     if limit == 0:
-        raise RequestError(f"--memory {text}: no run fits in no memory; write a size, as in 8GiB")
+        raise RequestError(f"--memory {text}: a run needs some memory; write a size such as 8GiB")
     return limit
 
 

@@ -100,7 +100,7 @@ class Result:
         if link not in links:
             near = get_close_matches(link, links, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"the links are {', '.join(links)}"
-            raise RequestError(f"there is no link {link!r}; {hint}")
+            raise RequestError(f"unknown link {link!r}; {hint}")
         rows = [
             (name, _seen_from(link, figures))
             for name, figures in self.summary["flows"].items()

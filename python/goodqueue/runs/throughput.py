@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from goodqueue.core.unfinished import scratch
+from goodqueue.runs.settings import settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +91,7 @@ def flows_measured(scenario: Scenario) -> list[Measured]:
     They are in the order of the file, at most 64. Bulk flows of a finite size count only if there
     are no others.
     """
-    groups = tomllib.loads(scenario.resolved_toml()).get("flow", [])
+    groups = settings_of(scenario).get("flow", [])
     names = [name for name, _, _ in scenario.flows()]
     lasting: list[Measured] = []
     finite: list[Measured] = []

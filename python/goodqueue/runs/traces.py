@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from goodqueue.core.outdir import check_folder, write_whole
 from goodqueue.core.unfinished import scratch
 from goodqueue.runs.flent import FlentFile, bulk_flows
+from goodqueue.runs.settings import settings_of
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -91,7 +91,7 @@ def files_read(scenario: Scenario) -> list[str]:
                 else:
                     walk(item)
 
-    walk(tomllib.loads(scenario.resolved_toml()))
+    walk(settings_of(scenario))
     return found
 
 

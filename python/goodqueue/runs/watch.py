@@ -86,7 +86,7 @@ class Watch:
         if resident is None or resident <= self._most:
             return
         twice = (
-            ", for what it has recorded is held once more when tables are made of it"
+            ", because recorded data are copied when tables are made"
             if self._most < self._limit
             else ""
         )

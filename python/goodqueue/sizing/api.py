@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from goodqueue.runs.api import Overrides, Source
+    from goodqueue.runs.api import Source
     from goodqueue.runs.engines import Choice
+    from goodqueue.runs.settings import Overrides
     from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.search.laboratory import Trial
 
-UNASKED = "theory only, nothing was run"
+UNASKED = "theory only; nothing was run"
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,10 +65,12 @@ def linux(packets: int, packet_bytes: int) -> Export:
         "Linux, the device is the bottleneck",
         (f"tc qdisc replace dev DEV root bfifo limit {packets * frame}",),
         _frames(packets, packet_bytes, ETHERNET_HEADER_BYTES, packets * frame),
-        "The driver's ring and BQL hold frames of their own below this queue (ethtool -g DEV, "
-        "/sys/class/net/DEV/queues/tx-0/byte_queue_limits); and an aggregate that segmentation "
-        "offload made (up to 64 KiB) enters or is dropped whole: ethtool -K DEV gso off tso off "
-        "gro off, or count on a buffer coarser by that.",
+        (
+            "The driver's ring and BQL hold further frames below this queue (ethtool -g DEV, "
+            "/sys/class/net/DEV/queues/tx-0/byte_queue_limits). An aggregate of segmentation "
+            "offload (up to 64 KiB) is accepted or dropped whole: use ethtool -K DEV gso off "
+            "tso off gro off, or expect a buffer that is coarser by that size."
+        ),
     )
 
 
@@ -77,10 +79,15 @@ def linux_queue(commands: Sequence[str]) -> Export:
     return Export(
         "Linux",
         tuple(commands),
-        "sizes as tc counts them, the Ethernet header included, so that as many of the largest "
-        "packets fit",
-        "What was sized is the limit of this queue, which also drops before it is full; on a "
-        "device that is not shaped to the link's rate the driver's ring holds frames below it.",
+        (
+            "sizes include the Ethernet header, as tc counts them, so that the same number of "
+            "the largest packets fits"
+        ),
+        (
+            "The answer is the limit of this queue, which also drops before it is full. On a "
+            "device that is not shaped to the link's rate, the driver's ring holds further "
+            "frames below it."
+        ),
     )
 
 
@@ -102,8 +109,10 @@ def linux_shaped(packets: int, packet_bytes: int, rate_bps: float) -> Export:
         ),
         f"{_frames(packets, packet_bytes, ETHERNET_HEADER_BYTES, limit)}; the second line is the "
         "same with tbf, whose limit is that of its own FIFO",
-        "Shape a little below the true rate (2 % to 5 %), or the queue forms in the next device; "
-        "a tbf drops aggregates larger than its burst when offload is on.",
+        (
+            "Shape 2 % to 5 % below the true rate, or the queue forms in the next device. "
+            "With offload, a tbf drops aggregates larger than its burst."
+        ),
     )
 
 
@@ -118,8 +127,10 @@ def cisco(packets: int, rate_bps: float) -> Export:
             f"  queue-limit {packets} packets",
         ),
         f"{packets} packets, whatever their size",
-        "queue-limit belongs to a class with a queue of its own; the interface's transmit ring "
-        "(tx-ring-limit) comes after it, and small packets count as much as large ones.",
+        (
+            "queue-limit applies to a class with its own queue. The interface's transmit ring "
+            "(tx-ring-limit) follows it. Small packets count as much as large ones."
+        ),
     )
 
 
@@ -134,9 +145,12 @@ def junos(packets: int, packet_bytes: int, rate_bps: float) -> Export:
             f"set class-of-service schedulers BUFFER buffer-size temporal {micros}",
         ),
         f"{packets} x {frame} B x 8 / {rate_bps:.0f} b/s = {micros} us",
-        "Temporal buffers are cut to what the queue's memory allows, and rounded to its "
-        "granularity (show class-of-service interface detail); on a chassis with virtual output "
-        "queues each ingress has a buffer of its own: divide by the ingresses that are busy.",
+        (
+            "Temporal buffers are limited to the queue's memory, and rounded to its "
+            "granularity (show class-of-service interface detail). On a chassis with virtual "
+            "output queues each ingress has its own buffer: divide by the number of busy "
+            "ingresses."
+        ),
     )
 
 
@@ -149,8 +163,10 @@ def switch_memory(packets: int, packet_bytes: int) -> Export:
         _frames(
             packets, packet_bytes, ETHERNET_HEADER_BYTES + ETHERNET_CHECK_BYTES, packets * frame
         ),
-        "Memory is given out in cells (often 80 B to 256 B: round up per frame), and with dynamic "
-        "thresholds a queue gets alpha times what is free, not a fixed share.",
+        (
+            "Memory is allocated in cells (often 80 B to 256 B: round up per frame). With "
+            "dynamic thresholds a queue gets alpha times the free memory, not a fixed share."
+        ),
     )
 
 

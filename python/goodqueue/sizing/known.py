@@ -38,17 +38,6 @@ class Known:
     ack_every: int | None = None
     byte_counting: bool | None = None
 
-    @property
-    def given(self) -> dict[str, bool]:
-        """Returns, for each flag, True if it was given."""
-        return {
-            "--synchronization": self.synchronization is not None,
-            "--loss-burst": self.loss_burst is not None,
-            "--effective-rtt": self.effective_rtt is not None,
-            "--ack-every": self.ack_every is not None,
-            "--byte-counting": self.byte_counting is not None,
-        }
-
     def applied(self, link: Link) -> Link:
         """Returns the link with these properties.
 
@@ -58,7 +47,8 @@ class Known:
         changes: dict[str, Any] = {}
         if self.synchronization is not None and self.loss_burst is not None:
             raise RequestError(
-                "--loss-burst is --synchronization times the number of flows: give one of them"
+                "--loss-burst equals --synchronization times the number of flows; give "
+                "only one of them"
             )
         if self.synchronization is not None:
             changes["synchronization"] = _positive("--synchronization", self.synchronization)

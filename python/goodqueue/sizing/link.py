@@ -203,11 +203,13 @@ def _problems(link: Link) -> list[str]:
         problems.append("the share of the local flows must be above 0% and at most 100%")
     if link.congestion_control not in {*DECREASE, "bbr"}:
         known = ", ".join([*DECREASE, "bbr"])
-        problems.append(f'no rule knows "{link.congestion_control}"; known are {known}')
+        problems.append(f'the rules do not know "{link.congestion_control}"; they know {known}')
     if link.profile not in {*PROFILES, None}:
-        problems.append(f'no profile "{link.profile}" here; there are {" and ".join(PROFILES)}')
+        problems.append(
+            f'unknown profile "{link.profile}"; known profiles are {" and ".join(PROFILES)}'
+        )
     if not 0 < link.min_utilization <= 1:
-        problems.append("the utilisation asked for must be above 0% and at most 100%")
+        problems.append("the requested utilisation must be above 0% and at most 100%")
     if problems:
         return problems
     return _impossible(link)
@@ -217,7 +219,7 @@ def _impossible(link: Link) -> list[str]:
     """Returns the bounds that nothing could keep on this link."""
     problems = []
     if link.max_loss_rate is not None and link.max_loss_rate >= 1:
-        problems.append("a loss of 100% or more is no bound; write one below 100%")
+        problems.append("a loss of 100% or more bounds nothing; write a bound below 100%")
     if link.max_loss_rate is not None and link.max_loss_rate <= 0 and link.flows:
         problems.append(
             "TCP finds its rate by losing packets: a loss of 0% cannot be kept; write a bound "
@@ -233,8 +235,8 @@ def _impossible(link: Link) -> list[str]:
     if link.local_rate_bps / link.flows * (link.mean_rtt_s + 1) < 8 * link.packet_bytes * 0.01:
         share = link.local_rate_bps / link.flows
         problems.append(
-            f"{link.flows} flows on {link.local_rate_bps:g} bit/s have {share:.3g} bit/s each, "
-            "less than one packet in a hundred seconds: they live on timeouts, and no rule for "
-            "buffers says anything about them"
+            f"{link.flows} flows on {link.local_rate_bps:g} bit/s have {share:.3g} bit/s "
+            "each, less than one packet in a hundred seconds; timeouts determine their "
+            "rate, and no rule for buffers applies"
         )
     return problems

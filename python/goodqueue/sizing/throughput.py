@@ -1,4 +1,4 @@
-"""Expected rate of TCP at a given loss: closed forms for checks and for planning runs."""
+"""Times and losses of TCP windows in closed form, for checks and for planning runs."""
 
 from __future__ import annotations
 
@@ -14,23 +14,6 @@ recovery, and until the window has followed the cubic curve."""
 LONGEST_SHARE_OF_K = 0.8
 """Round-trip time in units of K above which windows grow no more per round trip, as simulations
 show."""
-
-
-def mathis_bps(segment_bytes: int, rtt_s: float, loss_rate: float, ack_every: int = 1) -> float:
-    """Returns Reno's goodput in bits per second: (MSS/T) sqrt(3/(2 b p)).
-
-    Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997.
-    """
-    return 8 * segment_bytes / rtt_s * math.sqrt(3 / (2 * ack_every * loss_rate))
-
-
-def pftk_packets_per_s(
-    rtt_s: float, loss_rate: float, timeout_s: float, ack_every: int, most_window: float
-) -> float:
-    """Returns Reno's rate in packets/s with timeouts (Padhye et al., SIGCOMM 1998, equation 30)."""
-    p, b = loss_rate, ack_every
-    timeouts = timeout_s * min(1, 3 * math.sqrt(3 * b * p / 8)) * p * (1 + 32 * p * p)
-    return min(most_window / rtt_s, 1 / (rtt_s * math.sqrt(2 * b * p / 3) + timeouts))
 
 
 def linear_epoch_s(window_packets: float, rtt_s: float, given_up: float, ack_every: int) -> float:

@@ -120,8 +120,8 @@ class Cluster:
                     yield results
         except (_LostError, OSError, asyncio.CancelledError, CancelledError):
             raise RequestError(
-                f"the scheduler at {self._address} is gone; what was recorded is kept, and the "
-                "same command does the rest"
+                f"the connection to the scheduler at {self._address} is lost; recorded "
+                "runs are kept, and the same command continues"
             ) from None
         finally:
             flight.cancel()
@@ -143,8 +143,8 @@ class Cluster:
             self._seen = now
         elif now - self._seen > PATIENCE_S:
             raise RequestError(
-                f"every worker of {self._address} is gone; what was recorded is kept: start "
-                "others, and the same command does the rest"
+                f"{self._address} has no workers any more; recorded runs are kept; start "
+                "other workers, and the same command continues"
             )
 
     def count(self) -> None:
@@ -232,7 +232,7 @@ class _Flight:
             self._suspects += batch
             return []
         if isinstance(error, KilledWorker):
-            why = "the worker died each time that it was run"
+            why = "the worker died in each attempt"
             return [RunResult(run, (), b"", 0.0, "", error=why) for run in batch]
         raise RequestError(
             f"a worker cannot run this study ({type(error).__name__}: {error}); install the same "
@@ -271,7 +271,11 @@ def _connect(address: str) -> Client:
         _knock(address)
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
-        why = "that is no address" if isinstance(error, ValueError) else "nobody answers there"
+        why = (
+            "this is not an address"
+            if isinstance(error, ValueError)
+            else "no scheduler answers there"
+        )
         raise RequestError(
             f"--cluster {address}: {why}; start one with `dask scheduler`, and name its address, "
             "such as tcp://host:8786"

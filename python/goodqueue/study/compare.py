@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.errors import RequestError
+from goodqueue.runs.settings import settings_of
 from goodqueue.study.plan import run_of, seed_after, variant_of
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ def _metrics(side: Side) -> dict[Figure, str]:
 
 def _groups(scenario: Scenario) -> list[tuple[str, bool]]:
     """Returns the name of each group of flows in the file, and True if its flows are pings."""
-    flows = tomllib.loads(scenario.resolved_toml()).get("flow", [])
+    flows = settings_of(scenario).get("flow", [])
     return [(flow["name"], flow["workload"]["kind"] == "ping") for flow in flows]
 
 

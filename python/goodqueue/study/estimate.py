@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goodqueue.runs.cost import TRIAL_S, cost_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -12,13 +14,6 @@ if TYPE_CHECKING:
 
 TRIALS = 8
 """Number of variants that are tried, evenly spread from the lightest to the heaviest."""
-
-TRIAL_S = 0.4
-"""Seconds of computing that a trial of a run takes."""
-
-STEADY_SHARE = 0.5
-"""Last part of a trial whose speed is assumed for the rest of the run. Before it, flows start and
-windows grow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +57,6 @@ def estimate(variants: Sequence[Variant], runs: Mapping[int, float]) -> Cost:
         each.append(seconds * weight / nearest)
         total += each[-1] * runs[variant.index]
     return Cost(total, min(each), max(each))
-
-
-def cost_of(fixed_s: float, points: Sequence[tuple[float, float]]) -> float:
-    """Returns the seconds of a whole run, from a trial of its beginning.
-
-    Args:
-        fixed_s: seconds for building the network and the summary.
-        points: seconds of computing, and the share of the run that was simulated by then.
-    """
-    took, share = points[-1]
-    if share >= 1:
-        return fixed_s + took
-    # The first point is the first at or after the middle of the trial, or the last one before the
-    # end of the run.
-    steady = (point for point in points if point[0] >= (1 - STEADY_SHARE) * took)
-    since, from_share = next((point for point in steady if point[1] < share), points[0])
-    pace = (took - since) / (share - from_share) if share > from_share else took / max(share, 1e-9)
-    return fixed_s + took + (1 - share) * pace
 
 
 def _spread(variants: list[Variant], count: int) -> list[Variant]:

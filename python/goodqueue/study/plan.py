@@ -34,8 +34,8 @@ def plan(study: _core.Study) -> StudyPlan:
     for axis in outline["axes"]:
         if axis.split(".")[-1] in NO_AXES and "." not in axis:
             raise RequestError(
-                f'"{axis}" is no axis: it is no part of what a run is compared by; write "seeds" '
-                "for several seeds, and leave texts to the base scenario"
+                f'"{axis}" cannot be an axis, because it does not identify a variant; '
+                'write "seeds" for several seeds, and texts in the base scenario'
             )
     with ThreadPoolExecutor(available_processors()) as pool:
         variants = list(pool.map(lambda index: _variant(study, index), range(study.variants)))

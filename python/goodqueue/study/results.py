@@ -212,7 +212,7 @@ class Results:
                 raise RequestError(f"{name!r} is the end of several columns: {', '.join(found)}")
             return found[0]
         last = [text.rpartition(".")[2] for text in (*self.axes, *paths.values())]
-        hint = _near(name, [*columns, *last]) or f"; there is {', '.join([*self.axes, 'seed'])}"
+        hint = _near(name, [*columns, *last]) or f"; known are {', '.join([*self.axes, 'seed'])}"
         raise RequestError(f"no run has a column {name!r}{hint}")
 
     def failures(self) -> pl.DataFrame:
@@ -230,7 +230,7 @@ class Results:
         known = self._tables.get(identity, {}).get(name)
         if known is None and not path.is_file():
             raise RequestError(
-                f"no {name} is kept of run {identity[:12]}: ask for it with [keep] in the study"
+                f"no {name} is stored for run {identity[:12]}; request it with [keep] in the study"
             )
         content, fault = read_table(path, known)
         if fault is not None:
@@ -247,9 +247,10 @@ class Results:
         runs = self._wide.filter(pl.col("error").is_null() & newest)
         if runs.select(*self.axes, "seed").is_duplicated().any():
             raise RequestError(
-                f"{self.folder} holds runs of two scenarios for the same point and seed: the study "
-                "was changed, or another one merged into it. Let the study run again in a folder "
-                "of its own, or take single runs (`goodqueue results --runs`, `Results.wide`)"
+                f"{self.folder} contains runs of two scenarios for the same point and "
+                "seed, because the study was changed, or another one was merged into it. "
+                "Run the study in a new folder, or use single runs (`goodqueue results "
+                "--runs`, `Results.wide`)"
             )
         return runs
 
@@ -281,7 +282,7 @@ def _value(known: pl.Series, text: str) -> str | float:
     except ValueError:
         measured = _core.measure(text)
     if measured is None:
-        raise RequestError(f"{known.name} is a number, and {text!r} is none{_among(None, known)}")
+        raise RequestError(f"{known.name} is a number, but {text!r} is not{_among(None, known)}")
     value, unit = measured
     if unit != _unit(known.name):
         raise RequestError(f"{known.name} has another unit than {text!r}{_among(None, known)}")
@@ -307,7 +308,7 @@ def _among(value: str | float | None, known: pl.Series) -> str:
         near = f"; did you mean {texts[nearest]!r}?"
     some = ", ".join(map(repr, texts[:MOST_NAMED]))
     more = ", ..." if len(texts) > MOST_NAMED else ""
-    return near or f"; there is {some}{more}"
+    return near or f"; known are {some}{more}"
 
 
 def _written(value: object, known: pl.Series) -> str:

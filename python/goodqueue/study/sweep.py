@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from goodqueue.runs.api import Overrides, Source
+    from goodqueue.runs.api import Source
+    from goodqueue.runs.settings import Overrides
     from goodqueue.study.model import Executor, Run, RunResult, StoppingRule, StudyPlan
     from goodqueue.study.results import Results
 
@@ -82,7 +83,8 @@ class Study:
         Raises:
             ScenarioError: with place, mistake and remedy.
         """
-        from goodqueue.runs.api import overrides, text_of
+        from goodqueue.runs.api import text_of
+        from goodqueue.runs.settings import overrides
 
         self.plan = plan(_core.Study.parse(*text_of(source), overrides(set)))
 
@@ -131,8 +133,8 @@ def check_part(plan: StudyPlan, part: tuple[int, int]) -> None:
     """Refuses to run a part of a study whose stopping rule needs all runs."""
     if plan.stop is not None and part != (1, 1):
         raise RequestError(
-            "a stopping rule looks at all the runs, and a shard has only some of them: write "
-            '"seeds" in place of [stop], or leave out --shard'
+            "a stopping rule needs all runs, and a shard has only some of them; write "
+            '"seeds" in place of [stop], or omit --shard'
         )
 
 

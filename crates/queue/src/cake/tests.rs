@@ -216,7 +216,7 @@ fn the_shaper_sends_at_its_bandwidth_with_all_overhead() {
 }
 
 #[test]
-fn what_is_held_back_says_until_when() {
+fn a_held_packet_announces_its_release() {
     let mut rig = Rig::new(&CakeConfig::linux(Some(MEGABITS_10)));
     rig.at(Span::from_secs(1));
     for number in 0..2 {

@@ -126,7 +126,7 @@ impl CodelParams {
         if self.interval > Span::from_secs(1000) {
             return Err(Refusal::new(
                 "interval",
-                "an interval of more than 1000 s is no round-trip time",
+                "an interval of more than 1000 s is longer than any round-trip time",
                 "write a round-trip time that most flows stay below, as in interval = \"100ms\"",
             ));
         }

@@ -283,20 +283,20 @@ impl Trial {
     }
 
     fn check_counts(&self, answer: &Answer) -> Result<(), Violation> {
-        let (told, counted) = (answer.backlog, self.backlog);
-        self.require(Rule::Backlog, told == counted, || {
-            format!("a backlog of {told:?} is told, and {counted:?} went in and not out")
+        let (reported, counted) = (answer.backlog, self.backlog);
+        self.require(Rule::Backlog, reported == counted, || {
+            format!("the queue reports a backlog of {reported:?}, but {counted:?} entered and did not leave")
         })?;
         let booked = self.subject.buffer.used();
-        self.require(Rule::Account, booked == told.bytes, || {
-            format!("{booked} bytes are booked, and {told:?} waits")
+        self.require(Rule::Account, booked == reported.bytes, || {
+            format!("the account has {booked} bytes, but the queue reports {reported:?}")
         })?;
         let Report { offered, sent, .. } = self.report;
         let dropped = self.report.dropped.iter().sum::<u64>();
         self.require(
             Rule::Conservation,
-            offered == sent + dropped + told.packets,
-            || format!("{offered} in, {sent} out, {dropped} dropped, {told:?}"),
+            offered == sent + dropped + reported.packets,
+            || format!("{offered} in, {sent} out, {dropped} dropped, {reported:?}"),
         )
     }
 
@@ -312,7 +312,7 @@ impl Trial {
         let early = self.not_before.is_some_and(|time| now < time) && gave;
         self.require(Rule::Readiness, !early, || {
             format!(
-                "ready at {:?}, as told, but gave at {now:?}",
+                "ready at {:?}, as announced, but gave at {now:?}",
                 self.not_before
             )
         })?;

@@ -126,7 +126,7 @@ impl Draw {
 }
 
 #[test]
-fn what_is_accepted_conforms() {
+fn accepted_configurations_conform() {
     let mut draw = Draw(RandomStream::new(1, "fuzz", 0));
     let kinds = [
         Draw::drr,

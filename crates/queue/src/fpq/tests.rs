@@ -54,7 +54,7 @@ fn a_flow_is_forgotten_after_one_round_and_not_before_the_hand_comes_by() {
 }
 
 #[test]
-fn a_full_vector_stands_for_many_flows() {
+fn a_full_vector_represents_many_flows() {
     let mut random = RandomStream::new(4, "test", 0);
     let mut count = FlowCount::new(64, Span::from_secs(4), &mut random);
     (0..2000).for_each(|flow| count.see(Time::ZERO, &packet(flow)));

@@ -228,7 +228,7 @@ fn memory_counts_what_a_kernel_would_take() {
 /// Linux compares the whole backlog, so a flow with one small packet left still loses packets while
 /// others wait.
 #[test]
-fn whose_backlog_counts_is_a_choice() {
+fn the_backlog_that_counts_is_configurable() {
     let dropped = |compared_backlog| {
         let mut rig = Rig::new(&FqCodelConfig {
             compared_backlog,

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_marked_is_dropped() {
+    fn packets_that_cannot_be_marked_are_dropped() {
         let limit = Limit::Packets(1000);
         let off = Pi2Config::new(limit);
         let on = Pi2Config { ecn: true, ..off };

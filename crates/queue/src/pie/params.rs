@@ -107,7 +107,7 @@ impl PieParams {
         if !(0.0..=1.0).contains(&self.ecn_threshold) {
             return Err(Refusal::new(
                 "ecn_threshold",
-                format!("{} is no probability", self.ecn_threshold),
+                format!("{} is not a probability", self.ecn_threshold),
                 "write a probability from 0 to 1, as in ecn_threshold = 0.1",
             ));
         }

@@ -351,7 +351,7 @@ pub fn check_probability(key: &'static str, value: f64) -> Result<(), Refusal> {
     }
     Err(Refusal::new(
         key,
-        format!("{value} is no probability above 0"),
+        format!("{value} is not a probability above 0"),
         format!("write a number above 0 and at most 1, as in {key} = 0.1"),
     ))
 }

@@ -416,7 +416,7 @@ mod tests {
 
     /// A burst of 55 packets passes with the average below `min`, as the weight was chosen for.
     #[test]
-    fn a_burst_as_long_as_told_leaves_the_average_below_min() {
+    fn a_burst_of_the_configured_length_leaves_the_average_below_min() {
         let mut rig = Rig::new(&BASE);
         rig.enqueue(55, 1000, Ecn::NotCapable);
         assert!(rig.queue.average_bytes() < 30_000.0);

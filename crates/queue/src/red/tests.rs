@@ -335,7 +335,7 @@ fn drops_order_as_in_ns_3() {
 /// A packet whose probability is above `mark_below` is dropped although it could be marked. Without
 /// `mark_below` the average forces drops from `max` on.
 #[test]
-fn marks_end_where_told() {
+fn marks_end_at_mark_below() {
     let run = |mark_below, waiting: usize| {
         let config = RedConfig {
             ecn: true,
@@ -366,7 +366,7 @@ fn marks_end_where_told() {
 /// ns-2's `queue-limit 5` is 2500 bytes, and an arrival that finds less is accepted. Of 592-byte
 /// packets the fifth is accepted, at 2368 bytes, and the sixth is not, at 2960.
 #[test]
-fn the_last_packet_may_stand_out_over_a_limit_in_bytes() {
+fn the_last_packet_may_exceed_a_limit_in_bytes() {
     let config = RedConfig {
         limit: Limit::Bytes(2500),
         ..forgetful(1e6, 2e6, 0.1)

@@ -1,7 +1,7 @@
-//! From a scenario to the link and flows that the hybrid engine knows.
+//! Conversion of a scenario to the link and flows of the hybrid engine.
 //!
-//! It knows long TCP flows that all cross one queue, in one direction, with nothing else on their
-//! way that makes packets wait or loses them. Everything else is refused, each with its reason.
+//! The engine simulates long TCP flows that all cross one queue in one direction, with no other
+//! queue or loss on their paths. Everything else is refused with a reason.
 
 use crate::flow::FlowGroup;
 use crate::path::Path;
@@ -14,16 +14,19 @@ use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_sim::{Impairments, WorkloadConfig};
 use goodqueue_tcp::{
     AckRule, CongestionControlConfig, CubicVariant, EcnMode, Recovery, RecoveryWindow, TcpConfig,
+    WindowArithmetic,
 };
 use goodqueue_types::{LinkId, Span};
 
-/// Links before the queue are so much faster than it at least: else packets would wait there.
+/// Least ratio of the rate of links before the queue to its rate. Packets would wait at slower
+/// links.
 const FASTER: u64 = 2;
 
-/// Bytes of an ACK at most, with options and framing: the way back must have room for them.
+/// Largest size of an ACK in bytes, with options and framing, for which the reverse path needs
+/// capacity.
 const ACK_BYTES: u64 = 100;
 
-/// The direction of the link that packets wait for, and what the engine runs.
+/// Returns the direction of the link with the queue, and the input of the engine.
 pub(super) fn convert(scenario: &Scenario) -> Result<(LinkId, FluidLink), String> {
     for group in scenario.flows.iter() {
         check_kind(group)?;
@@ -51,7 +54,7 @@ pub(super) fn convert(scenario: &Scenario) -> Result<(LinkId, FluidLink), String
     Ok((at, link))
 }
 
-/// TCP of a flow without end.
+/// Returns the TCP configuration of a flow without end.
 fn tcp_of(group: &FlowGroup) -> Option<&TcpConfig> {
     match &group.workload {
         WorkloadConfig::Bulk { tcp, bytes: None } => Some(tcp),
@@ -74,7 +77,7 @@ fn check_kind(group: &FlowGroup) -> Result<(), String> {
     ))
 }
 
-/// The slowest of the links on the way of the first flow: the first of them, if several are.
+/// Returns the slowest link on the path of the first flow; the first of them if there are several.
 fn bottleneck(scenario: &Scenario) -> Result<LinkId, String> {
     let rate = |link: &LinkId| scenario.topology.direction(*link).rate;
     let path = scenario.flows[0].paths.of(0);
@@ -85,7 +88,7 @@ fn bottleneck(scenario: &Scenario) -> Result<LinkId, String> {
         .ok_or_else(|| "the hybrid engine needs a link with a rate between the hosts".to_owned())
 }
 
-/// Checks that nothing but the queue at `at` holds packets up.
+/// Checks that packets wait only in the queue at `at`.
 fn check_path(
     scenario: &Scenario,
     group: &FlowGroup,
@@ -144,7 +147,7 @@ fn check_path(
     Ok(())
 }
 
-/// Checks that a link does nothing but queue and send, at one rate.
+/// Checks that a link only queues and sends, at one rate.
 fn check_direction(name: &str, link: &LinkDirection) -> Result<(), String> {
     let reasons = [
         (link.service.is_some(), "links whose rate changes"),
@@ -211,7 +214,7 @@ fn queue(link: &LinkDirection, frame: u64) -> Result<FluidQueue, String> {
     }
 }
 
-/// The flows of a group, the `place`-th of the scenario.
+/// Converts the `place`-th group of flows of the scenario.
 fn flow_group(
     scenario: &Scenario,
     place: usize,
@@ -260,13 +263,16 @@ fn flow_group(
         sender: FluidSender {
             proportional: tcp.recovery_window != RecoveryWindow::Ssthresh,
             segmentation_offload: tcp.details.segmentation_offload,
+            whole_segments: tcp.details.whole_segment_ssthresh,
+            segment_bytes: (tcp.details.window_arithmetic == WindowArithmetic::WholeBytes)
+                .then_some(tcp.mss),
         },
         paced: tcp.pacing,
         max_window: tcp.receive_window as f64 / f64::from(tcp.mss),
     })
 }
 
-/// Takes away the bounds of windows that no flow reaches: path and buffer hold no more.
+/// Removes the bounds of windows that no flow reaches, because path and buffer hold fewer packets.
 fn free_windows(link: &mut FluidLink) {
     let (pace, buffer) = (link.packets_per_second(), link.queue.packets());
     for group in &mut link.groups {
@@ -280,7 +286,7 @@ fn free_windows(link: &mut FluidLink) {
 fn control(tcp: &TcpConfig) -> Option<FluidControl> {
     Some(match tcp.congestion_control {
         CongestionControlConfig::Reno => FluidControl::RENO,
-        // What a loss gives up is kept of the window.
+        // The engine takes the share of the window that is kept after a loss.
         CongestionControlConfig::Gaimd { alpha, beta } => FluidControl::Gaimd {
             alpha,
             beta: 1.0 - beta,
@@ -300,7 +306,7 @@ fn control(tcp: &TcpConfig) -> Option<FluidControl> {
     })
 }
 
-/// The shortest list that yields these times if it is gone through in turn.
+/// Returns the shortest list that gives these times if its entries are taken in turn.
 fn in_turn(mut rtts: Vec<Span>) -> Vec<Span> {
     let repeats = |period: &usize| {
         rtts[*period..]

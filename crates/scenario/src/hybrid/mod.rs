@@ -1,4 +1,4 @@
-//! A scenario as the hybrid engine runs it, and what it yields as summary and metrics.
+//! A scenario for the hybrid engine, and its results as summary and metrics.
 
 mod convert;
 mod report;
@@ -8,8 +8,8 @@ use crate::topology::link_of;
 use goodqueue_fluid::{Extent, FluidLink, FluidOutcome, range, simulate};
 use goodqueue_types::{Framing, LinkId, Span};
 
-/// Version of what the hybrid engine yields: whoever changes its figures adds one.
-pub const HYBRID_VERSION: u32 = 1;
+/// Version of the hybrid engine's results. Increase it with every change of its figures.
+pub const HYBRID_VERSION: u32 = 2;
 
 /// A scenario that the hybrid engine can run.
 #[derive(Clone, Debug)]
@@ -18,15 +18,15 @@ pub struct Hybrid {
     /// The only link at which packets wait.
     at: LinkId,
     link: FluidLink,
-    /// A full IP packet.
+    /// Bytes of a full IP packet.
     packet_bytes: u64,
 }
 
 impl Scenario {
-    /// The scenario for the hybrid engine.
+    /// Returns the scenario for the hybrid engine.
     ///
     /// # Errors
-    /// What the scenario has and the engine has not, in words.
+    /// Returns a description of the parts that the engine cannot simulate.
     pub fn hybrid(&self) -> Result<Hybrid, String> {
         let (at, link) = convert::convert(self)?;
         let packet_bytes = self.layout.traffic.largest_frame(at, Framing::default());
@@ -40,7 +40,7 @@ impl Scenario {
 }
 
 impl Hybrid {
-    /// The same with another seed.
+    /// Returns the same scenario with another seed.
     #[must_use]
     pub fn with_seed(&self, seed: u64) -> Self {
         Self {
@@ -49,27 +49,27 @@ impl Hybrid {
         }
     }
 
-    /// The name of the link with the queue.
+    /// Returns the name of the link with the queue.
     pub fn link_name(&self) -> String {
         let (trunk, backward) = link_of(self.at);
         crate::network::trunk_link(&self.scenario, trunk, backward).name
     }
 
-    /// Checks whether the engine was shown to agree with the packet engine on links like this.
+    /// Checks that the hybrid engine was shown to agree with the packet engine on links like this.
     ///
     /// # Errors
-    /// Why it was not, in words.
+    /// Returns the reason why it was not.
     pub fn check_range(&self) -> Result<(), String> {
         range(&self.link).map_err(|why| why.to_string())
     }
 
-    /// Runs it while `go_on` says so; `None` if it was stopped.
+    /// Runs the scenario while `go_on` returns true. Returns `None` if it was stopped.
     pub fn run(&self, go_on: &mut dyn FnMut() -> bool) -> Option<FluidOutcome> {
         self.run_share(1.0, go_on)
     }
 
-    /// Runs a share of its duration, from 0 to 1, to see what that costs; the figures are those of a
-    /// run with a warm-up that is shorter by as much.
+    /// Runs a share of its duration, from 0 to 1, to measure the cost. The warm-up is shortened by
+    /// the same share.
     pub fn run_share(&self, share: f64, go_on: &mut dyn FnMut() -> bool) -> Option<FluidOutcome> {
         let part = |span: Span| Span((span.0 as f64 * share) as u64);
         let extent = Extent {

@@ -1,6 +1,7 @@
-//! What the hybrid engine yields, under the names of the packet engine's figures.
+//! Results of the hybrid engine under the names of the packet engine's figures.
 //!
-//! A figure that the hybrid engine has not is null. Of links only the one with the queue is reported.
+//! Figures that the hybrid engine does not compute are null. Only the link with the queue is
+//! reported.
 
 use super::Hybrid;
 use crate::metrics::{GOODPUT, List, stem};
@@ -14,9 +15,9 @@ use goodqueue_types::{DropReason, Histogram};
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 
-/// What links have where packets are simulated, and a run of the hybrid engine does not.
+/// Figures of links that need simulated packets.
 const NOT_OF_LINKS: [&str; 2] = ["busy_periods", "fairness_interval_s"];
-/// The same of flows.
+/// Figures of flows that need simulated packets.
 const NOT_OF_FLOWS: [&str; 7] = [
     "throughput_bps",
     "packets_sent",
@@ -26,11 +27,11 @@ const NOT_OF_FLOWS: [&str; 7] = [
     "timeouts",
     "duplicate_share",
 ];
-/// How often a flow reduced its window, which only the hybrid engine counts.
+/// Number of reductions of a flow's window, which only the hybrid engine counts.
 const LOSS_EVENTS: &str = "loss_events";
 
 impl Hybrid {
-    /// The summary of a run.
+    /// Returns the summary of a run.
     pub fn summary_json(&self, outcome: &FluidOutcome) -> Value {
         let scenario = &self.scenario;
         let network = scenario.network();
@@ -60,7 +61,8 @@ impl Hybrid {
         })
     }
 
-    /// The figures of a run by name, as [`metrics`](crate::metrics()) has them of a summary.
+    /// Returns the figures of a run by name, as [`metrics`](crate::metrics()) returns those of a
+    /// summary.
     pub fn metrics(&self, outcome: &FluidOutcome) -> Vec<(String, f64)> {
         let scenario = &self.scenario;
         let (trunk, backward) = crate::topology::link_of(self.at);
@@ -120,7 +122,7 @@ impl Hybrid {
         let mut keys = link_json(&self.scenario, config, &link);
         set_null(&mut keys, &NOT_OF_LINKS);
         if !matches!(self.link.queue, FluidQueue::DropTail { .. }) {
-            // Which of the drops were the discipline's own is not told apart.
+            // The engine does not distinguish the discipline's own drops from overflows.
             for reason in DropReason::ALL {
                 set_null(&mut keys, &[&*format!("drops_{}", reason.name())]);
             }
@@ -128,7 +130,7 @@ impl Hybrid {
         keys
     }
 
-    /// The share of the goodput of each group of flows that had any.
+    /// Returns the share of the goodput of each group of flows with data.
     fn shares(&self, outcome: &FluidOutcome) -> Vec<(u32, f64)> {
         let sum = |flows: &[FluidFlow]| -> f64 {
             flows.iter().map(|flow| flow.goodput_packets_per_s).sum()
@@ -140,7 +142,7 @@ impl Hybrid {
         shares.filter(|(_, share)| *share > 0.0).collect()
     }
 
-    /// The groups of the scenario, each with the places of its flows in an outcome.
+    /// Returns the groups of the scenario, each with the indices of its flows in an outcome.
     fn members(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
         let mut end = 0;
         self.scenario
@@ -154,7 +156,7 @@ impl Hybrid {
             })
     }
 
-    /// Application bits in a full packet of a group.
+    /// Returns the application bits in a full packet of a group.
     fn bits_of_packet(&self, group: usize) -> f64 {
         match &self.scenario.flows[group].workload {
             WorkloadConfig::Bulk { tcp, .. } => 8.0 * f64::from(tcp.mss),

@@ -1,4 +1,4 @@
-//! Axes: which keys take which values.
+//! Axes of a study: keys and their values.
 
 use super::measure::{Measured, measure};
 use super::range::range;
@@ -10,41 +10,41 @@ use crate::spec::{COMPARISON, LABELLED};
 use serde_json::json;
 use std::collections::HashSet;
 
-/// Keys that are varied together, each with as many values.
+/// Keys that vary together, each with the same number of values.
 #[derive(Debug)]
 pub(crate) struct Axis {
     pub keys: Vec<Swept>,
     pub len: usize,
 }
 
-/// A key of the scenario with the values it takes.
+/// A key of the scenario with its values.
 #[derive(Debug)]
 pub(crate) struct Swept {
     pub path: String,
     pub at: Origin,
-    /// What results call it: its path and the unit of its values.
+    /// Its name in results: its path and the unit of its values.
     pub column: String,
     pub values: Vec<Node>,
     labels: Vec<Option<String>>,
-    /// The values as results have them.
+    /// The values in the form of results.
     pub shown: Vec<serde_json::Value>,
 }
 
-/// What `[sweep]` says.
+/// Content of `[sweep]`.
 #[derive(Debug, Default)]
 pub(crate) struct Sweep {
     pub axes: Vec<Axis>,
-    /// Points that match one of these are left out.
+    /// Conditions of excluded points: a point that matches one of them is left out.
     excluded: Vec<Vec<Condition>>,
 }
 
-/// For which values of an axis something holds.
+/// Condition on the values of an axis.
 #[derive(Debug)]
 pub(crate) struct Condition {
     axis: usize,
-    /// Which of the axis's keys the condition names.
+    /// Index of the axis's key that the condition names.
     key: usize,
-    /// For each value of the axis.
+    /// True for each value of the axis that meets the condition.
     holds: Vec<bool>,
 }
 
@@ -55,7 +55,7 @@ impl Condition {
     }
 }
 
-/// The values below a table by their paths, in the order of the file.
+/// Returns the values below a table by their paths, in the order of the file.
 pub(crate) fn leaves<'a>(node: &'a Node, path: &str) -> Vec<(String, &'a Node)> {
     let mut found = Vec::new();
     collect(node, path, &mut found);
@@ -79,15 +79,15 @@ fn collect<'a>(node: &'a Node, path: &str, found: &mut Vec<(String, &'a Node)>) 
     }
 }
 
-/// Where something stands in the file.
+/// Returns the offset of a value in the file.
 pub(crate) fn offset(at: Origin) -> usize {
     match at {
         Origin::File(offset) | Origin::Override(offset) => offset,
     }
 }
 
-/// A table that says which values: a range or a comparison. A key of the scenario may be called
-/// `from` too, but then a list of values stands there.
+/// Returns true for a table that selects values: a range or a comparison. A key of the scenario may
+/// also be called `from`, but then it has a list of values.
 fn is_leaf(node: &Node) -> bool {
     let Value::Table(table) = &node.value else {
         return true;
@@ -102,7 +102,7 @@ impl Sweep {
     /// Reads `[sweep]`.
     pub(crate) fn read(node: &Node) -> Checked<Self> {
         let Value::Table(table) = &node.value else {
-            let message = format!("{} stands where a table belongs", node.value.describe());
+            let message = format!("expected a table, found {}", node.value.describe());
             let help = "write [sweep], and below it keys of the scenario with lists of values";
             return Err(Problem::new(node.at, "sweep", message, help));
         };
@@ -147,25 +147,25 @@ impl Sweep {
         Ok(())
     }
 
-    /// The column of an axis that is named as in [`Sweep::place`].
+    /// Returns the column of an axis, named as in [`Sweep::place`].
     pub(crate) fn column(&self, name: &str) -> Option<&str> {
         let (axis, key) = self.place(name)?;
         Some(&self.axes[axis].keys[key].column)
     }
 
-    /// What axes may be called: their paths, and the ends of these.
+    /// Returns the possible names of axes: their paths, and the ends of these.
     pub(crate) fn names(&self) -> Vec<&str> {
         let paths = self.swept().map(|swept| swept.path.as_str());
         paths.flat_map(ends_of).collect()
     }
 
-    /// The paths that end in a name.
+    /// Returns the paths that end in a name.
     pub(crate) fn that_end_in(&self, name: &str) -> Vec<&str> {
         let paths = self.swept().map(|swept| swept.path.as_str());
         paths.filter(|path| ends_with(path, name)).collect()
     }
 
-    /// The message for a name that is no axis, or the end of several.
+    /// Returns the message for a name that is not an axis, or is the end of several.
     pub(crate) fn no_axis(&self, at: Origin, key: impl Into<String>, name: &str) -> Problem {
         let several = self.that_end_in(name);
         if several.len() > 1 {
@@ -176,14 +176,14 @@ impl Sweep {
         let paths: Vec<&str> = self.swept().map(|swept| swept.path.as_str()).collect();
         let help = match nearest(name, self.names()) {
             Some(near) => format!("did you mean \"{near}\"?"),
-            None if paths.is_empty() => "there is no axis: add some below [sweep]".to_owned(),
+            None if paths.is_empty() => "this study has no axis; add some below [sweep]".to_owned(),
             None => format!("the axes are {}", paths.join(", ")),
         };
         let message = format!("\"{}\" is not an axis of this study", shorten(name));
         Problem::new(at, key, message, help)
     }
 
-    /// The axis and key of a name: a path, a column, or the end of a path where no other ends so.
+    /// Returns the axis and key of a name: a path, a column, or the unique end of a path.
     fn place(&self, name: &str) -> Option<(usize, usize)> {
         let only = |fits: &dyn Fn(&Swept) -> bool| {
             let axes = self.axes.iter().enumerate();
@@ -199,7 +199,7 @@ impl Sweep {
             .or_else(|| only(&|swept| ends_with(&swept.path, name)))
     }
 
-    /// For which values of an axis a value, one of several values or a comparison holds.
+    /// Returns, for each value of an axis, true if it equals a value, one of several, or meets a comparison.
     pub(crate) fn condition(&self, path: &str, node: &Node) -> Checked<Condition> {
         let Some((axis, key)) = self.place(path) else {
             return Err(self.no_axis(node.at, path, path));
@@ -222,7 +222,7 @@ impl Sweep {
         Ok(Condition { axis, key, holds })
     }
 
-    /// The column that a condition names, and those of its values for which the condition holds.
+    /// Returns the column that a condition names, and its values that meet the condition.
     pub(crate) fn values(&self, condition: &Condition) -> (&str, Vec<&serde_json::Value>) {
         let swept = &self.axes[condition.axis].keys[condition.key];
         let values = swept.shown.iter().zip(&condition.holds);
@@ -230,7 +230,7 @@ impl Sweep {
         (&swept.column, held.collect())
     }
 
-    /// Which value each axis has with the value of one of them stated: axis and index.
+    /// Returns axis and index of the value of a key that a condition states.
     pub(crate) fn stated(&self, path: &str, node: &Node) -> Checked<(usize, usize)> {
         let Some((axis, key)) = self.place(path) else {
             return Err(self.no_axis(node.at, path, path));
@@ -238,13 +238,13 @@ impl Sweep {
         Ok((axis, self.axes[axis].keys[key].find(node)?))
     }
 
-    /// How many points the grid has, nothing excluded.
+    /// Returns the number of points of the grid, including excluded ones.
     pub(crate) fn points(&self) -> u128 {
         let lengths = self.axes.iter().map(|axis| axis.len as u128);
         lengths.fold(1, u128::saturating_mul)
     }
 
-    /// The points that are not excluded: for each axis the index of its value.
+    /// Returns the points that are not excluded: for each axis the index of its value.
     pub(crate) fn grid(&self) -> Vec<Vec<usize>> {
         let mut points = Vec::new();
         let mut at = vec![0; self.axes.len()];
@@ -268,7 +268,7 @@ impl Sweep {
     }
 }
 
-/// The tables of a list of tables, if there is one.
+/// Returns the tables of a list of tables, if there is one.
 fn tables<'a>(node: Option<&'a Node>, path: &str) -> Checked<&'a [Node]> {
     match node.map(|node| (node, &node.value)) {
         None => Ok(&[]),
@@ -282,13 +282,13 @@ fn tables<'a>(node: Option<&'a Node>, path: &str) -> Checked<&'a [Node]> {
         Some((node, other)) => Err(Problem::new(
             node.at,
             path,
-            format!("{} stands where a list of tables belongs", other.describe()),
+            format!("expected a list of tables, found {}", other.describe()),
             format!("write [[{path}]] with double brackets"),
         )),
     }
 }
 
-/// Axes that go together.
+/// Reads axes that vary together.
 fn zip(node: &Node) -> Checked<Axis> {
     let keys: Checked<Vec<Swept>> = leaves(node, "")
         .into_iter()
@@ -319,7 +319,7 @@ fn zip(node: &Node) -> Checked<Axis> {
     }
 }
 
-/// For which values of an axis a comparison holds.
+/// Returns, for each value of an axis, true if a comparison holds.
 fn compare(swept: &Swept, node: &Node, path: &str) -> Checked<Vec<bool>> {
     let table = Reader::open(node, &COMPARISON, path.to_owned())?;
     let bound = |name: &str| -> Checked<Option<Measured>> {
@@ -388,7 +388,7 @@ impl Swept {
         Ok(swept)
     }
 
-    /// Numbers of one unit become numbers of that unit; all else stays as it was written.
+    /// Converts numbers of one unit to numbers of that unit; all other values stay as written.
     fn show(&mut self) {
         let measured: Option<Vec<Measured>> = self.values.iter().map(measure).collect();
         let measured = measured.filter(|all| {
@@ -420,7 +420,7 @@ impl Swept {
         let mut seen = HashSet::new();
         for (index, one) in self.shown.iter().enumerate() {
             if !seen.insert(one.to_string()) {
-                let message = format!("{} stands in this axis twice", shorten(&one.to_string()));
+                let message = format!("this axis contains {} twice", shorten(&one.to_string()));
                 let help = "name each value once; replicates come from \"seeds\"";
                 return Err(Problem::new(
                     self.values[index].at,
@@ -433,7 +433,8 @@ impl Swept {
         Ok(())
     }
 
-    /// The index of the value nearest to a number of the axis's unit, by the difference.
+    /// Returns the index of the value with the smallest difference from a number of the axis's
+    /// unit.
     fn nearest_number(&self, node: &Node) -> Option<usize> {
         let wanted = measure(node)?;
         let measured = self.values.iter().enumerate();
@@ -445,7 +446,7 @@ impl Swept {
         nearest.map(|(index, _)| index)
     }
 
-    /// The index of a value or a label.
+    /// Returns the index of a value or a label.
     fn find(&self, node: &Node) -> Checked<usize> {
         let same = |value: &Node| match (measure(value), measure(node)) {
             (Some(a), Some(b)) => a == b,
@@ -471,7 +472,7 @@ impl Swept {
     }
 }
 
-/// A path, and what follows each of its dots.
+/// Yields a path, and the rest after each of its dots.
 fn ends_of(path: &str) -> impl Iterator<Item = &str> {
     let dots = path.match_indices('.').map(|(dot, _)| &path[dot + 1..]);
     std::iter::once(path).chain(dots)
@@ -483,7 +484,7 @@ fn ends_with(path: &str, name: &str) -> bool {
     start.is_some_and(|start| start.ends_with('.') && !name.is_empty())
 }
 
-/// A value, with its label if it has one.
+/// Returns a value, with its label if it has one.
 fn labelled(node: &Node, path: &str) -> Checked<(Node, Option<String>)> {
     let Value::Table(table) = &node.value else {
         return Ok((node.clone(), None));

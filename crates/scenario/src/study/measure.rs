@@ -1,15 +1,15 @@
-//! Numbers with units, as what they come to, for ranges, comparisons and columns of results.
+//! Numbers with units in a common unit, for ranges, comparisons and columns of results.
 
 use crate::document::{Node, Value};
 use crate::error::Origin;
 use crate::units::{UNITS, canonical};
 
-/// What a value counts in: the end of a column's name, and its units with what each comes to.
+/// Unit of a column: the end of its name, and the accepted units with their factors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dimension {
     pub suffix: &'static str,
     units: &'static [(&'static str, u64)],
-    /// Units of the lists above in one of the column's.
+    /// Units of the lists above in one unit of the column.
     base: f64,
 }
 
@@ -45,11 +45,11 @@ const fn dimension(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     pub dimension: Dimension,
-    /// In the column's unit.
+    /// Value in the column's unit.
     pub value: f64,
-    /// Index of the unit it was written in.
+    /// Index of the unit in which it was written.
     unit: usize,
-    /// Written without decimals or unit.
+    /// True if it was written without decimals or unit.
     pub count: bool,
 }
 
@@ -59,7 +59,7 @@ impl PartialEq for Measured {
     }
 }
 
-/// What a value comes to, if it is a number with a unit or without.
+/// Returns a value in its column's unit, if it is a number.
 pub(crate) fn measure(node: &Node) -> Option<Measured> {
     let (text, count) = match &node.value {
         Value::Text(text) => (text, false),
@@ -83,7 +83,7 @@ pub(crate) fn measure(node: &Node) -> Option<Measured> {
     };
     DIMENSIONS.iter().find_map(|dimension| {
         let index = dimension.units.iter().position(|(name, _)| *name == unit)?;
-        // Multiplied before divided: 10 ms are 0.01 s to the last bit.
+        // The product is computed before the quotient, so that 10 ms are 0.01 s to the last bit.
         let value = number * dimension.units[index].1 as f64 / dimension.base;
         Some(Measured {
             dimension: *dimension,
@@ -94,8 +94,8 @@ pub(crate) fn measure(node: &Node) -> Option<Measured> {
     })
 }
 
-/// Reads a number with its unit as columns of results have it: `10 Mb/s` as 10,000,000 and `_bps`, the
-/// end of such a column's name. None of anything else.
+/// Converts a number with its unit to the form of a result's column: `10 Mb/s` to 10,000,000 and
+/// `_bps`, the end of the column's name. Returns `None` for anything else.
 pub fn measure_text(text: &str) -> Option<(f64, &'static str)> {
     let node = Node {
         value: Value::Text(text.to_owned()),
@@ -106,8 +106,8 @@ pub fn measure_text(text: &str) -> Option<(f64, &'static str)> {
 }
 
 impl Measured {
-    /// Another number in the unit of this one, as one would write it: six digits, and no more
-    /// decimals than make a whole number of bits, bytes, packets or picoseconds.
+    /// Writes another number in the unit of this one, with six digits, and with the decimals of a
+    /// whole number of bits, bytes, packets or picoseconds.
     pub(crate) fn write(&self, value: f64) -> Value {
         let (name, factor) = self.dimension.units[self.unit];
         let number = value * self.dimension.base / factor as f64;
@@ -132,7 +132,7 @@ impl Measured {
         Value::Text(text + name)
     }
 
-    /// Decimals that this unit may have.
+    /// Returns the number of decimals that this unit may have.
     fn decimals(&self) -> i32 {
         let factor = self.dimension.units[self.unit].1;
         match self.dimension.suffix {

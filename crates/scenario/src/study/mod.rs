@@ -1,4 +1,4 @@
-//! The study file: a scenario, the values to try for some of its keys, and the seeds.
+//! The study file: a scenario, the values of some of its keys, and the seeds.
 
 mod axis;
 mod measure;
@@ -17,7 +17,7 @@ use outline::Outline;
 use std::fmt::Write;
 use std::path::Path;
 
-/// A study file whose own keys are valid. Each of its scenarios is read when it is asked for.
+/// A study file whose own keys are valid. Each of its scenarios is read when it is needed.
 #[derive(Debug)]
 pub struct Study {
     file: String,
@@ -26,12 +26,12 @@ pub struct Study {
     overrides: Vec<(String, String)>,
     outline: Outline,
     sweep: Sweep,
-    /// For each variant and axis the index of its value.
+    /// Index of the value of each axis, for each variant.
     points: Vec<Vec<usize>>,
     root: Node,
 }
 
-/// The scenario that the axes change.
+/// Base scenario, which the axes change.
 #[derive(Debug)]
 struct Base {
     file: String,
@@ -40,12 +40,12 @@ struct Base {
 }
 
 impl Study {
-    /// Reads a study. `file` names it in messages, and the files that it names are looked for in
-    /// the same folder; overrides are laid over its base scenario.
+    /// Reads a study. `file` is its name in messages, and files that it names are searched in the
+    /// same folder. Overrides are applied to its base scenario.
     ///
     /// # Errors
-    /// The first mistake of the study file itself; what scenarios its values make is seen by
-    /// [`Study::scenario`].
+    /// Returns the first mistake of the study file itself. [`Study::scenario`] finds mistakes of
+    /// the scenarios.
     pub fn parse(
         text: &[u8],
         file: &str,
@@ -82,12 +82,12 @@ impl Study {
         })
     }
 
-    /// How many points of the grid are not excluded.
+    /// Returns the number of points of the grid that are not excluded.
     pub fn variants(&self) -> usize {
         self.points.len()
     }
 
-    /// Everything but the variants, as JSON: title, axes, seeds, stop, keep, plots.
+    /// Returns all but the variants, as JSON: title, axes, seeds, stop, keep, plots.
     pub fn outline_json(&self) -> String {
         let mut outline = self.outline.json();
         let columns = self.sweep.axes.iter().flat_map(|axis| &axis.keys);
@@ -96,23 +96,23 @@ impl Study {
         outline.to_string()
     }
 
-    /// The value of each axis at a variant, by column, as JSON.
+    /// Returns the value of each axis at a variant, by column, as JSON.
     pub fn parameters_json(&self, variant: usize) -> String {
         let chosen = self.chosen(variant);
         let pairs = chosen.map(|(swept, value)| (swept.column.clone(), swept.shown[value].clone()));
         serde_json::Value::Object(pairs.collect()).to_string()
     }
 
-    /// The scenario of a variant.
+    /// Returns the scenario of a variant.
     ///
     /// # Errors
-    /// The first mistake, at the axis whose value it is in or at its place in the base scenario.
+    /// Returns the first mistake, located at the axis with the value or in the base scenario.
     pub fn scenario(&self, variant: usize) -> Result<Scenario, ScenarioError> {
         let mut settings: Vec<(&Swept, &Node)> = self
             .chosen(variant)
             .map(|(swept, value)| (swept, &swept.values[value]))
             .collect();
-        // What is inside a table is set after the table.
+        // Values inside a table are set after the table.
         settings.sort_by_key(|(swept, _)| swept.path.matches('.').count());
         let mut root = self.base.root.clone();
         for (index, (swept, value)) in settings.iter().enumerate() {
@@ -130,7 +130,7 @@ impl Study {
         axes.flat_map(|(axis, value)| axis.keys.iter().map(|swept| (swept, *value)))
     }
 
-    /// A mistake in a value of an axis stands in the study, any other in the base scenario.
+    /// Locates a mistake: in the study if an axis has the value, else in the base scenario.
     fn locate(&self, problem: Problem, settings: &[(&Swept, &Node)]) -> ScenarioError {
         let axis = match problem.at {
             Origin::Override(index) => index.checked_sub(self.overrides.len()),
@@ -168,17 +168,17 @@ impl Study {
         }
     }
 
-    /// Checks the names of metrics, in `[stop]` and in plots, against those that runs have.
+    /// Checks the names of metrics in `[stop]` and in plots against those of runs.
     ///
     /// # Errors
-    /// The first that is not one of them, with the nearest.
+    /// Returns the first name that is not a metric, with the nearest one.
     pub fn check_metrics(&self, names: &[String]) -> Result<(), ScenarioError> {
         for (name, at, key) in self.outline.metrics() {
             if names.contains(name) {
                 continue;
             }
             let metrics = names.iter().map(String::as_str);
-            // What is along x is a metric or an axis.
+            // A plot has a metric or an axis along x.
             let axes = self.sweep.names().into_iter();
             let axes = axes.filter(|_| key.rsplit('.').next() == Some("x"));
             let help = match nearest(name, metrics.chain(axes)) {
@@ -191,7 +191,7 @@ impl Study {
         Ok(())
     }
 
-    /// The study with its base scenario written into it: a file that asks the same.
+    /// Returns the study with its base scenario written into it: an equivalent file.
     pub fn resolved_toml(&self) -> String {
         let mut out = String::new();
         let Value::Table(table) = &self.root.value else {
@@ -225,7 +225,7 @@ impl Study {
     }
 }
 
-/// The base scenario's tree: a table of the study, or a file of its own.
+/// Returns the base scenario's tree, from a table of the study or from its own file.
 fn read_base(study: &Document<'_>) -> Result<Base, ScenarioError> {
     let field = || {
         let root = Reader::open(&study.root, &STUDY, String::new())?;
@@ -260,7 +260,7 @@ fn read_base(study: &Document<'_>) -> Result<Base, ScenarioError> {
     Ok(Base { file, text, root })
 }
 
-/// The seed that the base scenario states.
+/// Returns the seed of the base scenario.
 fn seed_of(base: &Node) -> u64 {
     let Value::Table(table) = &base.value else {
         return 1;
@@ -273,7 +273,7 @@ fn seed_of(base: &Node) -> u64 {
 
 fn points(root: &Reader<'_>, sweep: &Sweep) -> Checked<Vec<Vec<usize>>> {
     let count = sweep.points();
-    // Exclusions are tried point by point, so the grid itself is bounded too.
+    // The grid itself is bounded too, because each of its points is tested for exclusion.
     if count > u128::from(MOST_VARIANTS) * 100 {
         return Err(too_many(root, count, "points"));
     }
@@ -316,7 +316,7 @@ fn too_many(root: &Reader<'_>, count: u128, what: &str) -> Problem {
     root.problem("sweep", message, help)
 }
 
-/// `1,000,000`.
+/// Formats a number as `1,000,000`.
 fn thousands(count: u128) -> String {
     let digits = count.to_string();
     let mut out = String::new();
@@ -329,7 +329,7 @@ fn thousands(count: u128) -> String {
     out
 }
 
-/// Files by their full paths: a study's folder is another one than its scenario's.
+/// Replaces names of files by full paths, because a study's folder may differ from its scenario's.
 fn find_files(node: &mut Node, folder: &Path) {
     match &mut node.value {
         Value::List(items) => items.iter_mut().for_each(|item| find_files(item, folder)),

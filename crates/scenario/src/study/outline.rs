@@ -1,4 +1,4 @@
-//! What a study file says beside its axes: seeds, when to stop, what to keep, pictures.
+//! Keys of a study file other than its axes: seeds, stopping rule, stored tables, pictures.
 
 use super::axis::{Condition, Sweep, leaves};
 use super::measure::measure;
@@ -7,7 +7,7 @@ use crate::error::{Checked, Origin, shorten};
 use crate::reader::{Field, Reader};
 use serde_json::{Map, json};
 
-/// All but the axes.
+/// All keys except the axes.
 #[derive(Debug)]
 pub(crate) struct Outline {
     title: String,
@@ -16,7 +16,7 @@ pub(crate) struct Outline {
     min_replicates: u64,
     keep: serde_json::Value,
     plots: Vec<serde_json::Value>,
-    /// Names that must be metrics, where they stand, and under which key.
+    /// Names that must be metrics, with their places and keys.
     metrics: Vec<(String, Origin, String)>,
 }
 
@@ -57,10 +57,7 @@ impl Outline {
     ) -> Checked<()> {
         let field = stop.require("width")?;
         if !field.is_table() {
-            let message = format!(
-                "{} stands where a table belongs",
-                field.node.value.describe()
-            );
+            let message = format!("expected a table, found {}", field.node.value.describe());
             return Err(field.problem(message, "write width.bottleneck.utilization = 0.01, say"));
         }
         let mut widths = Map::new();
@@ -75,7 +72,7 @@ impl Outline {
         let max = stop.integer("max_replicates")?.unwrap_or(1000.max(min));
         if max < min {
             let help = "write at least as many, or fewer \"seeds\" and \"min_replicates\"";
-            let message = format!("every variant gets {min} replicates to begin with");
+            let message = format!("the smallest number of replicates is {min}");
             return Err(stop.problem("max_replicates", message, help));
         }
         self.min_replicates = min;
@@ -141,7 +138,7 @@ impl Outline {
         }))
     }
 
-    /// The axis or metric along x; a cumulative distribution has its values there.
+    /// Reads the axis or metric along x; a cumulative distribution has its values there.
     fn read_x(&mut self, plot: &Reader<'_>, sweep: &Sweep, kind: &str) -> Checked<String> {
         let field = match plot.get("x") {
             Some(field) if kind == "cdf" => {
@@ -164,7 +161,7 @@ impl Outline {
         Ok(name)
     }
 
-    /// Replicates that every variant gets at least.
+    /// Returns the smallest number of replicates of a variant.
     pub(crate) fn least_replicates(&self) -> u64 {
         self.min_replicates.max(self.seeds.len() as u64)
     }
@@ -184,7 +181,8 @@ impl Outline {
     }
 }
 
-/// The axes of a plot's lines and of its panels: none of them twice, and none that is along x.
+/// Reads the axes of a plot's lines and of its panels, which must differ from each other and from
+/// x.
 fn read_parts(plot: &Reader<'_>, sweep: &Sweep, x: &str) -> Checked<(Option<String>, Vec<String>)> {
     let mut taken = vec![("x", x.to_owned())];
     let mut axis = |key: &'static str, field: Field<'_>| -> Checked<String> {
@@ -218,7 +216,7 @@ fn read_parts(plot: &Reader<'_>, sweep: &Sweep, x: &str) -> Checked<(Option<Stri
     Ok((series, facets?))
 }
 
-/// By column, the values that a plot is narrowed down to.
+/// Reads the values to which a plot is restricted, by column.
 fn read_where(
     plot: &Reader<'_>,
     sweep: &Sweep,
@@ -229,7 +227,7 @@ fn read_where(
     };
     if !field.is_table() {
         let found = field.node.value.describe();
-        let message = format!("{found} stands where a table belongs");
+        let message = format!("expected a table, found {found}");
         return Err(field.problem(message, "write where = { tcp.pacing = true }, say"));
     }
     let leaves = leaves(field.node, "").into_iter();
@@ -280,7 +278,7 @@ fn keep(root: &Reader<'_>) -> Checked<serde_json::Value> {
     }))
 }
 
-/// `0.01`, `"1ms"` or, of the mean, `"2%"`.
+/// Reads `0.01`, `"1ms"` or, relative to the mean, `"2%"`.
 fn width(field: &Field<'_>, node: &Node) -> Checked<serde_json::Value> {
     let relative = matches!(&node.value, Value::Text(text) if text.ends_with('%'));
     let found = measure(node).filter(|width| width.value > 0.0);
@@ -290,7 +288,7 @@ fn width(field: &Field<'_>, node: &Node) -> Checked<serde_json::Value> {
             node,
             ..field.clone()
         };
-        let message = format!("{what} is no width of an interval");
+        let message = format!("{what} is not a width of an interval");
         return Err(own.problem(
             message,
             "write a number above zero, or a share of the mean, as in \"2%\"",
@@ -299,7 +297,8 @@ fn width(field: &Field<'_>, node: &Node) -> Checked<serde_json::Value> {
     Ok(json!({ "width": width.value, "relative": relative }))
 }
 
-/// For each variant the one that differs from it in the stated axes only, and has the stated values.
+/// Returns the baseline of each variant: the one that differs from it only in the stated axes, and
+/// has the stated values.
 fn baseline(field: &Field<'_>, sweep: &Sweep, points: &[Vec<usize>]) -> Checked<Vec<usize>> {
     let stated: Checked<Vec<(usize, usize)>> = leaves(field.node, "")
         .iter()

@@ -1,4 +1,4 @@
-//! `{ from, to, step | factor | points }`: the values of an axis without naming each.
+//! `{ from, to, step | factor | points }`: the values of an axis as a range.
 
 use super::measure::{Measured, measure};
 use super::toml::inline_value;
@@ -7,26 +7,26 @@ use crate::error::{Checked, Problem};
 use crate::reader::Reader;
 use crate::spec::{MOST_VARIANTS, RANGE};
 
-/// How a range goes from one value to the next.
+/// Progression from one value of a range to the next.
 #[derive(Clone, Copy)]
 enum Steps {
     Add(f64),
     Multiply(f64),
-    /// So many intervals, of equal length or of equal ratio.
+    /// A number of intervals of equal length or of equal ratio.
     Divide {
         intervals: u64,
         log: bool,
     },
 }
 
-/// A table of keys and both ends.
+/// A table of keys and both ends of the range.
 struct Range<'a> {
     table: Reader<'a>,
     from: Measured,
     to: Measured,
 }
 
-/// The values of a range.
+/// Returns the values of a range.
 pub(crate) fn range(node: &Node, path: &str) -> Checked<Vec<Node>> {
     let table = Reader::open(node, &RANGE, path.to_owned())?;
     let (from, to) = (end(&table, "from")?, end(&table, "to")?);
@@ -46,7 +46,7 @@ pub(crate) fn range(node: &Node, path: &str) -> Checked<Vec<Node>> {
             at: node.at,
             raw: None,
         };
-        // Small counts on a logarithmic scale round to the same one.
+        // Small counts on a logarithmic scale may round to the same one.
         if values
             .last()
             .is_none_or(|last| inline_value(last) != inline_value(&made))
@@ -70,7 +70,7 @@ impl Range<'_> {
         self.table.problem(name, message, help)
     }
 
-    /// How it goes on, if that makes sense between these ends.
+    /// Reads the progression, if it is possible between these ends.
     fn steps(&self) -> Checked<Steps> {
         let (table, from, to) = (&self.table, &self.from, &self.to);
         if from.dimension != to.dimension {
@@ -98,7 +98,7 @@ impl Range<'_> {
                     return Ok(Steps::Add(step.value));
                 }
                 let help = "write a number above zero in the unit of its ends";
-                Err(field.problem("this is no step of this range", help))
+                Err(field.problem("the range does not allow this step", help))
             }
             (None, Some(factor), None) => Ok(Steps::Multiply(factor)),
             (None, None, Some(points)) => Ok(Steps::Divide {
@@ -113,10 +113,10 @@ impl Range<'_> {
         }
     }
 
-    /// Steps that fit between the ends.
+    /// Returns the number of steps between the ends.
     fn intervals(&self, steps: Steps) -> f64 {
         let (from, to) = (self.from.value, self.to.value);
-        // An end that is met but for rounding is met.
+        // An end that is met except for rounding counts as met.
         let fit = |exact: f64| libm::floor(exact + 1e-9);
         match steps {
             Steps::Add(step) => fit((to - from) / step),
@@ -138,7 +138,7 @@ impl Range<'_> {
         }
     }
 
-    /// Whether all its values are whole numbers without a unit.
+    /// Returns true if all its values are whole numbers without a unit.
     fn counts(&self) -> bool {
         let step = self.table.get("step").map(|field| measure(field.node));
         let step = step.is_none_or(|step| step.is_some_and(|step| step.count));

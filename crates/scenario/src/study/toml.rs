@@ -6,7 +6,7 @@ use crate::error::Origin;
 use crate::write::quote;
 use std::fmt::Write;
 
-/// A value on one line.
+/// Writes a value on one line.
 pub(crate) fn inline_value(node: &Node) -> String {
     match &node.value {
         Value::Text(text) => quote(text),
@@ -29,7 +29,7 @@ pub(crate) fn inline_value(node: &Node) -> String {
     }
 }
 
-/// A value as results show it: a text without its quotes.
+/// Returns a value in the form of results: a text without its quotes.
 pub(crate) fn shown(node: &Node) -> String {
     match &node.value {
         Value::Text(text) => text.clone(),
@@ -37,7 +37,7 @@ pub(crate) fn shown(node: &Node) -> String {
     }
 }
 
-/// A key, quoted if it must be.
+/// Returns a key, quoted if necessary.
 pub(crate) fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.chars().all(bare) {
@@ -47,7 +47,7 @@ pub(crate) fn key(name: &str) -> String {
     }
 }
 
-/// A table under a header of its own, and those below it under theirs.
+/// Writes a table with its header, and tables below it with theirs.
 pub(crate) fn write_table(out: &mut String, path: &str, node: &Node) {
     let tables = |node: &Node| match &node.value {
         Value::List(items) => {
@@ -79,14 +79,15 @@ pub(crate) fn write_table(out: &mut String, path: &str, node: &Node) {
     }
 }
 
-/// The keys of a table, a line each.
+/// Writes the keys of a table, one per line.
 pub(crate) fn lines(node: &Node) -> String {
     let line = |entry: &&Entry| format!("{} = {}\n", key(&entry.name), inline_value(&entry.node));
     entries(node).iter().map(line).collect()
 }
 
-/// `[sweep]`: axes by their paths, then what is zipped and excluded. Axes stay in their order: one that
-/// comes after a `[[sweep.zip]]` is written as such a table of a single key, which means the same.
+/// Writes `[sweep]`: axes by their paths, then zipped and excluded ones. Axes keep their order. One
+/// that follows a `[[sweep.zip]]` is written as such a table with a single key, which is
+/// equivalent.
 pub(crate) fn write_sweep(out: &mut String, node: &Node) {
     let zips = tables_of(node, "zip").into_iter();
     let mut zips: Vec<(usize, String)> = zips.map(|item| (first(item), axes(item))).collect();
@@ -108,7 +109,7 @@ pub(crate) fn write_sweep(out: &mut String, node: &Node) {
     }
 }
 
-/// The tables of a list of `[sweep]`.
+/// Returns the tables of a list of `[sweep]`.
 fn tables_of<'a>(node: &'a Node, name: &str) -> Vec<&'a Node> {
     let entries = entries(node).into_iter();
     let lists = entries.filter(|entry| &*entry.name == name);
@@ -119,19 +120,19 @@ fn tables_of<'a>(node: &'a Node, name: &str) -> Vec<&'a Node> {
     items.flatten().collect()
 }
 
-/// Where the first value of a table stands in the file.
+/// Returns the place of the first value of a table in the file.
 fn first(node: &Node) -> usize {
     axes_of(node).first().map_or(0, |(_, leaf)| offset(leaf.at))
 }
 
-/// Values and their paths.
+/// Returns values and their paths.
 fn axes_of(node: &Node) -> Vec<(String, &Node)> {
     let mut found = leaves(node, "");
     found.retain(|(path, _)| !matches!(path.as_str(), "zip" | "exclude"));
     found
 }
 
-/// Values by their paths, a line each.
+/// Writes values by their paths, one per line.
 fn axes(node: &Node) -> String {
     let lines = axes_of(node).into_iter();
     lines.map(|(path, leaf)| axis(&path, leaf)).collect()
@@ -142,7 +143,7 @@ fn axis(path: &str, leaf: &Node) -> String {
     format!("{} = {}\n", parts.join("."), inline_value(leaf))
 }
 
-/// The entries of a table in the order of the file.
+/// Returns the entries of a table in the order of the file.
 fn entries(node: &Node) -> Vec<&Entry> {
     let Value::Table(table) = &node.value else {
         return Vec::new();

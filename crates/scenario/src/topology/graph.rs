@@ -1,40 +1,41 @@
-//! Nodes, the links that join them, and ways from one to another.
+//! Nodes, the links that join them, and paths between them.
 
 use goodqueue_types::{LinkId, Span};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// One direction of a link, as the network numbers it: link k is 2k forward and 2k + 1 backward.
+/// Returns one direction of a link by its number in the network: link k is 2k forward and 2k + 1
+/// backward.
 pub(crate) fn directed(link: usize, backward: bool) -> LinkId {
     LinkId((2 * link + usize::from(backward)) as u32)
 }
 
-/// The link of a direction, and whether it is the backward one.
+/// Returns the link of a direction, and true if the direction is backward.
 pub(crate) fn link_of(direction: LinkId) -> (usize, bool) {
     (direction.0 as usize / 2, direction.0 % 2 == 1)
 }
 
-/// Named nodes, and which two of them each link joins.
+/// Named nodes, and the two nodes that each link joins.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Graph {
     pub nodes: Vec<String>,
-    /// By link: forward is from the first to the second.
+    /// Ends of each link: forward is from the first to the second.
     ends: Vec<(usize, usize)>,
-    /// By node: the links that touch it, in the order of the file.
+    /// Links that touch each node, in the order of the file.
     touching: Vec<Vec<usize>>,
 }
 
-/// Where a walk stopped, and why it cannot go on.
+/// Place at which a walk stopped, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stray {
-    /// The link at this place of the route does not touch the node where the walk is.
+    /// The link at this place of the route does not touch the current node.
     Gap { place: usize, node: usize },
-    /// The link at this place leads to a node where the walk has been.
+    /// The link at this place leads to a node that was visited before.
     Loop { place: usize, node: usize },
 }
 
 impl Graph {
-    /// Nodes 0 to `links`, each joined to the next.
+    /// Returns a row of nodes 0 to `links`, each joined to the next.
     pub(crate) fn row(links: usize) -> Self {
         let mut graph = Self::default();
         for node in 0..=links {
@@ -67,12 +68,12 @@ impl Graph {
         self.ends[link]
     }
 
-    /// Links that touch a node, in the order of the file.
+    /// Returns the links that touch a node, in the order of the file.
     pub(crate) fn touching(&self, node: usize) -> &[usize] {
         &self.touching[node]
     }
 
-    /// Over a link from one of its ends to the other.
+    /// Crosses a link from one of its ends to the other.
     fn cross(&self, link: usize, node: usize) -> Option<(LinkId, usize)> {
         let (from, to) = self.ends[link];
         match node {
@@ -82,7 +83,7 @@ impl Graph {
         }
     }
 
-    /// Walks over these links one after the other: their directions and the node at the end.
+    /// Walks over these links one after the other. Returns their directions and the last node.
     pub(crate) fn walk(&self, from: usize, links: &[usize]) -> Result<(Vec<LinkId>, usize), Stray> {
         let mut node = from;
         let mut been = vec![from];
@@ -101,7 +102,7 @@ impl Graph {
     }
 }
 
-/// The same links the other way.
+/// Returns the same links in the opposite direction.
 pub(crate) fn back(way: &[LinkId]) -> Vec<LinkId> {
     let turned = way.iter().rev().map(|direction| {
         let (link, backward) = link_of(*direction);
@@ -110,17 +111,18 @@ pub(crate) fn back(way: &[LinkId]) -> Vec<LinkId> {
     turned.collect()
 }
 
-/// How far a node is from another: propagation there and back, then links.
+/// Distance of two nodes: propagation in both directions, then number of links.
 type Distance = (Span, usize);
 
-/// Shortest ways: the least propagation there and back, as the way back is over the same links;
-/// of equal ones the fewest links; of equal ones the one whose link comes first in the file where
-/// they part, seen from the start. So the ways from a to b and from b to a are equally long.
+/// Search for shortest paths. The length is the propagation in both directions, as the reverse path
+/// uses the same links. Among equal ones the path with the fewest links is taken. Among these it is
+/// the one whose link comes first in the file where they diverge, seen from the start. So the paths
+/// from a to b and from b to a have equal lengths.
 pub(crate) struct Router<'a> {
     graph: &'a Graph,
-    /// By link.
+    /// Propagation delay of each link, both directions.
     round_trips: Vec<Span>,
-    /// By destination: the distance of every node that reaches it.
+    /// Distances of all nodes that reach a destination, by destination.
     distances: BTreeMap<usize, Vec<Option<Distance>>>,
 }
 
@@ -133,7 +135,7 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// The way from one node to another, if there is any.
+    /// Returns the path from one node to another, if there is one.
     pub(crate) fn shortest(&mut self, from: usize, to: usize) -> Option<Vec<LinkId>> {
         let distances = self
             .distances
@@ -143,7 +145,7 @@ impl<'a> Router<'a> {
         let mut way = Vec::new();
         let mut node = from;
         while node != to {
-            // The first in the file of the links that are on a shortest way.
+            // The step takes the first link in the file that is on a shortest path.
             let step = self.graph.touching(node).iter().find_map(|link| {
                 let (direction, next) = self.graph.cross(*link, node)?;
                 let (span, links) = distances[next]?;
@@ -158,7 +160,7 @@ impl<'a> Router<'a> {
     }
 }
 
-/// Dijkstra's algorithm from the destination on.
+/// Runs Dijkstra's algorithm from the destination.
 fn distances(graph: &Graph, round_trips: &[Span], to: usize) -> Vec<Option<Distance>> {
     let mut distances: Vec<Option<Distance>> = vec![None; graph.nodes.len()];
     let mut reached = BinaryHeap::from([Reverse(((Span::ZERO, 0), to))]);

@@ -1,4 +1,4 @@
-//! One link: what its table says of both directions, but for the queues.
+//! A link: the keys of its table for both directions, except the queues.
 
 use crate::error::{Checked, Problem};
 use crate::law::Laws;
@@ -11,9 +11,9 @@ use goodqueue_sim::{Impairments, LossConfig, PoolConfig};
 use goodqueue_types::{Framing, Rate, Span};
 use std::path::Path;
 
-/// Longest time in seconds that a queue may take to empty; instants reach 18 million.
+/// Longest time in seconds that a queue may take to empty. Instants reach 18 million seconds.
 const LONGEST_BACKLOG: u128 = 10_000_000;
-/// Keys of links that mean nothing where the link only delays.
+/// Keys of links that have no meaning for a link that only delays.
 const LINK_MEANS_MORE: [&str; 6] = [
     "pool",
     "drop_list",
@@ -22,10 +22,10 @@ const LINK_MEANS_MORE: [&str; 6] = [
     "reorder",
     "duplicate",
 ];
-/// The largest IP packet with the most framing, in ATM cells.
+/// Largest IP packet with the largest framing, in ATM cells.
 const LARGEST_FRAME: u128 = (65_535_u128 + 1_024).div_ceil(48) * 53;
 
-/// The links of hosts at the near (lower) and far (higher) end of their path.
+/// Links of hosts at the near (lower) and far (higher) end of their path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Access {
     pub near: DuplexLink,
@@ -44,25 +44,25 @@ pub(crate) struct DuplexLink {
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LinkDirection {
-    /// The mean rate, where it changes.
+    /// Rate, or the mean rate if it changes.
     pub rate: Rate,
-    /// How the rate changes, if it does.
+    /// Changes of the rate, if it changes.
     pub service: Option<Service>,
     pub delay: Span,
     pub framing: Framing,
     pub queue: QueueConfig,
-    /// The shared buffer, by its place in the topology's list.
+    /// Index of the shared buffer in the topology's list.
     pub pool: Option<u32>,
     pub drop_list: Vec<u64>,
     pub loss: Option<LossConfig>,
     pub impairments: Impairments,
 }
 
-/// What all links of a topology are read with.
+/// Context for reading the links of a topology.
 pub(super) struct Common<'a> {
     pub framing: Framing,
     pub pools: &'a [PoolConfig],
-    /// Where files are looked for.
+    /// Folder relative to which files are searched.
     pub folder: &'a Path,
     /// Length of the run.
     pub duration: Span,
@@ -85,7 +85,7 @@ pub(super) fn read_access(
     Ok(Access { near, far })
 }
 
-/// Reads one link; what is missing comes from `base`, if there is one.
+/// Reads one link. Missing keys are taken from `base`, if there is one.
 pub(super) fn read_link(
     reader: &Reader<'_>,
     name: String,
@@ -103,8 +103,8 @@ pub(super) fn read_link(
     if base.is_none() && name != "access" {
         reader.require("delay")?;
     }
-    // What the far side does not say about its reverse direction it takes over from the near
-    // side's reverse direction only where it has not changed the forward one.
+    // The reverse direction of the far side has the near side's reverse direction as default only
+    // if the far side does not change the forward direction.
     let inherit = |key: &str| base.filter(|_| reader.get(key).is_none());
     let given = |key: &str| inherit(key).map(|base| &base.reverse);
     let (rate, service) = match given("rate").and(given("service")) {
@@ -130,8 +130,7 @@ pub(super) fn read_link(
     })
 }
 
-/// Reads one direction of a link; what is missing is as in `start`, but for losses and what
-/// happens on the way.
+/// Reads one direction of a link. Missing keys are as in `start`, except losses and impairments.
 fn read_direction(
     reader: &Reader<'_>,
     common: &Common<'_>,
@@ -158,7 +157,7 @@ fn read_direction(
     })
 }
 
-/// Refuses what only a link with a transmitter has; its queue is looked at with the other queues.
+/// Refuses keys that need a transmitter; the queue is checked with the other queues.
 fn refuse_more_than_delay(reader: &Reader<'_>) -> Checked<()> {
     for key in LINK_MEANS_MORE {
         let Some(field) = reader.get(key) else {
@@ -172,7 +171,7 @@ fn refuse_more_than_delay(reader: &Reader<'_>) -> Checked<()> {
     Ok(())
 }
 
-/// What is said of a link of unlimited rate, and means something only at others.
+/// Returns the problem of a key that has no meaning for a link of unlimited rate.
 pub(super) fn only_delays(field: &Field<'_>) -> Problem {
     let key = field.key.name;
     let message = format!("a link of unlimited rate only delays: \"{key}\" means nothing here");
@@ -186,12 +185,12 @@ pub(super) fn read_framing(reader: &Reader<'_>) -> Checked<Option<Framing>> {
 }
 
 impl LinkDirection {
-    /// Whether it has neither a queue nor a transmitter.
+    /// Returns true if it has neither a queue nor a transmitter.
     pub(crate) fn only_delays(&self) -> bool {
         self.rate == Rate::UNLIMITED
     }
 
-    /// A direction of which nothing is known yet; its rate, zero, must be given.
+    /// Returns a direction with defaults. Its rate, zero, must be given.
     fn plain(framing: Framing) -> Self {
         Self {
             rate: Rate(0),
@@ -208,7 +207,7 @@ impl LinkDirection {
 }
 
 impl DuplexLink {
-    /// Refuses a queue that could take longer to empty than instants can say.
+    /// Refuses a queue that could take longer to empty than instants can represent.
     pub(super) fn check_backlog(&self, table: &Reader<'_>, waiting: u128) -> Checked<()> {
         for direction in [&self.forward, &self.reverse] {
             let rate = direction.queue.drain_rate(direction.rate);

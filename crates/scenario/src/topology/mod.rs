@@ -1,5 +1,4 @@
-//! Links and how they are joined: a graph of nodes, whatever shape the scenario names, and the
-//! hosts' own.
+//! Links and their connections: a graph of nodes for every shape, and the hosts' own links.
 
 mod graph;
 mod link;
@@ -20,7 +19,7 @@ use goodqueue_types::{LinkId, Span};
 use link::{Common, read_access, read_framing, read_link};
 use std::path::Path;
 
-/// How a resolved scenario writes the links. Every other shape is a graph once it is read.
+/// Form of the links in a resolved scenario. Every other shape is a graph once it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Dumbbell,
@@ -33,16 +32,16 @@ pub(crate) enum Shape {
 pub(crate) struct Topology {
     pub shape: Shape,
     pub graph: Graph,
-    /// The links of the graph. Their directions are the network's first links, in this order.
+    /// Links of the graph. Their directions are the network's first links, in this order.
     pub trunk: Vec<DuplexLink>,
     pub access: Option<Access>,
     /// Buffers that links share.
     pub pools: Vec<PoolConfig>,
-    /// Where flows start and end that do not say.
+    /// Default ends of flows.
     pub usual_ends: UsualEnds,
 }
 
-/// Where flows start and end that do not say; flow i of a group takes entry i, and so on in turn.
+/// Default ends of flows; flow i of a group takes entry i, in turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UsualEnds {
     pub from: Vec<usize>,
@@ -50,8 +49,8 @@ pub(crate) struct UsualEnds {
 }
 
 impl Topology {
-    /// Reads everything but the queues, whose limits may depend on the flows. Files are looked for
-    /// from `folder` on; mean rates are those of a run of this duration.
+    /// Reads everything except the queues, whose limits may depend on the flows. Files are searched
+    /// relative to `folder`. Mean rates are those of a run of this duration.
     pub(crate) fn read(
         reader: &Reader<'_>,
         sketch: &Sketch,
@@ -91,7 +90,7 @@ impl Topology {
         })
     }
 
-    /// One direction of a link of the graph.
+    /// Returns one direction of a link of the graph.
     pub(crate) fn direction(&self, direction: LinkId) -> &LinkDirection {
         let (link, backward) = link_of(direction);
         let link = &self.trunk[link];
@@ -102,7 +101,7 @@ impl Topology {
         }
     }
 
-    /// The direction with this name in results (`bottleneck`, `bottleneck.reverse`).
+    /// Returns the direction with this name in results (`bottleneck`, `bottleneck.reverse`).
     pub(crate) fn find(&self, name: &str) -> Option<LinkId> {
         let (base, backward) = match name.strip_suffix(".reverse") {
             Some(base) => (base, true),
@@ -112,14 +111,14 @@ impl Topology {
         Some(directed(index, backward))
     }
 
-    /// The names of all reported links.
+    /// Returns the names of all reported links.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> + '_ {
         self.trunk
             .iter()
             .flat_map(|link| [link.name.clone(), format!("{}.reverse", link.name)])
     }
 
-    /// Whether a flow on this path crosses a link with a rate, there or back.
+    /// Returns true if a flow on this path crosses a link with a rate in either direction.
     pub(crate) fn has_rate(&self, path: &FlowPath) -> bool {
         let access = self.access.iter();
         let access = access.flat_map(|access| [&access.near, &access.far]);
@@ -129,13 +128,13 @@ impl Topology {
             || way.any(|link| !self.direction(*link).only_delays())
     }
 
-    /// Propagation over these links.
+    /// Returns the propagation delay over these links.
     pub(crate) fn propagation(&self, way: &[LinkId]) -> Span {
         let delays = way.iter().map(|link| self.direction(*link).delay);
         delays.fold(Span::ZERO, |sum, delay| sum + delay)
     }
 
-    /// Finds shortest ways.
+    /// Returns a search for shortest paths.
     pub(crate) fn router(&self) -> Router<'_> {
         let links = self.trunk.iter();
         let round_trips = links.map(|link| link.forward.delay + link.reverse.delay);

@@ -1,4 +1,4 @@
-//! The queues before all links, whose limits may depend on the flows that cross them.
+//! Queues before all links. Their limits may depend on the flows that cross the links.
 
 use super::link::{LinkDirection, only_delays};
 use super::{Sketch, Topology, directed};
@@ -11,9 +11,9 @@ use goodqueue_queue::{Limit, Place, QueueConfig};
 use goodqueue_types::{Rate, Span};
 
 impl Topology {
-    /// Reads the queues, with every limit resolved to packets or bytes.
-    /// No queue may hold more than its link can send within the reach of the clock; `waiting` is
-    /// more bytes than all flows together can have waiting.
+    /// Reads the queues and resolves every limit to packets or bytes. A queue must not hold more
+    /// than its link can send within the range of the clock. `waiting` is an upper bound on the
+    /// bytes that all flows have waiting.
     pub(crate) fn read_queues(
         &mut self,
         reader: &Reader<'_>,
@@ -90,7 +90,7 @@ impl Topology {
         Ok(())
     }
 
-    /// How many links share each buffer, and their largest frame.
+    /// Returns the number of links that share each buffer, and their largest frame.
     fn uses_of_pools(&self, traffic: &Traffic, hosts: usize) -> Vec<pool::Use> {
         let mut uses = vec![pool::Use::default(); self.pools.len()];
         let mut note = |direction: &LinkDirection, links, frame: u64| {
@@ -125,7 +125,7 @@ fn queue_of<'a>(reader: Option<&Reader<'a>>) -> Option<Field<'a>> {
     reader.and_then(|reader| reader.get("queue"))
 }
 
-/// The queue before a link: its own, or the usual one; without a word about it, all may wait.
+/// Reads the queue before a link: its own, or the default one; without either, an unlimited queue.
 fn read_queue(
     own: Option<Field<'_>>,
     usual: Option<Field<'_>>,
@@ -142,8 +142,7 @@ fn read_queue(
     })
 }
 
-/// Refuses a queue before a link of unlimited rate, but for one that says no more than that nothing
-/// is lost.
+/// Refuses a queue before a link of unlimited rate, except an unlimited queue.
 fn refuse_queue(field: &Field<'_>) -> Checked<()> {
     let (kind, table) = Reader::tagged(field)?;
     let limit = table.get("limit");
@@ -154,7 +153,7 @@ fn refuse_queue(field: &Field<'_>) -> Checked<()> {
     Err(only_delays(field))
 }
 
-/// Makes packets or bytes of a limit: times and BDPs are the bytes that the link sends in them.
+/// Converts a limit to packets or bytes: times and BDPs are the bytes that the link sends in them.
 pub(crate) fn resolve(
     stated: StatedLimit,
     rate: Rate,

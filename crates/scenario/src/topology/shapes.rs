@@ -1,5 +1,5 @@
-//! What each shape draws: nodes, and links with the table that each is read from. Star and tree
-//! write the tables of a graph's links out, so that all links are read alike.
+//! Nodes and links of each shape. Star and tree write out the tables of a graph's links, so that
+//! all links are read in the same way.
 
 use super::graph::Graph;
 use super::{Shape, UsualEnds};
@@ -12,9 +12,9 @@ use goodqueue_types::Span;
 use std::collections::BTreeSet;
 
 /// Base round-trip times of a tree's leaves in milliseconds: 18 from 20 to 534 with mean 217, as
-/// Dhamdhere, Jiang and Dovrolis (INFOCOM 2005) state of theirs without printing it. These rise
-/// quadratically, 20 + (263 i + 45 i²) / 34, made whole so that each sum of the first few is
-/// nearest.
+/// Dhamdhere, Jiang and Dovrolis (INFOCOM 2005) state without printing them. These increase
+/// quadratically, 20 + (263 i + 45 i²) / 34, rounded so that each partial sum is as close as
+/// possible.
 const LEAVES_MS: [u64; 18] = [
     20, 29, 41, 55, 72, 92, 114, 139, 166, 197, 230, 265, 304, 344, 388, 433, 483, 534,
 ];
@@ -27,7 +27,7 @@ pub(crate) struct Sketch {
     pub usual_ends: UsualEnds,
 }
 
-/// A link and the table that it is read from.
+/// A link and the table from which it is read.
 pub(crate) struct Drawn {
     pub name: String,
     node: Node,
@@ -42,7 +42,7 @@ impl Drawn {
 }
 
 impl Sketch {
-    /// Draws what a topology of this shape has.
+    /// Returns the nodes and links of a topology of this shape.
     pub(crate) fn read(shape: &str, topology: &Reader<'_>) -> Checked<Self> {
         match shape {
             "dumbbell" => {
@@ -112,7 +112,7 @@ fn check_number(topology: &Reader<'_>, key: &str, what: &str, links: usize) -> C
     Err(topology.problem(key, message, "write from 1 to 1000 [[topology.link]]"))
 }
 
-/// The name of a link, which no other has.
+/// Reads the name of a link, which must be unique.
 fn read_name(table: &Reader<'_>, index: usize, names: &mut BTreeSet<String>) -> Checked<String> {
     let name = table
         .name("name")?
@@ -127,11 +127,11 @@ fn read_name(table: &Reader<'_>, index: usize, names: &mut BTreeSet<String>) -> 
     Ok(name)
 }
 
-/// A graph as it grows.
+/// A graph under construction.
 #[derive(Default)]
 struct Drawing {
     graph: Graph,
-    /// Whether nodes are declared, so that links may name no others.
+    /// True if nodes are declared, so that links may not name others.
     declared: bool,
     links: Vec<Drawn>,
     names: BTreeSet<String>,
@@ -139,7 +139,7 @@ struct Drawing {
 }
 
 impl Drawing {
-    /// Adds the nodes and links that the file lists, and checks the whole.
+    /// Adds the nodes and links of the file, and checks the graph.
     fn finish(mut self, topology: &Reader<'_>) -> Checked<Sketch> {
         let nodes = match topology.get("node") {
             Some(field) => field.tables()?,
@@ -190,7 +190,7 @@ impl Drawing {
         })
     }
 
-    /// The node that a link names at one end.
+    /// Returns the node at one end of a link.
     fn end(&mut self, link: &Reader<'_>, key: &str) -> Checked<usize> {
         let field = link.require(key)?;
         let name = field.name()?;
@@ -208,7 +208,8 @@ impl Drawing {
         }
     }
 
-    /// Adds a link that the shape itself has: what the file says of all such, and `more` of it.
+    /// Adds a link of the shape, with the file's settings for all such links and the entries
+    /// `more`.
     fn draw(&mut self, pattern: &Pattern, name: String, more: Vec<Entry>, ends: (usize, usize)) {
         let mut table = pattern.table.clone();
         table.entries.extend(more);
@@ -223,7 +224,7 @@ impl Drawing {
     }
 }
 
-/// The table of like links.
+/// Table of equal links.
 struct Pattern {
     table: Table,
     at: Origin,
@@ -231,7 +232,7 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// What stands at a key, if its keys are those that such a table has.
+    /// Reads the table at a key, if its keys are those of such a table.
     fn read<'a>(topology: &Reader<'a>, key: &str) -> Checked<(Self, Reader<'a>)> {
         let field = topology.require(key)?;
         let reader = field.table()?;
@@ -267,7 +268,7 @@ impl Pattern {
     }
 }
 
-/// A switch whose port k leads to host k; the queue is before the way out.
+/// Builds a switch whose port k leads to host k; the queue is before the port.
 fn draw_star(topology: &Reader<'_>, drawing: &mut Drawing) -> Checked<()> {
     let ports = topology.require("ports")?.integer()?;
     let (port, _) = Pattern::read(topology, "port")?;
@@ -284,7 +285,7 @@ fn draw_star(topology: &Reader<'_>, drawing: &mut Drawing) -> Checked<()> {
     Ok(())
 }
 
-/// Leaves at their distances from the sink, all behind one target link.
+/// Builds leaves at their distances from the sink, all behind one target link.
 fn draw_tree(topology: &Reader<'_>, drawing: &mut Drawing) -> Checked<()> {
     let (target, table) = Pattern::read(topology, "target")?;
     let forward = table.require("delay")?.span()?;
@@ -313,7 +314,8 @@ fn draw_tree(topology: &Reader<'_>, drawing: &mut Drawing) -> Checked<()> {
         let name = format!("leaf{index}");
         let rest = Span(round_trip.0 - shared.0);
         let there = Span(rest.0.div_ceil(2));
-        // Without limits, whatever `topology.queue` says: these never lose.
+        // These queues have no limit, whatever `topology.queue` is, because they must not lose
+        // packets.
         let queue = || {
             let limit = leaf.text("limit", "unlimited");
             let entries = vec![limit];
@@ -342,7 +344,7 @@ fn draw_tree(topology: &Reader<'_>, drawing: &mut Drawing) -> Checked<()> {
     Ok(())
 }
 
-/// The leaves' base round-trip times, of which the target link takes `shared`.
+/// Reads the leaves' base round-trip times, of which the target link contributes `shared`.
 fn read_round_trips(topology: &Reader<'_>, shared: Span) -> Checked<Vec<Span>> {
     let Some(field) = topology.get("rtts") else {
         let shortest = Span::from_millis(LEAVES_MS[0]);

@@ -1,8 +1,8 @@
 //! Values with units: the one place where they are read and written.
 //!
-//! A value is a decimal number followed by its unit (`2Mbps`, `1.5ms`), with at most one space between
-//! them. What results print is read again (`2 Mb/s`, `8 packets`). A value must be exact in the unit
-//! that the simulator counts in (bits per second, picoseconds, bytes): nothing is rounded.
+//! A value is a decimal number followed by its unit (`2Mbps`, `1.5ms`), with at most one space
+//! between them. Printed results can be read again (`2 Mb/s`, `8 packets`). A value must be exact
+//! in the unit of the simulator (bits per second, picoseconds, bytes): nothing is rounded.
 
 mod quantity;
 
@@ -10,12 +10,12 @@ use crate::error::shorten;
 use goodqueue_types::{Rate, Span};
 use quantity::{LIMIT, PACKETS, Quantity, RATE, SIZE, SPAN};
 
-/// Why a value could not be read, and what to write instead.
+/// Reason why a value could not be read, and the text to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
-    /// What is wrong.
+    /// Description of the mistake.
     pub message: String,
-    /// What to write instead.
+    /// Text to write instead.
     pub help: String,
 }
 
@@ -36,8 +36,8 @@ impl std::fmt::Display for UnitError {
 
 impl std::error::Error for UnitError {}
 
-/// How a queue's limit was stated; [`Scenario::resolve_limit`](crate::Scenario::resolve_limit)
-/// makes packets or bytes of it.
+/// Queue limit as stated. [`Scenario::resolve_limit`](crate::Scenario::resolve_limit) converts it
+/// to packets or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatedLimit {
     /// Packets waiting.
@@ -52,12 +52,12 @@ pub enum StatedLimit {
     Unlimited,
 }
 
-/// Several times, as one text states them.
+/// Several times in one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatedSpans {
-    /// Each of them.
+    /// List of all times.
     Listed(Vec<Span>),
-    /// From the shorter to the longer; how many between is for the reader to say.
+    /// Range from the shorter to the longer; the reader decides on the number of times.
     Range(Span, Span),
 }
 
@@ -71,10 +71,10 @@ const MOST_BDP: u64 = 1_000_000_000_000;
 /// Millionths in one.
 pub(crate) const MILLION: u64 = 1_000_000;
 
-/// The units of rates, times and sizes with their factors, for whoever compares values.
+/// Units of rates, times and sizes with their factors, for comparisons of values.
 pub(crate) const UNITS: [&[(&str, u64)]; 3] = [RATE.units, SPAN.units, SIZE.units];
 
-/// The unit that a spelling of rates, times and limits means; any other text as it is.
+/// Returns the unit for a spelling of rates, times and limits; returns other texts unchanged.
 pub(crate) fn canonical(written: &str) -> &str {
     let quantities = [RATE, SPAN, LIMIT];
     let mut found = quantities.iter().map(|quantity| quantity.unit(written));
@@ -89,7 +89,7 @@ struct Decimal<'a> {
 }
 
 impl Decimal<'_> {
-    /// The number times `factor`, if that is whole.
+    /// Returns the number times `factor`, if that is whole.
     fn times(&self, factor: u64) -> Option<u128> {
         let product = self.digits.checked_mul(u128::from(factor))?;
         let divisor = 10u128.pow(self.scale);
@@ -98,7 +98,7 @@ impl Decimal<'_> {
 }
 
 impl Quantity {
-    /// The unit that is meant by what was written.
+    /// Returns the unit for a written one.
     fn unit<'a>(&self, written: &'a str) -> &'a str {
         let spelling = self.spellings.iter().find(|known| known.0 == written);
         spelling.map_or(written, |known| known.1)
@@ -115,7 +115,8 @@ pub(crate) enum WithUnits {
     Limit,
 }
 
-/// The units of a kind of value and their other spellings, as alternatives of a regular expression.
+/// Returns the units of a kind of value and their other spellings, as alternatives of a regular
+/// expression.
 pub(crate) fn pattern(kind: WithUnits) -> String {
     let quantities: &[Quantity] = match kind {
         WithUnits::Rate => &[RATE],
@@ -185,7 +186,7 @@ fn split<'a>(quantity: &Quantity, text: &'a str) -> Result<(Decimal<'a>, &'a str
     ))
 }
 
-/// What to say about a unit that is not one of `units`.
+/// Returns the message about a unit that is not one of `units`.
 fn refuse_unit(quantity: &Quantity, units: &[&str], number: &str, unit: &str) -> UnitError {
     let list = units.join(", ");
     if unit.is_empty() {
@@ -233,7 +234,7 @@ fn parse(quantity: &Quantity, text: &str, min: u64, max: u64) -> Result<u64, Uni
     within(quantity, text, value, min, max)
 }
 
-/// Checks bounds, and says both.
+/// Checks the bounds, and states both in the message.
 fn within(
     quantity: &Quantity,
     text: &str,
@@ -326,7 +327,8 @@ pub fn parse_spans(text: &str) -> Result<StatedSpans, UnitError> {
     Ok(StatedSpans::Range(from, to))
 }
 
-/// Two times that are meant as the ends of a range, with the unit of the second where the first has none.
+/// Returns two times that are the ends of a range; the first gets the unit of the second if it has
+/// none.
 fn ends(first: &str, last: &str) -> Option<(String, String)> {
     let (first, last) = (first.trim_matches(' '), last.trim_matches(' '));
     parse_span(last).ok()?;
@@ -380,7 +382,7 @@ pub fn parse_limit(text: &str) -> Result<StatedLimit, UnitError> {
     }
 }
 
-/// What to say about a unit that is none of packets, bytes, times and BDPs.
+/// Returns the message about a unit other than packets, bytes, times and BDPs.
 fn refuse_limit(number: &str, unit: &str) -> UnitError {
     let units = ["p", "B", "kB", "MB", "KiB", "MiB", "ms", "s", "bdp"];
     let trap = |quantity: &&Quantity| quantity.traps.iter().any(|trap| trap.0 == unit);

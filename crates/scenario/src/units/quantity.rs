@@ -1,16 +1,16 @@
-//! The kinds of values: their units, and what people write by mistake.
+//! The kinds of values: their units and common mistakes.
 
-/// A kind of value: its units with their factors, and what people write by mistake.
+/// A kind of value: its units with their factors, and common mistakes.
 pub(super) struct Quantity {
-    /// With its article, for messages.
+    /// Its noun with its article, for messages.
     pub noun: &'static str,
     pub example: &'static str,
     /// Unit of a written zero.
     pub zero: &'static str,
     pub units: &'static [(&'static str, u64)],
-    /// Other spellings of a unit that are read as well, each with the unit: those that results print.
+    /// Other accepted spellings of a unit, each with the unit: those in printed results.
     pub spellings: &'static [(&'static str, &'static str)],
-    /// (written, message, help); `#` stands for the number.
+    /// Common mistakes (written, message, help); `#` represents the number.
     pub traps: &'static [(&'static str, &'static str, &'static str)],
 }
 

@@ -1,29 +1,29 @@
-//! What workloads can put on a link.
+//! Upper bounds of workloads' packets on a link.
 
 use goodqueue_sim::{PacketSize, SessionConfig, VoiceConfig, WorkloadConfig};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::Span;
 
-/// The most that a link adds to a packet.
+/// Largest number of bytes that a link adds to a packet.
 const FRAMING: u128 = 1_024;
-/// The largest IP packet.
+/// Largest IP packet in bytes.
 const LARGEST_PACKET: u128 = 65_535;
 
-/// More frame bytes than a flow can have waiting in the network at once.
+/// Returns an upper bound on the frame bytes of a flow that wait in the network at once.
 pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
-    // Twice the mean, and a thousand, is out of reach of a Poisson source.
+    // A Poisson source does not reach twice the mean plus a thousand.
     let events = |interval: Span| 2 * u128::from(duration.0 / interval.0.max(1)) + 1_000;
     let datagrams = |interval: Span, bytes: u128| events(interval) * (bytes + FRAMING);
     let window = |tcp: &TcpConfig| {
         let mss = u128::from(tcp.mss);
         let window = tcp.receive_window.max(tcp.initial_window.bytes(tcp.mss));
-        // Each segment twice: data, and as many retransmissions or ACKs.
+        // Each segment counts twice: data, and as many retransmissions or ACKs.
         let segments = 2 * (u128::from(window) / mss + 1);
         segments * (mss + u128::from(tcp.header) + FRAMING)
     };
     match workload {
         WorkloadConfig::Bulk { tcp, .. } => window(tcp),
-        // Data go both ways.
+        // Data travel in both directions.
         WorkloadConfig::Echo { tcp, .. } => 2 * window(tcp),
         WorkloadConfig::Game(game) => [&game.client, &game.server]
             .map(|side| datagrams(side.interval, LARGEST_PACKET))
@@ -60,16 +60,16 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
     }
 }
 
-/// The largest IP packet from client to server, or the other way.
+/// Returns the largest IP packet from client to server, or backward.
 pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
     match workload {
-        // Data go both ways.
+        // Data travel in both directions.
         WorkloadConfig::Session { tcp, .. } | WorkloadConfig::Echo { tcp, .. } => {
             u64::from(tcp.header_bytes()) + u64::from(tcp.mss)
         }
         WorkloadConfig::Bulk { tcp, .. } => {
             let options = if tcp.option_bytes && tcp.recovery == goodqueue_tcp::Recovery::Sack {
-                // An ACK with all its SACK blocks.
+                // This is the size of an ACK with all its SACK blocks.
                 let room = if tcp.timestamps.is_some() { 3 } else { 4 };
                 let blocks = u64::from(tcp.details.sack_blocks).min(room);
                 8 * blocks + u64::from(tcp.details.sack_option_overhead)
@@ -83,7 +83,7 @@ pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
             }
         }
         WorkloadConfig::Ping { packet, .. } => u64::from(*packet),
-        // There may be no largest; the mean stands for it, as for exponential sizes below.
+        // There may be no largest size; the mean is used instead, as for exponential sizes below.
         WorkloadConfig::Game(game) => {
             let side = if backward { &game.server } else { &game.client };
             side.packet.mean() as u64
@@ -97,7 +97,7 @@ pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
             packet: PacketSize::Fixed(packet),
             ..
         } => u64::from(*packet),
-        // There is no largest; packets are converted by the mean.
+        // There is no largest size; packets are converted with the mean.
         WorkloadConfig::Poisson {
             packet: PacketSize::Exponential(mean),
             ..

@@ -1,4 +1,4 @@
-//! What flows do: workloads read, written, and what they can put on a link.
+//! Workloads of flows: reading, writing, and their largest packets.
 
 mod extent;
 mod session;
@@ -18,14 +18,14 @@ use goodqueue_types::{Bytes, Span};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What is around flows, as far as their workloads depend on it.
+/// Surroundings of flows on which their workloads depend.
 pub(crate) struct Around<'a> {
-    /// Files are looked for from here on.
+    /// Folder relative to which files are searched.
     pub folder: &'a Path,
     pub topology: &'a Topology,
 }
 
-/// The TCP of a workload that has one.
+/// Returns the TCP configuration of a workload that has one.
 pub(crate) fn tcp_of(workload: &WorkloadConfig) -> Option<&Arc<TcpConfig>> {
     match workload {
         WorkloadConfig::Bulk { tcp, .. }
@@ -41,7 +41,7 @@ pub(crate) fn tcp_of(workload: &WorkloadConfig) -> Option<&Arc<TcpConfig>> {
     }
 }
 
-/// The time between packets of clients that keep time; two of them differ by their phase.
+/// Returns the time between packets of periodic clients, which differ in their phase.
 pub(crate) fn period(workload: &WorkloadConfig) -> Option<Span> {
     match workload {
         WorkloadConfig::ConstantBitRate { interval, .. }
@@ -52,7 +52,7 @@ pub(crate) fn period(workload: &WorkloadConfig) -> Option<Span> {
     }
 }
 
-/// Reads the `workload` of flows on this path, and their `tcp` over that of all flows.
+/// Reads the `workload` of flows on this path, and their `tcp` table over that of all flows.
 pub(crate) fn read(
     flow: &Reader<'_>,
     common_tcp: Option<&Reader<'_>>,
@@ -144,7 +144,7 @@ fn read_on_off(table: &Reader<'_>, laws: Laws<'_>) -> Checked<WorkloadConfig> {
     })
 }
 
-/// What an echo answers to each piece: bytes, or a share of it.
+/// Reads the reply of an echo to each piece: bytes, or a share of it.
 fn read_reply(field: &Field<'_>) -> Checked<EchoReply> {
     if !field.as_text().is_some_and(|text| text.ends_with('%')) {
         return field.size().map(EchoReply::Bytes);
@@ -167,7 +167,7 @@ fn read_game(table: &Reader<'_>, laws: Laws<'_>) -> Checked<GameConfig> {
             },
         })
     };
-    // Sixty updates a second there, and thirty back.
+    // The client sends sixty updates a second, and the server thirty.
     let (client, server) = (Span(16_666_666_667), Span(33_333_333_333));
     Ok(GameConfig {
         client: side("interval", client, "packet", 80.0)?,
@@ -183,7 +183,7 @@ fn read_amount(table: &Reader<'_>) -> Checked<Option<u64>> {
     }
 }
 
-/// Mean time between things of so many bytes, from the interval itself or from their rate.
+/// Reads the mean time between items of `bytes` bytes, from the interval itself or from their rate.
 fn read_interval(table: &Reader<'_>, rate: &'static str, bytes: u64) -> Checked<Span> {
     match (table.rate(rate)?, table.span("interval")?) {
         (Some(speed), None) => {

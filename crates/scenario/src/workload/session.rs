@@ -1,4 +1,4 @@
-//! Applications over TCP connections that come and go.
+//! Applications over TCP connections that open and close.
 
 use super::{Around, read_interval};
 use crate::error::{Checked, Problem, shorten};
@@ -13,9 +13,9 @@ use goodqueue_types::{LinkId, Rate, Span};
 
 /// Bytes of the request for a download.
 const REQUEST: u64 = 200;
-/// Seconds between requests that wait for no answer, on average at least.
+/// Smallest mean time in seconds between requests that do not wait for a reply.
 const LEAST_PERIOD: f64 = 1e-6;
-/// Answers to one request: each is kept until it is due.
+/// Largest number of replies to one request, because each is stored until it is due.
 const MOST_REPLIES: f64 = 10_000.0;
 
 /// Reads a session of this kind.
@@ -35,7 +35,7 @@ pub(super) fn read(
     }
 }
 
-/// A law, or this one if the key is left out.
+/// Reads a distribution, or returns this one if the key is omitted.
 fn read_or(
     table: &Reader<'_>,
     key: &str,
@@ -54,8 +54,8 @@ fn mean_bytes(size: &Law) -> u64 {
     libm::round(size.mean()).max(1.0) as u64
 }
 
-/// A load that is a share of a link's rate, with the link: the one named `of`, or the slowest
-/// between routers that the data cross (those of the first flow, where paths differ).
+/// Reads a load that is a share of a link's rate, with the link. It is the link named `of`, or the
+/// slowest link between routers that the data of the first flow cross.
 fn share_of_a_link<'a>(
     table: &Reader<'_>,
     down: bool,
@@ -105,7 +105,7 @@ fn no_rate(field: &Field<'_>) -> Problem {
     field.problem(message, help)
 }
 
-/// The mean interval at which the frames of transfers' data take this share of a link.
+/// Returns the mean interval at which the frames of transfers' data have this share of a link.
 fn link_interval(
     table: &Reader<'_>,
     share: f64,
@@ -118,7 +118,7 @@ fn link_interval(
         return Err(table.problem("interval", message, "keep one of the two"));
     }
     let (mean, mss) = (size.mean().max(1.0), f64::from(tcp.mss));
-    // The last segment of a size that varies is half a segment too long, on average.
+    // The last segment of a varying size is on average half a segment too long.
     let segments = match size {
         Law::Fixed(bytes) => libm::ceil(bytes / mss),
         _ => mean / mss + 0.5,
@@ -162,7 +162,7 @@ fn read_exchanges(table: &Reader<'_>, laws: Laws<'_>) -> Checked<ExchangesConfig
     let bytes = |key| read_or(table, key, Law::Fixed(200.0), |field| laws.sizes(field));
     let pause = laws.times(&table.require("pause")?)?;
     let periodic = table.flag("periodic")?.unwrap_or(false);
-    // After answers any pause will do: they take a round trip.
+    // After replies any pause is possible, because they take a round trip.
     if periodic && pause.mean() < LEAST_PERIOD {
         let message = "requests this close to each other would fill the connection for ever";
         let help = "write at least \"1us\", or leave periodic out";
@@ -216,10 +216,11 @@ fn read_video(table: &Reader<'_>) -> Checked<VideoConfig> {
     let max_buffer = span("max_buffer", Span::from_secs(60))?;
     let startup = span("startup", segment)?;
     let reservoir = span("reservoir", Span(max_buffer.0 / 4))?;
-    // The lower and the upper reservoir of Huang et al. (2014): the rest up to 90 % of the buffer.
+    // The lower and the upper reservoir are those of Huang et al. (2014): the rest up to 90 % of
+    // the buffer.
     let usual = Span(max_buffer.0 / 10 * 9).saturating_sub(reservoir);
     let cushion = span("cushion", usual)?;
-    // Whole segments are in the buffer before it plays.
+    // Only whole segments are in the buffer before playback begins.
     if startup.0.div_ceil(segment.0) > max_buffer.0 / segment.0 {
         let message = "the buffer never holds so many segments as it takes to begin";
         let help = "write a longer max_buffer, or a shorter startup or segment";
@@ -245,7 +246,7 @@ fn read_video(table: &Reader<'_>) -> Checked<VideoConfig> {
     })
 }
 
-/// Bit rates, rising.
+/// Reads bit rates in ascending order.
 fn read_ladder(table: &Reader<'_>) -> Checked<Vec<Rate>> {
     let Some(field) = table.get("ladder") else {
         let usual = [350_000, 750_000, 1_500_000, 3_000_000, 6_000_000];

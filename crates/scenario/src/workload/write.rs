@@ -1,4 +1,4 @@
-//! A workload as one writes it.
+//! Writing of workloads as TOML.
 
 use crate::law::{write_seconds, write_sizes, write_times};
 use crate::units::{format_rate, format_size, format_span};
@@ -9,7 +9,7 @@ use goodqueue_sim::{
 };
 use goodqueue_types::Span;
 
-/// A workload as one writes it in TOML.
+/// Writes a workload as TOML.
 pub(crate) fn write(workload: &WorkloadConfig) -> String {
     let packet = |bytes: u32| ("packet", plain(format_size(bytes.into())));
     let kind = |kind: &str| ("kind", plain(kind));

@@ -1,4 +1,4 @@
-//! What a valid file means.
+//! Valid files and their meaning.
 
 use goodqueue_queue::Limit;
 use goodqueue_scenario::{

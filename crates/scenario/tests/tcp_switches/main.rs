@@ -1,6 +1,6 @@
-//! Whatever switches of TCP are combined, a link keeps sane: what is sent again was lost, the link is
-//! used, and losses are those of the law of the congestion control. `TCP_SWITCHES_CASES` is the number
-//! of combinations, `TCP_SWITCHES_SEED` the first seed; both are printed.
+//! Random combinations of TCP switches satisfy basic laws: retransmitted data were lost, the link
+//! is used, and losses are those of the law of the congestion control. `TCP_SWITCHES_CASES` is the
+//! number of combinations, `TCP_SWITCHES_SEED` the first seed; both are printed.
 
 mod road;
 mod switches;
@@ -11,7 +11,8 @@ use goodqueue_types::RandomStream;
 use road::{Fault, Road, Seen, config, fault, look};
 use switches::{Choice, Switch};
 
-/// What is wrong with a run of this `[tcp]`, and what was seen: None if the file is refused.
+/// Runs this `[tcp]` table. Returns its fault, if any, and the measurements; None if the file is
+/// refused.
 fn look_at(road: Road, tcp: &str) -> Option<(Option<Fault>, Seen)> {
     let text = road.toml() + tcp;
     let network = match Scenario::parse(text.as_bytes(), "switches", &[]) {
@@ -26,7 +27,7 @@ fn look_at(road: Road, tcp: &str) -> Option<(Option<Fault>, Seen)> {
     Some((fault(road, config(&network), &seen), seen))
 }
 
-/// The fewest of the switches that show the same fault, as a table of a file.
+/// Returns the fewest of the switches with the same fault, as a table of a file.
 fn shrink(road: Road, switches: &[Switch], mut choices: Vec<Choice>, same: Fault) -> String {
     let mut at = 0;
     while at < choices.len() {
@@ -72,7 +73,7 @@ fn any_combination_keeps_sane() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Combinations that lost from a third to nine tenths of what they sent.
+/// These combinations lost from a third to nine tenths of the segments sent.
 #[test]
 fn former_storms_are_over() {
     let mut faults = Vec::new();

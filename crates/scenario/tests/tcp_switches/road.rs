@@ -1,4 +1,4 @@
-//! A link with its flows, what is seen of them, and what would be wrong with it.
+//! A link with its flows, their measurements, and the faults that these may show.
 
 use crate::switches::below;
 use goodqueue_sim::{FlowOutcome, Network, Outcome, WorkloadConfig};
@@ -11,9 +11,9 @@ pub struct Road {
     pub flows: u32,
     /// Shortest and longest round-trip time without queue, in milliseconds.
     pub rtt_ms: (u32, u32),
-    /// Packets that fit into the path, per flow.
+    /// Number of packets per flow that fit into the path.
     pub pipe: u32,
-    /// Packets of buffer, per flow.
+    /// Number of packets of buffer per flow.
     pub buffer: u32,
     pub seed: u64,
 }
@@ -27,7 +27,7 @@ impl Road {
             flows,
             rtt_ms: (shortest, shortest * [1, spread][below(random, 2)]),
             pipe: [4, 8, 15, 25][below(random, 4)],
-            // A single ACK may let several packets go at once.
+            // A single ACK may release several packets at once.
             buffer: if flows == 1 {
                 [10, 20][below(random, 2)]
             } else {
@@ -45,12 +45,13 @@ impl Road {
         f64::from(self.flows * self.pipe) * 1500.0 / self.mean_rtt_s()
     }
 
-    /// Long enough for some hundred windows of each flow and for timeouts of a second.
+    /// Returns a duration with several hundred windows of each flow, and with time for timeouts of
+    /// a second.
     fn duration_s(self) -> f64 {
         (300.0 * self.mean_rtt_s()).max(30.0)
     }
 
-    /// All of the file but `[tcp]`.
+    /// Returns the whole file except `[tcp]`.
     pub fn toml(self) -> String {
         let Self { flows, seed, .. } = self;
         let duration = self.duration_s();
@@ -82,22 +83,22 @@ workload = {{ kind = "bulk" }}
     }
 }
 
-/// What was seen, after the warm-up but for `ever_lost`.
+/// Measurements after the warm-up, except `ever_lost`.
 #[derive(Debug)]
 pub struct Seen {
     sent: f64,
     lost: f64,
-    /// Losses of the warm-up included: what was lost then may be sent again later.
+    /// Losses including the warm-up, because those may be retransmitted later.
     ever_lost: f64,
     resent: f64,
     timeouts: f64,
-    /// Share of the link that carried data for the first time.
+    /// Share of the link with data sent for the first time.
     goodput: f64,
-    /// The losses that the law of the congestion control has for the windows seen.
+    /// Loss rate by the law of the congestion control for the measured windows.
     law: f64,
     /// Mean window of a flow, in packets.
     window: f64,
-    /// Many flows in the range of the law: it bounds the losses from below, too.
+    /// True for many flows in the range of the law, which then is also a lower bound on the losses.
     pub law_holds: bool,
 }
 
@@ -138,7 +139,7 @@ pub fn look(network: &Network, outcome: &Outcome) -> Seen {
     seen
 }
 
-/// The share of packets lost at this mean window, in packets.
+/// Returns the share of packets lost at this mean window, in packets.
 fn law(tcp: &TcpConfig, window: f64, rtt_s: f64) -> f64 {
     // Window √(α(2 − β)/(2βp)) of additive increase by α and decrease by the share β; with 1 and ½ that
     // of Mathis and others (CCR 1997), √(3/(2p)).
@@ -151,21 +152,21 @@ fn law(tcp: &TcpConfig, window: f64, rtt_s: f64) -> f64 {
             let cube = 0.4 * (3.0 + cubic.beta) / (4.0 * (1.0 - cubic.beta));
             aimd(1.0, 0.5).max(cube.cbrt() * rtt_s / window.powf(4.0 / 3.0))
         }
-        // Below a hundred segments it grows as Reno, and gives up an eighth.
+        // It grows as Reno below a hundred segments, and reduces by an eighth.
         Control::Scalable(_) => aimd(1.0, 0.125),
         _ => aimd(1.0, 0.5),
     }
 }
 
-/// Many flows on a full link whose windows follow losses, not the receiver's window, and
-/// that recover without timeouts.
+/// Returns true for many flows on a full link whose windows depend on losses, not on the receiver's
+/// window, and that recover without timeouts.
 fn law_holds(tcp: &TcpConfig, seen: &Seen, flows: usize) -> bool {
     let additive = matches!(
         tcp.congestion_control,
         Control::Reno | Control::Gaimd { .. } | Control::Cubic(_)
     );
     let has_room = largest_window(tcp) > 4.0 * seen.window * f64::from(tcp.mss);
-    // Then each step of the window takes more ACKs than the law has it.
+    // Otherwise each step of the window takes more ACKs than the law assumes.
     let counts = tcp.byte_counting || tcp.ack_every == 1;
     additive
         && tcp.recovery == Recovery::Sack
@@ -183,7 +184,7 @@ fn largest_window(tcp: &TcpConfig) -> f64 {
     tcp.receive_window.min(scaled) as f64
 }
 
-/// Faults that a run may have.
+/// Faults of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     MoreSentAgainThanLost,
@@ -194,7 +195,7 @@ pub enum Fault {
 }
 
 pub fn fault(road: Road, tcp: &TcpConfig, seen: &Seen) -> Option<Fault> {
-    // A minimum below RFC 6298's second may be shorter than what an ACK is held back.
+    // A minimum below the second of RFC 6298 may be shorter than the delay of an ACK.
     let patient = tcp.rto.minimum.as_secs_f64() >= 1.0;
     if seen.resent > most_resent(tcp, seen) {
         Some(Fault::MoreSentAgainThanLost)

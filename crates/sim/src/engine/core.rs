@@ -5,17 +5,17 @@
     reason = "two functions hold all that happens to a packet; a call for each of its steps took a tenth of the run time"
 )]
 
-use crate::agent::{Agent, agents, sender_of};
-use crate::event_queue::{Event, EventQueue, Kind};
-use crate::line::Lines;
+use crate::engine::event_queue::{Event, EventQueue, Kind};
+use crate::engine::line::Lines;
+use crate::engine::probe::Probe;
+use crate::engine::routing::{AT_ONCE, Routing, STRETCH};
+use crate::host::agent::{Agent, agents, sender_of};
+use crate::link::served_link::{ServedLink, Service};
+use crate::link::shared_buffer::{SharedBuffer, shared_buffers};
 use crate::link::{Link, Offer};
-use crate::link_meter::{LinkMeter, Window};
-use crate::loss_bursts::meters;
-use crate::probe::Probe;
-use crate::routing::{AT_ONCE, Routing, STRETCH};
-use crate::served_link::{ServedLink, Service};
-use crate::shared_buffer::{SharedBuffer, shared_buffers};
-use crate::signals::Signals;
+use crate::measure::link_meter::{LinkMeter, Window};
+use crate::measure::loss_bursts::meters;
+use crate::measure::signals::Signals;
 use crate::{Network, PoolOutcome, Totals};
 use goodqueue_queue::Verdict;
 use goodqueue_types::{DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Span, Time};

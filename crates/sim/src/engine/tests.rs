@@ -146,7 +146,7 @@ impl PacketSink for Counted {
 /// Five packets wait, one is transmitted, and few are in flight. The engine reports at most the
 /// start, the end and the arrival of each ahead of time, however long the run.
 #[test]
-fn what_is_told_ahead_of_time_is_of_packets_on_their_way() {
+fn events_reported_ahead_are_of_packets_in_flight() {
     let mut network = network();
     network.end = Time::ZERO + Span::from_secs(200);
     let mut counted = Counted(0);
@@ -193,7 +193,7 @@ fn whether_to_go_on_is_asked_by_events() {
 }
 
 #[test]
-fn a_run_that_is_told_to_stop_stops_within_a_block() {
+fn a_stopped_run_ends_within_a_block() {
     let mut network = network();
     network.end = Time::ZERO + Span::from_secs(1_000_000);
     let mut left = 3;
@@ -207,7 +207,7 @@ fn a_run_that_is_told_to_stop_stops_within_a_block() {
 /// A user's queue discipline that failed in the last block has lost packets. `go_on` then returns
 /// false at the end, and the run has no outcome.
 #[test]
-fn a_run_that_is_told_to_stop_at_its_end_has_no_outcome() {
+fn a_run_stopped_at_its_end_has_no_outcome() {
     let network = network();
     assert_eq!(run_while(&network, |now| now < network.end), None);
 }

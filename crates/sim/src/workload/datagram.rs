@@ -161,7 +161,7 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::fit::{assert_follows, distance};
+    use crate::workload::law::fit::{assert_follows, distance};
 
     /// Returns the times of the packets before `end`.
     fn times(mut source: Source, end: Time) -> Vec<Time> {

@@ -4,6 +4,7 @@ mod bulk;
 mod datagram;
 mod echo;
 mod game;
+pub mod law;
 mod ping;
 mod receipts;
 pub mod session;

@@ -3,7 +3,7 @@
 
 use super::receipts::Receipts;
 use super::session::{AppOutcome, Metric};
-use crate::e_model::{Codec, mos, rating};
+use crate::measure::e_model::{Codec, mos, rating};
 use goodqueue_types::{Packet, Span, Time};
 
 /// Parameters of one direction of a call with G.711.
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_its_playout_is_lost() {
+    fn packets_after_their_playout_count_as_lost() {
         let mut listener = listener(Time::ZERO);
         // Each packet is played 70 ms after it was sent.
         let ms = Span::from_millis;
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_before_the_warm_up_ends_sets_the_buffer_and_does_not_count() {
+    fn packets_before_the_warm_up_set_the_buffer_and_do_not_count() {
         let mut listener = listener(Time::ZERO + Span::from_millis(50));
         hear(&mut listener, 0, Span::from_millis(10));
         hear(&mut listener, 1, Span::from_millis(29));

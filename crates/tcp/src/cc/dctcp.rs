@@ -292,7 +292,7 @@ mod tests {
         path.run(Span::from_secs(1));
         let outcome = path.run(Span::from_secs(1));
         let waiting = outcome.delay * 1e9 / 8.0 / 1000.0;
-        assert!(outcome.utilisation > 0.99, "{outcome:?}");
+        assert!(outcome.utilization > 0.99, "{outcome:?}");
         assert!((10.0..25.0).contains(&waiting), "{waiting}");
         assert!(outcome.loss == 0.0);
     }

@@ -165,7 +165,7 @@ mod tests {
             let share = outcome.delay / target.as_secs_f64();
             assert!((0.9..1.1).contains(&share), "{target:?}: {outcome:?}");
             assert!(
-                outcome.utilisation > 0.99 && outcome.loss == 0.0,
+                outcome.utilization > 0.99 && outcome.loss == 0.0,
                 "{outcome:?}"
             );
         }

@@ -8,8 +8,6 @@ mod dctcp;
 mod gaimd;
 mod illinois;
 mod ledbat;
-mod max_filter;
-mod policer;
 mod reno;
 mod scalable;
 mod slow_start;
@@ -253,6 +251,29 @@ pub trait CongestionControl: std::fmt::Debug {
     }
 }
 
+/// A congestion control that is defined outside this crate, by its name in results. Two are equal if
+/// their names are.
+#[derive(Clone, Copy, Debug)]
+pub struct CustomControl {
+    /// Name in results.
+    pub name: &'static str,
+    /// Returns the control of a new connection.
+    pub make: fn(&TcpConfig) -> Box<dyn CongestionControl + Send>,
+}
+
+impl CustomControl {
+    /// Returns the name in results.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl PartialEq for CustomControl {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
 /// Returns the configured control, for a control of the caller's that contains it.
 pub fn built_in(config: &TcpConfig) -> Box<dyn CongestionControl + Send> {
     Box::new(Controller::new(config))
@@ -292,6 +313,9 @@ macro_rules! controls {
                     beta: f64 = 0.5 => SHARE.example("0.125");
                 },
                 $($(#[$doc])* $kind(parameters: $config) = $word($word),)+
+                ;
+                /// A control that is defined outside this crate.
+                Custom(CustomControl)
             }
         }
 
@@ -316,6 +340,7 @@ macro_rules! controls {
                     $(CongestionControlConfig::$kind(parameters) => {
                         Self::$kind(Box::new(<$state>::new(config, parameters)))
                     })+
+                    CongestionControlConfig::Custom(custom) => Self::Custom((custom.make)(config)),
                 }
             }
         }

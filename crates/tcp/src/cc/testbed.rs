@@ -162,7 +162,7 @@ struct Flying {
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     /// Share of the link's rate that was used.
-    pub utilisation: f64,
+    pub utilization: f64,
     /// Mean queueing delay of the packets acknowledged, in seconds.
     pub delay: f64,
     /// Share of the packets that was lost.
@@ -206,7 +206,7 @@ impl Bottleneck {
         let capacity = self.rate.bytes_in(span).0 as f64;
         let count = count.max(1) as f64;
         Outcome {
-            utilisation: (self.delivered - delivered) as f64 / capacity,
+            utilization: (self.delivered - delivered) as f64 / capacity,
             delay: delay / count,
             loss: (self.lost - lost) as f64 / (self.sent - sent).max(1) as f64,
         }

@@ -150,14 +150,14 @@ mod tests {
         path.run(Span::from_secs(20));
         let outcome = path.run(Span::from_secs(20));
         assert!(outcome.loss == 0.0);
-        (outcome.utilisation, outcome.delay * 10e6 / 8.0 / 1460.0)
+        (outcome.utilization, outcome.delay * 10e6 / 8.0 / 1460.0)
     }
 
     /// One flow keeps between α and β packets waiting, including the one in service.
     #[test]
     fn alpha_to_beta_packets_wait() {
-        let (utilisation, waiting) = queue(VegasConfig::default());
-        assert!(utilisation > 0.99, "{utilisation}");
+        let (utilization, waiting) = queue(VegasConfig::default());
+        assert!(utilization > 0.99, "{utilization}");
         assert!((2.0..=4.5).contains(&waiting), "{waiting}");
         let (_, waiting) = queue(VegasConfig {
             alpha: 10.0,

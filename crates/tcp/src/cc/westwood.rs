@@ -137,7 +137,7 @@ mod tests {
             let threshold = path.control.ssthresh() as f64 / 1460.0;
             assert!((30.0..=36.5).contains(&threshold), "{limit}: {threshold}");
             let outcome = path.run(Span::from_secs(60));
-            assert!(outcome.utilisation > 0.97, "{limit}: {outcome:?}");
+            assert!(outcome.utilization > 0.97, "{limit}: {outcome:?}");
         }
     }
 }

@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_fails() {
+    fn unknown_commands_fail() {
         for code in [
             "assert tcpi_unheard_of == 1",
             "import os",

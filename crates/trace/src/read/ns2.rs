@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_packet_has_makes_a_line_bad() {
+    fn impossible_values_make_a_line_bad() {
         let good = |kind: &str, size: u64| {
             let line = format!("r 1 0 2 {kind} {size} ------- 0 0.0 3.1 225 610\n");
             Ns2Trace::new(line.as_bytes())

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_stands_at_its_index() {
+    fn every_reason_is_at_its_index() {
         for (index, skip) in Skip::ALL.into_iter().enumerate() {
             assert_eq!(skip as usize, index, "{}", skip.name());
         }

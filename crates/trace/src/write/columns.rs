@@ -1,4 +1,4 @@
-//! Files of two columns, time and a number, as gnuplot and xgraph read them.
+//! Files of two columns, time and a number, for gnuplot and xgraph.
 
 use crate::write::TraceWriter;
 use goodqueue_types::{Body, Direction, FlowId, LinkId, PacketEvent, PacketEventKind, Span, Time};
@@ -7,34 +7,35 @@ use std::io::{self, Write};
 /// Bytes of the IP and UDP headers of a datagram.
 const UDP_HEADERS: u32 = 28;
 
-/// What is written down.
+/// Quantity that is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
-    /// A flow's congestion window in segments of so many bytes, at regular times.
+    /// Congestion window of a flow in segments of `mss` bytes, at regular times.
     Window {
         /// The flow.
         flow: FlowId,
         /// Payload of a full segment.
         mss: u64,
-        /// From one line to the next.
+        /// Time between lines.
         every: Span,
     },
-    /// The packets that wait at a link, at each change.
+    /// Number of packets that wait at a link, at each change.
     Queue(LinkId),
-    /// The TCP payload or datagrams that reach one end of a flow, in bit/s over intervals, at their ends.
+    /// TCP payload or datagrams that reach one end of a flow, in bit/s over intervals, at their
+    /// ends.
     Throughput {
         /// The flow.
         flow: FlowId,
-        /// To its server, or back to its client.
+        /// Direction of the data: to its server, or to its client.
         direction: Direction,
-        /// From one line to the next.
+        /// Time between lines.
         every: Span,
     },
-    /// The round-trip time of each ping of a flow in seconds, when its reply arrives.
+    /// Round-trip time of each ping of a flow in seconds, at the arrival of its reply.
     Ping(FlowId),
 }
 
-/// Writes one quantity of a run.
+/// Writer of one quantity of a run.
 #[derive(Debug)]
 pub struct Columns<W> {
     out: W,
@@ -45,7 +46,7 @@ pub struct Columns<W> {
 }
 
 impl<W: Write> Columns<W> {
-    /// Of a run that ends then.
+    /// Creates a writer for a run that ends at `end`.
     pub fn new(out: W, quantity: Quantity, end: Time) -> Self {
         let due = match quantity {
             Quantity::Window { every, .. } | Quantity::Throughput { every, .. } => {
@@ -62,7 +63,7 @@ impl<W: Write> Columns<W> {
         }
     }
 
-    /// What held at the regular times before `now`.
+    /// Writes the values at the regular times before `now`.
     fn catch_up(&mut self, now: Time) -> io::Result<()> {
         match self.quantity {
             Quantity::Window { mss, every, .. } => {

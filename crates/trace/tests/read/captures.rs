@@ -244,7 +244,7 @@ fn damage_in_the_middle_costs_the_record_it_hits() {
 }
 
 #[test]
-fn what_is_no_capture_is_said() {
+fn files_that_are_not_captures_are_refused() {
     for (start, word) in [
         (&b""[..], "empty"),
         (b"\x1F\x8B\x08\0", "gzip"),

@@ -158,7 +158,7 @@ fn a_super_segment_without_a_length_has_its_frames() {
 }
 
 #[test]
-fn what_is_too_long_for_a_packet_is_none() {
+fn lengths_above_the_largest_packet_are_refused() {
     let mut frame = tcp_over_ethernet(&[], 0);
     frame[16..18].fill(0);
     let long = |original_len| {
@@ -177,7 +177,7 @@ fn what_is_too_long_for_a_packet_is_none() {
 }
 
 #[test]
-fn what_has_no_ports_is_left_out_for_its_reason() {
+fn packets_without_ports_are_left_out_with_the_reason() {
     let tcp = tcp_over_ethernet(&[], 0);
     let changed = |place: usize, value: u8| {
         let mut frame = tcp.clone();

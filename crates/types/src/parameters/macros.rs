@@ -150,7 +150,8 @@ macro_rules! __parameter {
 ///
 /// A variant has no parameters, or fields as in [`parameters!`], or a struct of parameters, which
 /// the binding in parentheses names. The second literal names the table in the schema. The key in
-/// parentheses after the enum's name is the key of the words.
+/// parentheses after the enum's name is the key of the words. A last variant after a semicolon is one
+/// that no file can name. It has no parameters, and its own method `name` returns its word.
 #[macro_export]
 macro_rules! variants {
     (
@@ -165,6 +166,7 @@ macro_rules! variants {
                     )*
                 })?
             ),+ $(,)?
+            $(; $(#[$own_doc:meta])* $own:ident($own_type:ty))?
         }
     ) => {
         $(#[$meta])*
@@ -173,6 +175,7 @@ macro_rules! variants {
                 $(#[$doc])*
                 $variant $(($inner))? $({ $($(#[doc = $field_doc])* $field: $kind),* })?,
             )+
+            $($(#[$own_doc])* $own($own_type),)?
         }
 
         impl $choice {
@@ -215,6 +218,7 @@ macro_rules! variants {
             pub fn word(&self) -> &'static str {
                 match self {
                     $(Self::$variant { .. } => $word,)+
+                    $(Self::$own(own) => <$own_type>::name(own),)?
                 }
             }
         }
@@ -232,6 +236,7 @@ macro_rules! variants {
                         $(return $crate::parameters::Parameters::get($bind, key);)?
                         $($($crate::__parameter!(get *$field, $field, key; $key);)*)?
                     })+
+                    $(Self::$own(_) => {})?
                 }
                 #[allow(unreachable_code, reason = "every variant may be a struct")]
                 None
@@ -243,6 +248,7 @@ macro_rules! variants {
                         $($crate::parameters::Parameters::set($bind, key, value);)?
                         $($($crate::__parameter!(set *$field, $field, key, value; $key);)*)?
                     })+
+                    $(Self::$own(_) => {})?
                 }
             }
         }

@@ -101,9 +101,21 @@ def drawing(formats: str | None, caption: bool, out: Path | None) -> Drawing:
     if out is None:
         refuse_stray(
             {"--format": formats is not None, "--no-caption": not caption},
-            "is about pictures: say where they go with --out DIR",
+            "applies to pictures: name their directory with --out DIR",
         )
     return drawing_of(formats, caption=caption, usual=("png",))
+
+
+def typed(context: typer.Context, *options: str) -> dict[str, bool]:
+    """Returns, for each option, True if it is on the command line."""
+    found = {
+        name
+        for parameter in context.command.params
+        if (source := context.get_parameter_source(str(parameter.name))) is not None
+        and source.name == "COMMANDLINE"
+        for name in parameter.opts
+    }
+    return {option: option in found for option in options}
 
 
 def refuse_stray(stray: dict[str, bool], why: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.commands.options import JobsOption, JsonOption, in_range, refuse_stray
+from goodqueue.cli.commands.options import JobsOption, JsonOption, in_range, refuse_stray, typed
 
 
 def reproduce(  # noqa: PLR0913 - options of one command
@@ -68,21 +68,16 @@ def reproduce(  # noqa: PLR0913 - options of one command
         write_traces,
     )
 
-    of_runs = {
-        "--all": everything,
-        "--report": report is not None,
-        "--jobs": jobs is not None,
-        "--store": store is not None,
-    }
-    of_traces = {"--row": bool(row), "--seed": seed is not None}
+    of_runs = typed(context, "--all", "--report", "--jobs", "--store")
+    of_traces = typed(context, "--row", "--seed")
     if listing:
-        stray = {"TABLE": table is not None, "--traces": traces is not None, **of_runs, **of_traces}
-        refuse_stray(stray, "goes without --list")
+        stray = {"TABLE": table is not None} | typed(context, "--traces") | of_runs | of_traces
+        refuse_stray(stray, "cannot be combined with --list")
         return list_papers(paper, json=json)
     if traces is not None:
-        refuse_stray(of_runs, "goes without --traces")
+        refuse_stray(of_runs, "cannot be combined with --traces")
         return write_traces(paper, table, traces, row or [], seed, json=json)
-    refuse_stray(of_traces, "goes with --traces")
+    refuse_stray(of_traces, "needs --traces")
     request = ReproduceRequest(
         paper,
         table,

@@ -18,6 +18,7 @@ from goodqueue.cli.commands.options import (
     SetOption,
     drawing,
     overrides,
+    refuse_stray,
 )
 
 
@@ -75,15 +76,65 @@ def run(  # noqa: PLR0913
             "engines agree.",
         ),
     ] = "packets",
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FLOW",
+            help="In place of the figures, print what happened to one flow: what was sent, "
+            "acknowledged, dropped or marked, when and why, and how its window changed.",
+        ),
+    ] = None,
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", metavar="TIME", help="With --explain: begin at this time."),
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="TIME", help="With --explain: end at this time.")
+    ] = None,
+    lines: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="With --explain: the most lines to print; by default 60."
+        ),
+    ] = None,
 ) -> int:
     """Run a scenario once and print the results of every link and flow."""
+    if explain is not None:
+        refuse_stray(
+            {
+                "--out": out is not None,
+                "--series": series is not None,
+                "--pcap": bool(pcap),
+                "--trace": trace is not None,
+                "--engine": engine != "packets",
+            },
+            "does not go with --explain, which only prints the packets of one flow",
+        )
+        from goodqueue.cli.explain import explain_flow
+
+        drawing(format_, caption, out)
+        return explain_flow(
+            file,
+            overrides(set_),
+            seed,
+            flow=explain,
+            from_=from_,
+            to=to,
+            most=lines,
+            memory=memory,
+            json=json,
+        )
+    refuse_stray(
+        {"--from": from_ is not None, "--to": to is not None, "--lines": lines is not None},
+        "is about one flow: name it with --explain FLOW",
+    )
     from goodqueue.cli.run import run_scenario
     from goodqueue.runs.engines import choice_of
 
     if snap is not None and not pcap and trace is None:
         raise typer.BadParameter("--snap needs --pcap or --trace")
     if pcap and trace is not None:
-        raise typer.BadParameter("--trace holds what --pcap asks for: give one of them")
+        raise typer.BadParameter("--trace includes the captures of --pcap; give only one of them")
     return run_scenario(
         file,
         overrides(set_),

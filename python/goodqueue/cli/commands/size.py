@@ -18,6 +18,7 @@ from goodqueue.cli.commands.options import (
     drawing,
     overrides,
     refuse_stray,
+    typed,
 )
 
 WITHOUT_FILE = "Instead of a scenario file"
@@ -308,38 +309,30 @@ def size(  # noqa: PLR0913
     from goodqueue.sizing.search.budget import BUDGET_S, parse_budget
 
     known_besides = Known(synchronization, loss_burst, effective_rtt, ack_every, byte_counting)
-    of_capture = {"--from": from_ is not None, "--after": after is not None}
-    of_file = {"--link": link is not None, "--set": bool(set_), "--jitter": jitter is not None}
-    of_link = {
-        "--rate": rate is not None,
-        "--rtt": rtt is not None,
-        "--flows": flows is not None,
-        "--packet": packet is not None,
-        "--control": control is not None,
-        "--profile": profile is not None,
-        "--as-in-theory": as_in_theory,
-        "--input-rate": input_rate is not None,
-        "--access-rate": access_rate is not None,
-        "--max-window": max_window is not None,
-        "--paced": paced,
-    }
+    of_capture = typed(context, "--from", "--after")
+    of_file = typed(context, "--link", "--set", "--jitter")
+    of_link = typed(
+        context,
+        *("--rate", "--rtt", "--flows", "--packet", "--control", "--profile", "--as-in-theory"),
+        *("--input-rate", "--access-rate", "--max-window", "--paced"),
+    )
+    of_traffic = typed(
+        context,
+        *("--synchronization", "--loss-burst", "--effective-rtt", "--ack-every"),
+        "--byte-counting",
+    )
     bounds = Bounds(min_utilization=target, max_loss=max_loss, max_delay=max_delay, mix=mix)
-    of_runs = {
-        "--aqm": bool(aqm),
-        "--replicates": replicates is not None,
-        "--budget": budget is not None,
-        "--only": only is not None,
-        "--engine": engine is not None,
-        "--jobs": jobs is not None,
-        "--store": store is not None,
-        "--memory": memory is not None,
-    }
     if quick:
-        refuse_stray(of_runs, "is about runs, and --quick makes none")
+        of_runs = typed(
+            context,
+            *("--aqm", "--replicates", "--budget", "--only", "--engine", "--jobs", "--store"),
+            "--memory",
+        )
+        refuse_stray(of_runs, "applies to runs, and --quick makes none")
     if only not in {None, "answer"}:
         raise typer.BadParameter(f"--only {only}: write --only answer")
     if only:
-        refuse_stray({"--aqm": bool(aqm)}, "tries other queues, and --only answer leaves them out")
+        refuse_stray(typed(context, "--aqm"), "tries other queues, and --only answer omits them")
     queues = () if only else QUEUES
     effort = Effort(
         replicates=replicates or MOST_REPLICATES,
@@ -362,19 +355,19 @@ def size(  # noqa: PLR0913
     )
     if file is not None:
         refuse_stray(
-            of_link | of_capture | known_besides.given,
-            f"describes a link without a file, and {file} describes its own",
+            of_link | of_capture | of_traffic,
+            f"describes a link, but {file} describes its own",
         )
         which = File(path=file, overrides=overrides(set_), link=link, jitter=jitter)
         return size_file(which, bounds, effort, seed, output)
-    refuse_stray(of_file, "belongs to a scenario file, and none is named")
+    refuse_stray(of_file, "belongs to a scenario file, but none is named")
     if from_ is not None:
         known = {"--rate", "--control"}  # the rest is in the capture
         stray = {flag: given for flag, given in of_link.items() if flag not in known}
         refuse_stray(stray, f"is estimated from {from_}")
         capture = Capture(from_, after=after, rate=rate, rate_flag="--rate", seed=seed)
         return size_capture(capture, control, known_besides, bounds, effort, output)
-    refuse_stray({"--after": after is not None}, "belongs to a capture: name it with --from")
+    refuse_stray(typed(context, "--after"), "belongs to a capture: name it with --from")
     if rate is None or rtt is None or flows is None:
         raise typer.BadParameter(
             "name a scenario file, or a capture with --from, or describe the link with --rate, "

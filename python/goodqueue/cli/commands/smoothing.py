@@ -14,12 +14,14 @@ from goodqueue.cli.commands.options import (
     SetOption,
     overrides,
     refuse_stray,
+    typed,
 )
 
 REPLICATES = 40
 
 
 def smoothing(  # noqa: PLR0913 - options of one command
+    context: typer.Context,
     file: Annotated[
         str | None,
         typer.Argument(
@@ -92,27 +94,17 @@ def smoothing(  # noqa: PLR0913 - options of one command
     from goodqueue.sizing.smoothing.playout import FilePlayout, PlayoutQuestion
 
     runs = Runs(replicates or REPLICATES, jobs, store)
-    of_runs = {
-        "--replicates": replicates is not None,
-        "--jobs": jobs is not None,
-        "--store": store is not None,
-        "--seed": seed is not None,
-    }
     if file is not None:
-        of_stream = {
-            "--rate": rate is not None,
-            "--rtt": rtt is not None,
-            "--duration": duration is not None,
-            "--packet": packet is not None,
-        }
-        refuse_stray(of_stream, f"describes a stream without a file, and {file} has its own")
-        refuse_stray({"--quick": quick}, "needs --rate and --rtt: those of a file are simulated")
+        of_stream = typed(context, "--rate", "--rtt", "--duration", "--packet")
+        refuse_stray(of_stream, f"describes a stream, but {file} has its own")
+        refuse_stray(
+            typed(context, "--quick"),
+            "needs --rate and --rtt, because streams of a file are simulated",
+        )
         scenario = load(file, set=overrides(set_), seed=seed)
         return smooth_file(FilePlayout(scenario, flow, alpha, beta), runs, json=json)
-    refuse_stray(
-        {"--flow": flow is not None, "--set": bool(set_)},
-        "belongs to a scenario file, and none is named",
-    )
+    of_file = typed(context, "--flow", "--set")
+    refuse_stray(of_file, "belongs to a scenario file, but none is named")
     if rate is None or rtt is None or duration is None:
         raise typer.BadParameter(
             "name a scenario file, or describe the stream with --rate, --rtt and --duration, as in "
@@ -122,6 +114,7 @@ def smoothing(  # noqa: PLR0913 - options of one command
         rate, rtt, duration, 1.0 if alpha is None else alpha, beta, packet or "1000B"
     )
     if quick:
-        refuse_stray(of_runs, "is about runs, and --quick makes none")
+        of_runs = typed(context, "--replicates", "--jobs", "--store", "--seed")
+        refuse_stray(of_runs, "applies to runs, and --quick makes none")
         return smooth_quick(question, json=json)
     return smooth_described(question, runs, 1 if seed is None else seed, json=json)

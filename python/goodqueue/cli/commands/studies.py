@@ -78,7 +78,7 @@ def sweep(  # noqa: PLR0913
 
     Ctrl-C finishes the current runs, and a second one stops them. The same command continues later.
     """
-    from goodqueue.cli.sweep import SweepRequest, sweep_study
+    from goodqueue.cli.studies.sweep import SweepRequest, sweep_study
     from goodqueue.core.drawing import FORMATS, drawing_of
 
     request = SweepRequest(
@@ -192,8 +192,8 @@ def results(  # noqa: PLR0913
     json: JsonOption = False,
 ) -> int:
     """List, filter, export, draw, merge and check the results of studies."""
-    from goodqueue.cli.draw import DrawRequest
-    from goodqueue.cli.results import ResultsRequest, show_results
+    from goodqueue.cli.studies.draw import DrawRequest
+    from goodqueue.cli.studies.results import ResultsRequest, show_results
 
     how: dict[str, Any] = {
         "kind": kind,
@@ -208,7 +208,7 @@ def results(  # noqa: PLR0913
         stray = {f"--{name.replace('_', '-')}": given is not None for name, given in how.items()}
         refuse_stray(
             {**stray, "--facet": bool(facet), "--no-caption": not caption},
-            "is about a picture: say where it goes with --draw FILE",
+            "applies to a picture: name its file with --draw FILE",
         )
     else:
         refuse_stray(
@@ -218,7 +218,7 @@ def results(  # noqa: PLR0913
                 "--long": long,
                 "--failed": failed,
             },
-            "lists runs, and --draw draws them: leave one of both out",
+            "lists runs, and --draw draws them; omit one of them",
         )
     request = ResultsRequest(
         metrics=metric,

@@ -34,7 +34,7 @@ def _subject(table: Table) -> str:
     metrics = _listed([table.column(metric).label for metric in spec.y])
     by = _panels(table)
     if spec.kind == "cdf":
-        return f"Share of the runs whose {metrics} is no larger than so much{by}."
+        return f"Distribution function of {metrics} over the runs{by}."
     x = table.column(spec.x).label
     match spec.kind:
         case "heatmap":
@@ -167,7 +167,7 @@ def _missing(table: Table) -> str:
     lacking = max(table.frame.height - len(table.sample(metric)) for metric in metrics)
     if not lacking:
         return ""
-    return f"{lacking:,} of {table.frame.height:,} runs have no such figure and are left out."
+    return f"Runs without this figure are left out ({lacking:,} of {table.frame.height:,})."
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -130,7 +130,7 @@ def check_panels(table: Table) -> None:
         RequestError: with the picture, the axis, and what to write instead.
     """
     spec = table.spec
-    where, narrow = f"plot {spec.name}", "narrow the picture down with where"
+    where, narrow = f"plot {spec.name}", "restrict the picture with where"
     if len(spec.facets) < 2:
         for axis in spec.facets:
             count = len(table.values(axis))

@@ -90,8 +90,8 @@ def check(table: Table) -> None:
     if spec.series and spec.kind != "heatmap" and len(table.values(spec.series)) > LINES:
         count = len(table.values(spec.series))
         raise RequestError(
-            f"{where}: {count} values of {spec.series} cannot be told apart; {LINES} can: make it "
-            "x or facets, narrow it down with where, or draw a heat map"
+            f"{where}: {count} values of {spec.series} cannot be distinguished, but "
+            f"{LINES} can: make it x or facets, restrict it with where, or draw a heat map"
         )
     check_panels(table)
     if spec.kind in {"lines", "heatmap"}:

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goodqueue.sizing.answer.answer import FIGURES, buffer_dict
+from goodqueue.sizing.answer.parts import FIGURES, buffer_dict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goodqueue.core.intervals import Interval
-    from goodqueue.sizing.answer.answer import Answer
+    from goodqueue.runs.engines import Engine
+    from goodqueue.sizing.answer.parts import Alternative, RuleAnswer
+    from goodqueue.sizing.link import Link
 
 BUFFER = {"packets": pl.Int64, "bytes": pl.Int64, "seconds": pl.Float64, "bdp": pl.Float64}
 FIGURE = {
@@ -26,7 +30,7 @@ BETWEEN = "; "
 """Separator of the sentences in a column, which a CSV file can contain."""
 
 
-def rules_frame(answer: Answer) -> pl.DataFrame:
+def rules_frame(link: Link, by_rule: Sequence[RuleAnswer]) -> pl.DataFrame:
     """Returns one row per rule.
 
     The columns are `rule`, `title`, `kind`, `bound`, the buffer, `holds` (its assumptions hold and
@@ -35,7 +39,7 @@ def rules_frame(answer: Answer) -> pl.DataFrame:
     (null if it was not simulated) and `source`.
     """
     rows: list[dict[str, Any]] = []
-    for one in answer.by_rule:
+    for one in by_rule:
         packets = one.advice.whole_packets
         rows.append(
             {
@@ -43,7 +47,7 @@ def rules_frame(answer: Answer) -> pl.DataFrame:
                 "title": one.rule.title,
                 "kind": one.rule.kind,
                 "bound": one.rule.bound,
-                **({} if packets is None else buffer_dict(answer.link, packets)),
+                **({} if packets is None else buffer_dict(link, packets)),
                 "holds": one.holds,
                 "keeps_bounds": one.keeps_bounds,
                 "broken_assumptions": BETWEEN.join(one.advice.broken),
@@ -59,21 +63,29 @@ def rules_frame(answer: Answer) -> pl.DataFrame:
     return _frame(rows, {**text, **BUFFER, **verdict, **FIGURE, **end})
 
 
-def curve_frame(answer: Answer) -> pl.DataFrame:
-    """Returns one row per limit: the buffer, `replicates`, the figures and `engine`."""
+def curve_frame(
+    link: Link, points: Sequence[tuple[int, int, dict[str, Interval]]], engine: Engine | None
+) -> pl.DataFrame:
+    """Returns one row per limit: the buffer, `replicates`, the figures and `engine`.
+
+    Args:
+        link: the link.
+        points: each limit with its number of replicates and its figures.
+        engine: the engine that ran them.
+    """
     rows = [
         {
-            **buffer_dict(answer.link, limit),
-            "replicates": answer.runs(limit),
-            **_columns(answer.figures(limit)),
-            "engine": answer.engine,
+            **buffer_dict(link, limit),
+            "replicates": replicates,
+            **_columns(figures),
+            "engine": engine,
         }
-        for limit in answer.limits
+        for limit, replicates, figures in points
     ]
     return _frame(rows, {**BUFFER, "replicates": pl.Int64, **FIGURE, "engine": pl.String})
 
 
-def queues_frame(answer: Answer) -> pl.DataFrame:
+def queues_frame(alternatives: Sequence[Alternative]) -> pl.DataFrame:
     """Returns one row per queue: `queue`, the figures, `unmet`, `engine` (null if not run)."""
     rows = [
         {
@@ -82,7 +94,7 @@ def queues_frame(answer: Answer) -> pl.DataFrame:
             "unmet": BETWEEN.join(one.unmet) if one.figures else None,
             "engine": one.engine,
         }
-        for one in answer.alternatives
+        for one in alternatives
     ]
     text = dict.fromkeys(("unmet", "engine"), pl.String)
     return _frame(rows, {"queue": pl.String, **FIGURE, **text})

@@ -12,15 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goodqueue.errors import RequestError, ScenarioError
-from goodqueue.sizing.answer.answer import (
-    Alternative,
-    Answer,
-    Change,
-    RuleAnswer,
-    figures_at,
-)
+from goodqueue.sizing.answer.answer import Answer
 from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.answer.outlook import more_s
+from goodqueue.sizing.answer.parts import Alternative, Change, RuleAnswer, figures_at
 from goodqueue.sizing.calibrated.record import records
 from goodqueue.sizing.calibrated.smallest import LIKELY, calibrated, chances_kept
 from goodqueue.sizing.rules import RULES
@@ -326,7 +321,7 @@ def _simulated(link: Link, trials: Trials, one: RuleAnswer, laboratory: Laborato
         return one
     why_not = laboratory.why_not(link, packets)
     if why_not is None and packets not in trials.replicates:
-        why_not = "it was stopped before"
+        why_not = "the search was stopped before it"
     if why_not is not None:
         return replace(one, why_not=why_not)
     figures = figures_at(trials, packets)

@@ -31,8 +31,9 @@ class Record:
         if not self.held:
             return f"kept its promise on {_share(self.run_kept, self.run)} of {self.run:,} links"
         return (
-            f"kept its promise on {_share(self.held_kept, self.held)} of {self.held:,} links where "
-            f"its assumptions held, {_share(self.run_kept, self.run)} of all {self.run:,}"
+            f"kept its promise on {_share(self.held_kept, self.held)} of {self.held:,} "
+            f"links on which its assumptions held, {_share(self.run_kept, self.run)} of "
+            f"all {self.run:,}"
         )
 
 

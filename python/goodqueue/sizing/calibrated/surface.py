@@ -163,7 +163,7 @@ def unlike_the_study(link: Link) -> tuple[str, ...]:
         not in {"reno", "cubic"},
         "slow access links": link.access_rate_bps is not None
         and link.access_rate_bps < 2 * link.rate_bps,
-        "windows that receivers bound": link.max_window_packets is not None
+        "windows limited by receivers": link.max_window_packets is not None
         and link.max_window_packets < 4 * link.window_packets,
     }
     return tuple(words for words, does in differs.items() if does)

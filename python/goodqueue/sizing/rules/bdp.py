@@ -20,15 +20,16 @@ def advise(link: Link) -> Advice:
         (
             link.flows > MANY_FLOWS and len(set(link.rtts_s)) > 1,
             (
-                f"{link.flows} flows of different round-trip times do not halve at once: the "
-                "sum of their windows swings less than one window does, and less buffer suffices"
+                f"{link.flows} flows of different round-trip times do not halve at once, "
+                "so the sum of their windows varies less than one window does, and a "
+                "smaller buffer suffices"
             ),
         ),
         (
             link.decrease not in {None, 0.5},
             (
-                f"{link.congestion_control} keeps {link.decrease} of its window and not half: "
-                "less buffer suffices (window_decrease)"
+                f"{link.congestion_control} keeps {link.decrease} of its window and not "
+                "half, so a smaller buffer suffices (window_decrease)"
             ),
         ),
     )

@@ -137,19 +137,19 @@ def advise(link: Link) -> Advice:
             (
                 link.local_share < LEAST_LOCAL_SHARE,
                 (
-                    f"only {link.local_share:.0%} of the traffic is held back by this link, and it "
-                    "must be at least 80 %"
+                    f"this link limits only {link.local_share:.0%} of the traffic, and the "
+                    "rule needs at least 80 %"
                 ),
             ),
             (
                 (link.max_loss_rate or 0) > LARGEST_LOSS,
-                "above 5 % of loss timeouts decide, which the formula leaves out",
+                "above a loss of 5 % timeouts dominate, which the formula ignores",
             ),
             (
                 link.grows_fast and link.congestion_control in {"reno", "abe"},
                 (
-                    "windows grow by a packet per round trip, twice as fast as its 0.87 assumes: "
-                    "about twice as many packets are lost"
+                    "windows grow by one packet per round trip, twice as fast as its 0.87 "
+                    "assumes, so about twice as many packets are lost"
                 ),
             ),
             (
@@ -169,8 +169,9 @@ def _utilization_checks(link: Link, packets: float) -> tuple[tuple[bool, str], .
         (
             link.min_utilization > CLAIMED_UTILIZATION,
             (
-                f"a utilisation of {100 * link.min_utilization:.4g} % is asked for; it hides loss "
-                f"bursts of mean length, and is claimed for {100 * CLAIMED_UTILIZATION:.4g} %"
+                f"the requested utilisation is {100 * link.min_utilization:.4g} %, but the "
+                "rule covers loss bursts of mean length, and is claimed for "
+                f"{100 * CLAIMED_UTILIZATION:.4g} %"
             ),
         ),
         *burst_checks(link, packets),
@@ -179,9 +180,9 @@ def _utilization_checks(link: Link, packets: float) -> tuple[tuple[bool, str], .
 
 def _decides(link: Link, answer: Bscl) -> str:
     if answer.for_loss is not None and answer.for_loss >= answer.for_utilization:
-        return "loss decides" if answer.for_loss >= 1 else "one packet keeps all"
+        return "loss decides" if answer.for_loss >= 1 else "one packet keeps all bounds"
     if answer.for_utilization < 1:
-        return "one packet keeps all: the saw-teeth of so many flows leave no gap"
+        return "one packet keeps all bounds, because the saw-teeth of so many flows leave no gap"
     by = "globally synchronised" if link.flows < FEWEST_FLOWS else "partially synchronised"
     return f"utilisation decides, losses {by}"
 
@@ -193,7 +194,7 @@ RULE = Rule(
     source="Dhamdhere, Jiang and Dovrolis, Buffer sizing for congested Internet links, "
     "INFOCOM 2005",
     assumptions=(
-        "80 % of the traffic or more are long Reno flows that this link holds back",
+        "at least 80 % of the traffic are long Reno flows that this link limits",
         "delayed ACKs and SACK, loss below 2 % to 5 %, few timeouts",
         "drop tail; at least five flows (below, C_e T_e)",
     ),

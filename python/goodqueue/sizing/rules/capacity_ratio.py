@@ -27,7 +27,7 @@ def advise(link: Link) -> Advice:
             (inputs is None, "the capacity of the inputs is not known (--input-rate)"),
             (
                 link.window_packets < 2,
-                "flows are too small for congestion avoidance: slow-start flows need much less",
+                ("flows are too small for congestion avoidance; slow-start flows need much less"),
             ),
         ),
         (f"b = {TYPICAL_EXPONENT} assumed: between 0.18 C T (b = 0.3) and 1 C T (b = 1)",),

@@ -31,18 +31,19 @@ def advise(link: Link) -> Advice:
             (
                 ratio < LARGE_RATIO,
                 (
-                    f"the link is only {ratio:.3g} times as fast as an access link: a few flows "
-                    "fill it, and their delay gains from a larger buffer"
+                    f"the link is only {ratio:.3g} times as fast as an access link, so a "
+                    "few flows fill it, and a larger buffer improves their completion "
+                    "times"
                 ),
             ),
             (
                 load > 0.9,
-                f"a load of {load:.0%} leaves no room for arrivals and departures of flows",
+                (f"a load of {load:.0%} leaves no capacity for arrivals and departures of flows"),
             ),
         ),
         (
             (
-                f"flows at full access rate want more than the link with probability "
+                "flows at full access rate exceed the link with probability "
                 f"{overload:.3f} at a load of {load:.0%}"
             ),
         ),

@@ -1,4 +1,4 @@
-"""Stability of fluid models: the largest stable queue, and the RED settings that oscillate."""
+"""Stability of the fluid model: the largest stable drop-tail queue."""
 
 from __future__ import annotations
 
@@ -60,55 +60,6 @@ def largest_stable(window_at_capacity: float) -> int:
     return low
 
 
-@dataclass(frozen=True, slots=True)
-class RedPoint:
-    """The fluid model of N Reno flows at a RED queue, linearised (Hollot et al. 2001).
-
-    Attributes:
-        rtt_s: R0 = T + q0/C.
-        window: W0 = R0 C / N, packets.
-        loss_rate: p0 = 2 / W0^2.
-        tcp_pole: 2N / (R0^2 C), rad/s.
-        queue_pole: 1 / R0, rad/s.
-        gain: (R0 C)^3 / (2N)^2.
-    """
-
-    rtt_s: float
-    window: float
-    loss_rate: float
-    tcp_pole: float
-    queue_pole: float
-    gain: float
-
-
-def red_point(flows: int, packets_per_s: float, base_rtt_s: float, queue: float) -> RedPoint:
-    """Returns the operating point with `queue` packets waiting."""
-    rtt = base_rtt_s + queue / packets_per_s
-    window = rtt * packets_per_s / flows
-    return RedPoint(
-        rtt_s=rtt,
-        window=window,
-        loss_rate=2 / window**2,
-        tcp_pole=2 * flows / (rtt**2 * packets_per_s),
-        queue_pole=1 / rtt,
-        gain=(rtt * packets_per_s) ** 3 / (2 * flows) ** 2,
-    )
-
-
-def red_slope_limit(flows: int, packets_per_s: float, rtt_s: float, filter_pole: float) -> float:
-    """Returns the steepest stable RED: max_p / (max_th - min_th) per packet (their proposition 1).
-
-    Args:
-        flows: the fewest flows.
-        packets_per_s: C.
-        rtt_s: the longest round-trip time, queueing included.
-        filter_pole: K = -C ln(1 - w_q), rad/s, of the averaging filter.
-    """
-    crossover = 0.1 * min(2 * flows / (rtt_s**2 * packets_per_s), 1 / rtt_s)
-    gain = (rtt_s * packets_per_s) ** 3 / (2 * flows) ** 2
-    return math.sqrt(crossover**2 / filter_pole**2 + 1) / gain
-
-
 def advise(link: Link) -> Advice:
     """At most the largest stable drop-tail buffer, about (pi/2) w."""
     window = link.window_packets
@@ -119,10 +70,10 @@ def advise(link: Link) -> Advice:
     return Advice(
         float(packets),
         broken(
-            (link.flows < 100, f"{link.flows} flows are no fluid"),
+            (link.flows < 100, f"{link.flows} flows are too few for a fluid model"),
             (
                 at.load < link.min_utilization,
-                f"the model's load there is {at.load:.1%}, below the utilisation asked for",
+                f"the model's load there is {at.load:.1%}, below the requested utilisation",
             ),
             (link.congestion_control != "reno", "derived for Reno"),
         ),

@@ -103,8 +103,8 @@ def few_in_flight(link: Link, packets: float) -> tuple[bool, str]:
     return (
         window < FEWEST_PACKETS_PER_FLOW,
         (
-            f"{window:.2g} packets in flight per flow: too few for fast retransmit, so flows "
-            "live on timeouts and not on saw-teeth"
+            f"{window:.2g} packets in flight per flow are too few for fast retransmit, so "
+            "timeouts and not saw-teeth determine the rate of flows"
         ),
     )
 
@@ -127,8 +127,8 @@ def burst_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
         (
             sends_in_bursts(link) and 2 * idle > 1 - link.min_utilization,
             (
-                f"senders do not pace: their bursts alone leave the link idle for "
-                f"{idle:.1%} of the time, more than half of what may be"
+                "senders do not pace, and their bursts alone leave the link idle for "
+                f"{idle:.1%} of the time, more than half of the allowed share"
             ),
         ),
     )
@@ -149,13 +149,15 @@ def loss_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
     if link.max_loss_rate is None:
         return ()
     if link.congestion_control == "bbr":
-        return ((True, "nothing in it bounds loss, and no formula tells that of BBR"),)
+        return (
+            (True, "the rule does not bound loss, and there is no formula for the loss of BBR"),
+        )
     return (
         (
             loss_rate(link, packets) > link.max_loss_rate,
             (
-                f"nothing in it bounds loss: with {link.flows} flows {loss_words(link, packets)} "
-                "would be lost"
+                f"the rule does not bound loss; with {link.flows} flows "
+                f"{loss_words(link, packets)} would be lost"
             ),
         ),
     )

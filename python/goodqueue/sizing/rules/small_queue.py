@@ -95,7 +95,10 @@ def _advise(losses: Callable[[float], Iterator[float]], link: Link) -> Advice:
         broken(
             (
                 not link.paced,
-                "arrivals are no Poisson stream: TCP senders burst, and adapt to loss",
+                (
+                    "arrivals are not a Poisson process, because TCP senders send bursts and "
+                    "adapt to loss"
+                ),
             ),
             (places is None, "at this load no such queue keeps the loss"),
         ),

@@ -15,8 +15,6 @@ from goodqueue.sizing.rules.rule import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from goodqueue.sizing.link import Link
 
 FEWEST_FLOWS = 16
@@ -40,8 +38,8 @@ def advise(link: Link) -> Advice:
             (
                 len(set(link.rtts_s)) == 1 and link.flows > 1,
                 (
-                    "all round-trip times are equal: flows tend to lose at the same time and stay "
-                    "in step"
+                    "all round-trip times are equal, so flows tend to lose at the same "
+                    "time and stay in step"
                 ),
             ),
             *burst_checks(link, packets),
@@ -49,8 +47,9 @@ def advise(link: Link) -> Advice:
             (
                 link.decrease not in {None, 0.5},
                 (
-                    f"derived for Reno: {link.congestion_control} keeps {link.decrease} of its "
-                    "window and not half, so windows swing less and less buffer suffices"
+                    f"the rule is derived for Reno; {link.congestion_control} keeps "
+                    f"{link.decrease} of its window and not half, so windows vary less and "
+                    "a smaller buffer suffices"
                 ),
             ),
         ),
@@ -62,19 +61,6 @@ def utilization_bound(link: Link, packets: float) -> float:
     """Returns the least utilisation: erf((3 sqrt 3 / 2 sqrt 2) B sqrt(N) / (C T + B))."""
     in_flight = (link.bdp_packets + packets) / math.sqrt(link.flows)
     return math.erf(3 * math.sqrt(3) / (2 * math.sqrt(2)) * packets / in_flight)
-
-
-def short_flow_tail(waiting: float, load: float, bursts: Sequence[int]) -> float:
-    """Returns P(queue >= waiting) of short flows alone: an M/G/1 queue of slow-start bursts.
-
-    Args:
-        waiting: packets.
-        load: share of the capacity that the short flows offer, below 1.
-        bursts: packets of the bursts that a flow sends, such as 2, 4, 8, 16, 32.
-    """
-    mean = sum(bursts) / len(bursts)
-    square = sum(burst * burst for burst in bursts) / len(bursts)
-    return math.exp(-waiting * 2 * (1 - load) / load * mean / square)
 
 
 RULE = Rule(

@@ -21,15 +21,15 @@ def advise(link: Link) -> Advice:
             (
                 sends_in_bursts(link),
                 (
-                    "senders neither pace nor sit behind access links much slower than this one: "
-                    "their bursts overflow a tiny buffer"
+                    "senders neither pace nor have access links much slower than this "
+                    "one, so their bursts overflow a tiny buffer"
                 ),
             ),
             (
                 link.min_utilization > 0.9,
                 (
-                    f"a utilisation of {link.min_utilization:.0%} is asked for; the rule gives up "
-                    "10 % to 30 % of the capacity"
+                    f"the requested utilisation is {link.min_utilization:.0%}, but the "
+                    "rule gives up 10 % to 30 % of the capacity"
                 ),
             ),
         ),

@@ -27,8 +27,8 @@ def _time_rule(name: str, seconds: float, source: str) -> Rule:
                 (
                     seconds > 2 * max(link.rtts_s),
                     (
-                        f"no flow here has a round trip near {seconds * 1e3:g} ms: the rest of "
-                        "this buffer only stands there"
+                        f"no flow here has a round trip near {seconds * 1e3:g} ms; the "
+                        "rest of this buffer only adds delay"
                     ),
                 ),
             ),

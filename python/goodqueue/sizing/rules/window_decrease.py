@@ -21,13 +21,19 @@ def advise(link: Link) -> Advice:
     generous = broken(
         (
             link.flows > MANY_FLOWS and len(set(link.rtts_s)) > 1,
-            f"{link.flows} flows of different round-trip times are out of step: less suffices",
+            (
+                f"{link.flows} flows of different round-trip times are out of step, so a "
+                "smaller buffer suffices"
+            ),
         ),
     )
     notes: tuple[str, ...] = ()
     if link.decrease is None:
         notes = (
-            "BBR needs room for its probe, (1.25 - 1) C T; several BBR flows keep up to one C T",
+            (
+                "BBR needs a buffer of (1.25 - 1) C T for its probe; several BBR flows keep a "
+                "queue of up to one C T"
+            ),
         )
     return Advice(
         packets,

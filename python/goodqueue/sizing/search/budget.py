@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
+from goodqueue.runs.cost import TRIAL_S, cost_of
 from goodqueue.sizing.search.smallest import COARSE, COARSE_REPLICATES, FIRST_REPLICATES, grid
-from goodqueue.study.estimate import TRIAL_S, cost_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -97,7 +97,9 @@ class Budget:
             RequestError: if the budget is not positive.
         """
         if not seconds > 0:
-            raise RequestError(f"a budget of {seconds:g} s: a search needs some time, as in 60s")
+            raise RequestError(
+                f"the budget of {seconds:g} s is too short: write a positive time, such as 60s"
+            )
         self.seconds = seconds
         self.spent = False
         self._begun = time.monotonic()

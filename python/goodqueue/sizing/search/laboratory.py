@@ -15,7 +15,7 @@ from goodqueue.runs.engines import unable, unproved
 from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.sizing.search.budget import Budget, BudgetSpent, Plan
 from goodqueue.sizing.search.smallest import Ended, Trials, grid
-from goodqueue.sizing.trials.described import EPOCHS, WHOLE, Extent, LinkTrial
+from goodqueue.sizing.trials.length import EPOCHS, WHOLE, Extent
 from goodqueue.study.plan import run_of, seed_after, variant_of
 
 if TYPE_CHECKING:
@@ -38,6 +38,11 @@ than 20 loss epochs, and the answer says so."""
 LEAST_SHARE = 0.005
 """Smallest buffer of the hybrid engine in bandwidth-delay products. Its time steps are shorter for
 smaller buffers."""
+
+
+AGREED_WINDOW = 20
+"""Mean window of a flow, in packets, from which on the hybrid engine's buffers for a utilisation
+were within 30 % of the packet engine's on all links that were compared (docs/hybrid.md)."""
 
 
 class Trial(Protocol):
@@ -134,7 +139,7 @@ class Laboratory:
         if self._choice == "hybrid":
             why = unable(self._whole(link, packets))
             if why is not None:
-                raise RequestError(f"--engine hybrid: {why}\n  help: leave --engine out")
+                raise RequestError(f"--engine hybrid: {why}\n  help: omit --engine")
         self._fit(link, packets)
         if not self.trial.elastic or self.plan.share < 1:
             return
@@ -217,11 +222,19 @@ class Laboratory:
         limit = found.limit or found.floor or found.reached
         why = unproved(self._whole(link, limit))
         if why is not None:
-            return f"not compared with packets on such links: {why}"
-        smaller = None
+            return f"it was not compared with the packet engine on such links: {why}"
         if found.floor is not None and found.floor > 1 and not found.low:
             smaller = self.why_not(link, found.floor - 1)
-        return smaller and f"smaller buffers were not tried: {smaller}"
+            if smaller is not None:
+                return f"smaller buffers were not tried: {smaller}"
+        if link.max_loss_rate is not None:
+            return "the hybrid engine's buffers for a bound on the loss are rough estimates"
+        if link.window_packets < AGREED_WINDOW:
+            return (
+                f"flows have {link.window_packets:.1f} packets in flight on average; the hybrid "
+                f"engine's buffers agree less often with packets below {AGREED_WINDOW}"
+            )
+        return None
 
     @property
     def workers(self) -> int:
@@ -297,11 +310,3 @@ class Laboratory:
         if queue is not None:
             parameters = {f"{self.trial.name}.queue": queue}
         return variant_of(scenario, parameters, limit, self.engine)
-
-
-class LinkLaboratory(Laboratory):
-    """Replicates of links that are only described, long enough for their losses."""
-
-    def __init__(self, runner: Runner, first_seed: int = 1) -> None:
-        """Takes the runner, and the seed of the first replicate of every limit."""
-        super().__init__(runner, LinkTrial(), first_seed)

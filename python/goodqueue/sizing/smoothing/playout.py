@@ -7,13 +7,13 @@ The stream is described by flags (`PlayoutQuestion`), or is a video flow of a sc
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.errors import RequestError
+from goodqueue.runs.settings import settings_of
 from goodqueue.sizing.smoothing.formula import smoothing_packets, wandering_packets
 from goodqueue.sizing.smoothing.stream import Stream, friendly_decrease, smoothed
 
@@ -163,16 +163,17 @@ class PlayoutQuestion:
         window = rate * rtt / (8 * packet)
         if window < LEAST_WINDOW:
             raise RequestError(
-                f"--rate {self.rate} and --rtt {self.rtt} are {window:.3g} packets of {packet} B "
-                f"in a round trip: a window that goes up and down needs {LEAST_WINDOW:g} at least"
+                f"--rate {self.rate} and --rtt {self.rtt} give {window:.3g} packets of "
+                f"{packet} B per round trip, but a saw-tooth needs at least "
+                f"{LEAST_WINDOW:g}"
             )
         stream = Stream(self.alpha, decrease, window, rtt, 1, packet_bytes=packet)
         played = _core.parse_span("--duration", self.duration)
         tooth = stream.apart * rtt / window
         if played < tooth:
             raise RequestError(
-                f"--duration {self.duration}: the window goes up and down once in {tooth:.3g} s; "
-                "write that at least"
+                f"--duration {self.duration} is shorter than one saw-tooth of {tooth:.3g} "
+                "s; write at least that"
             )
         teeth = round(played / tooth)
         return Stream(self.alpha, decrease, window, rtt, teeth, packet_bytes=packet)
@@ -207,8 +208,8 @@ class PlayoutQuestion:
         foot, anywhere, random = found[0], found[1 : 1 + replicates], found[1 + replicates :]
         simulated = (
             Estimate("simulated, from the foot of a tooth", _exact(foot), 1),
-            Estimate("simulated, from anywhere on a tooth", _of_sizes(anywhere), replicates),
-            Estimate("simulated, losses at random", _of_sizes(random), replicates),
+            Estimate("simulated, from all places on a tooth", _of_sizes(anywhere), replicates),
+            Estimate("simulated, random losses", _of_sizes(random), replicates),
         )
         return _answer(even, simulated)
 
@@ -247,7 +248,7 @@ class FilePlayout:
         runs = [run_of(variant, first + place) for place in range(replicates)]
         rows = runner.figures(runs, [f"{name}.{metric}" for metric in metrics])
         if any(math.isnan(value) for row in rows for value in row):
-            raise RequestError(f"no data of {name} arrived: write a longer duration")
+            raise RequestError(f"no data of {name} arrived; write a longer duration")
         sizes, spans, rtts, goodputs = zip(*rows, strict=True)
         whole = self.scenario.duration_s - self.scenario.warmup_s
         span, rtt = t_interval(spans).mean, t_interval(rtts).mean
@@ -262,14 +263,14 @@ class FilePlayout:
 
     def _flow(self) -> dict[str, Any]:
         """Returns the flow with every default written out."""
-        flows = tomllib.loads(self.scenario.resolved_toml())["flow"]
+        flows = settings_of(self.scenario)["flow"]
         videos = {one["name"]: one for one in flows if one["workload"]["kind"] == "video"}
         if self.flow is None and len(videos) == 1:
             return dict(next(iter(videos.values())))
         if self.flow is None or self.flow not in videos:
             if not videos:
                 raise RequestError(
-                    'no flow of this scenario is a stream: write workload = { kind = "video", ... }'
+                    'no flow of this scenario is a stream; write workload = { kind = "video", ... }'
                 )
             what = "several streams" if self.flow is None else f"--flow {self.flow}: no such stream"
             raise RequestError(f"{what}; choose one with --flow: {', '.join(videos)}")
@@ -286,8 +287,8 @@ class FilePlayout:
             return self.alpha, _decrease(self.alpha, self.beta)
         if own is None:
             raise RequestError(
-                f"{kind} is no AIMD, of which the law speaks: write --alpha and --beta to compare "
-                "with that of a pair"
+                f"the law applies to AIMD, and {kind} is not AIMD; write --alpha and "
+                "--beta to compare with the law for such a pair"
             )
         return own if self.beta is None else (own[0], _decrease(own[0], self.beta))
 
@@ -298,7 +299,8 @@ def _decrease(increase: float, typed: str | None) -> float:
         decrease = friendly_decrease(increase)
         if not 0.001 <= decrease <= 0.999:
             raise RequestError(
-                f"--alpha {increase:g}: no friendly pair has it; write --beta, from 0.001 to 0.999"
+                f"--alpha {increase:g}: no friendly pair has this increase; write --beta, "
+                "from 0.001 to 0.999"
             )
         return decrease
     decrease = _core.parse_fraction("--beta", typed)
@@ -327,7 +329,7 @@ def _answer(stream: Stream, simulated: Sequence[Estimate]) -> Playout:
     law = smoothing_packets(stream.window, stream.increase, stream.decrease)
     wandering = wandering_packets(stream.losses, stream.apart)
     by_law = Estimate("law of a saw-tooth", _exact(law))
-    by_chance = Estimate("formula for many losses at random", _exact(wandering))
+    by_chance = Estimate("formula for many random losses", _exact(wandering))
     return Playout(
         Units(rate, stream.packet_bytes, stream.window),
         stream.rtt_s,

@@ -8,20 +8,19 @@ own length, with another limit and another seed.
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from goodqueue import _core
 from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.runs.settings import changed, settings_of
 from goodqueue.sizing.export import exports, linux_queue
 from goodqueue.sizing.link import DECREASE, Link
-from goodqueue.sizing.trials.described import WHOLE, Extent, length
+from goodqueue.sizing.trials.length import WHOLE, Extent, length
 from goodqueue.sizing.trials.meter import Meter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from goodqueue._core import LongFlow, Scenario
     from goodqueue.sizing.export import Export
@@ -41,7 +40,7 @@ def link_name(scenario: Scenario, wanted: str | None) -> str:
     if len(forward) == 1:
         return forward[0]
     names = ", ".join(forward[:8]) + (", …" if len(forward) > 8 else "")
-    raise RequestError(f"which link? name one with --link: {names}")
+    raise RequestError(f"several links could be sized; choose one with --link: {names}")
 
 
 def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[str, ...]]:
@@ -58,13 +57,16 @@ def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[
     notes = [] if why_none is None else [why_none]
     if control is not None and len(controls) > 1:
         mixed = ", ".join(f"{count} {one}" for one, count in controls.most_common())
-        notes.append(f"long flows differ in congestion control ({mixed}): rules take {control}")
+        notes.append(
+            f"long flows have different congestion controls ({mixed}); the rules assume {control}"
+        )
     known = flows if control is not None else []
     rtts = _round_trips(known) or (() if buffer["base_rtt_s"] is None else (buffer["base_rtt_s"],))
     if known and asked.local_share == 1 and _others_cross(scenario, flows):
         notes.append(
-            "other flows may cross the link: rules take the long ones to have all of it unless "
-            "told their share (--mix); simulation has them all"
+            "other flows may cross the link; the rules assume that the long flows have "
+            "its whole capacity unless --mix gives their share; the simulation contains "
+            "all flows"
         )
     link = Link(
         rate_bps=buffer["rate_bps"],
@@ -85,11 +87,11 @@ def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[
 def _control(controls: Counter[str], name: str) -> tuple[str | None, str | None]:
     """Returns the congestion control for the rules, or the reason why no rule applies."""
     if not controls:
-        return None, f"no TCP flow without end crosses {name}: no rule speaks of such traffic"
+        return None, (f"no TCP flow without end crosses {name}, so no rule applies to this traffic")
     control = controls.most_common(1)[0][0]
     if control in {*DECREASE, "bbr"}:
         return control, None
-    return None, f"the long flows have {control}, of which no rule speaks"
+    return None, f"the long flows have {control}, to which no rule applies"
 
 
 def _round_trips(flows: Sequence[LongFlow]) -> tuple[float, ...]:
@@ -112,8 +114,8 @@ def _window(flows: Sequence[LongFlow], packet_bytes: int, rate_bps: float) -> fl
 
 def _others_cross(scenario: Scenario, flows: Sequence[LongFlow]) -> bool:
     """Returns True if the file has groups of flows other than the long ones of this link."""
-    groups = tomllib.loads(scenario.resolved_toml())["flow"]
-    return len(groups) > len({flow["group"] for flow in flows})
+    groups = {flow["group"]: flow["group_count"] for flow in flows}
+    return len(scenario.flows()) > sum(groups.values())
 
 
 class FileTrial:
@@ -147,9 +149,9 @@ class FileTrial:
         self._asked = asked
         self._scenarios = {self.link: scenario.with_default_jitter(self.jitter_s)}
         if not _is_fifo(self._commands(self.link, 1)):
-            about = f"{name} has a queue that is no drop-tail FIFO"
-            rules = ", which is what rules assume" if self.link.flows else ""
-            self.notes = (*self.notes, f"{about}{rules}: what is sized is its limit")
+            about = f"the queue of {name} is not a drop-tail FIFO"
+            rules = ", which the rules assume" if self.link.flows else ""
+            self.notes = (*self.notes, f"{about}{rules}; the answer is its limit")
 
     def scenario(
         self,
@@ -165,7 +167,7 @@ class FileTrial:
         scenario = self._cut(link, packets, extent.share)
         if queue is None:
             return scenario.with_limit(self.name, packets)
-        return _changed(scenario, {f"{self._key(scenario)}.queue": f'{{ kind = "{queue}" }}'})
+        return changed(scenario, {f"{self._key(scenario)}.queue": {"kind": queue}})
 
     def meter(self, link: Link) -> Meter:
         """Returns the meter of a run."""
@@ -197,7 +199,7 @@ class FileTrial:
             least_s = min(max(least_s, reach.duration_s - reach.start_up_s), measured_s)
         start_up_us, end_us = (round(1e6 * end) for end in (start_up_s, start_up_s + least_s))
         try:
-            return _changed(whole, {"warmup": f"{start_up_us}us", "duration": f"{end_us}us"})
+            return changed(whole, {"warmup": f"{start_up_us}us", "duration": f"{end_us}us"})
         except ScenarioError:
             return whole
 
@@ -209,34 +211,36 @@ class FileTrial:
         scenario = self._scenarios[link]
         flows = scenario.long_flows(self.name)
         groups = {flow["group"]: flow["group_count"] for flow in flows}
-        wanted = {
+        wanted: dict[str, dict[str, object]] = {
             "flows / 4": {
-                f"flow.{group}.count": str(max(count // 4, 1)) for group, count in groups.items()
+                f"flow.{group}.count": max(count // 4, 1) for group, count in groups.items()
             }
         }
         if Counter(flow["group"] for flow in flows) == groups:  # every member crosses the link
             wanted["RTT x 2"] = {
-                f"flow.{group}.rtt": _listed(
-                    2 * flow["base_rtt_s"] for flow in flows if flow["group"] == group
-                )
+                f"flow.{group}.rtt": [
+                    _nanoseconds(2 * flow["base_rtt_s"]) for flow in flows if flow["group"] == group
+                ]
                 for group in groups
             }
         if link.flows and link.congestion_control == "reno":
-            cubic = {f"flow.{group}.tcp.congestion_control": "cubic" for group in groups}
-            wanted["CUBIC instead of Reno"] = cubic
+            wanted["CUBIC instead of Reno"] = {
+                f"flow.{group}.tcp.congestion_control": "cubic" for group in groups
+            }
             if not link.byte_counting:
-                counting = {f"flow.{group}.tcp.byte_counting": "true" for group in groups}
-                wanted["Reno that counts bytes (Linux)"] = counting
+                wanted["Reno that grows by bytes acknowledged (Linux)"] = {
+                    f"flow.{group}.tcp.byte_counting": True for group in groups
+                }
         found = {}
         for what, changes in wanted.items():
             try:
-                changed = _changed(scenario, changes)
-                other, _ = read_link(changed, self.name, self._asked)
+                another = changed(scenario, changes)
+                other, _ = read_link(another, self.name, self._asked)
             except (ScenarioError, RequestError):
                 continue
             if other != link:
                 found[what] = other
-                self._scenarios[other] = changed
+                self._scenarios[other] = another
         return found
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
@@ -255,22 +259,16 @@ class FileTrial:
 
     def _key(self, scenario: Scenario) -> str:
         """Returns the link's key in the file: a name in a dumbbell, else a list entry."""
-        topology = tomllib.loads(scenario.resolved_toml())["topology"]
-        head = self.name.split(".", maxsplit=1)[0]
-        return f"topology.{self.name}" if head in topology else f"topology.link.{self.name}"
+        dumbbell = settings_of(scenario)["topology"]["shape"] == "dumbbell"
+        return f"topology.{self.name}" if dumbbell else f"topology.link.{self.name}"
 
 
 def _is_fifo(commands: Sequence[str]) -> bool:
     return any(" bfifo " in command for command in commands)
 
 
-def _changed(scenario: Scenario, changes: dict[str, str]) -> Scenario:
-    text = scenario.resolved_toml().encode()
-    return _core.Scenario.parse(text, "<changed scenario>", list(changes.items()))
-
-
-def _listed(seconds: Iterable[float]) -> str:
-    return "[" + ", ".join(f'"{round(one * 1e9)}ns"' for one in seconds) + "]"
+def _nanoseconds(seconds: float) -> str:
+    return f"{round(seconds * 1e9)}ns"
 
 
 def _default_jitter_s(link: Link) -> float:

@@ -227,7 +227,7 @@ class Reading:
         right = all(map(isinstance, row, OLD_KINDS)) and len(row[0]) == 32
         right = right and math.isfinite(row[9]) and (row[5] is None) == (row[6] is None)
         if not right or not _is_object(row[2]):
-            return "it is no row of a run"
+            return "it is not a row of a run"
         if row[5] is None:
             return None
         packing = self.packings.get(row[5])
@@ -261,8 +261,9 @@ def damaged(folder: Path, faults: list[Fault]) -> DamageError:
     """Returns the error that refuses a damaged ledger where whole results are needed."""
     more = f" (and {len(faults) - 1:,} more)" if len(faults) > 1 else ""
     return DamageError(
-        f"{folder / LEDGER} is damaged: {faults[0]}{more}. `goodqueue results {folder} --verify` "
-        "lists the damage; with --repair it is dropped, and the next sweep runs those runs again"
+        f"{folder / LEDGER} is damaged: {faults[0]}{more}. `goodqueue results {folder} "
+        "--verify` lists the damage; --repair removes it, and the next sweep repeats "
+        "those runs"
     )
 
 
@@ -313,7 +314,7 @@ def open_to_read(folder: Path, *, whole: bool = True) -> sqlite3.Connection:
     path = folder / LEDGER
     if not path.is_file():
         raise RequestError(
-            f"{folder} holds no {LEDGER}; name the folder that `goodqueue sweep` wrote"
+            f"{folder} contains no {LEDGER}; name the folder that `goodqueue sweep` wrote"
         )
     connection = _connect(folder, f"{path.resolve().as_uri()}?mode=ro", uri=True)
     try:
@@ -341,8 +342,8 @@ def _connect(folder: Path, where: Path | str, *, uri: bool) -> sqlite3.Connectio
                 start = file.read(len(FIRST_BYTES))
             if start and start != FIRST_BYTES:
                 raise RequestError(
-                    f"{path} is no ledger of a study (it is no SQLite database); name another "
-                    "folder, or move the file away and let the study run again"
+                    f"{path} is not a ledger of a study (it is not an SQLite database); "
+                    "name another folder, or move the file away and run the study again"
                 )
         connection = sqlite3.connect(where, timeout=60, isolation_level=None, uri=uri)
     # A damaged text must not end the reading of all rows; its checksum differs.
@@ -376,9 +377,7 @@ def check_format(folder: Path, connection: sqlite3.Connection) -> int:
     if found == 0 and not tables:
         return 0
     if not tables.keys() >= OURS:
-        raise RequestError(
-            f"{path} is a database of something else than goodqueue; name another folder"
-        )
+        raise RequestError(f"{path} is not a database of goodqueue; name another folder")
     if found > FORMAT:
         raise RequestError(
             f"{path} was written by a newer goodqueue (format {found}, this one reads up to "
@@ -483,8 +482,8 @@ def _sentence(folder: Path, reason: str) -> str:
     lower = reason.lower()
     if "full" in lower or "no space" in lower or "quota" in lower:
         return (
-            f"{folder}: the disk is full; what was recorded before is whole. Make room, and the "
-            "same command goes on from there"
+            f"{folder}: the disk is full; runs recorded before are whole. Free some space, "
+            "and the same command continues"
         )
     if "locked" in lower or "busy" in lower:
         return f"{folder / LEDGER} is in use by another process; try again when it has ended"

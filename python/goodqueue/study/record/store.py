@@ -129,9 +129,9 @@ class Store:
         query = "SELECT version, count(*) FROM runs WHERE version != ? GROUP BY version"
         for version, count in self._rows(query, now):
             raise RequestError(
-                f"{self.folder} holds {count:,} runs of results version {version}, and this is "
-                f"version {now}: its runs would yield other figures. Keep both side by side with "
-                "--keep-both, or name another folder with --out"
+                f"{self.folder} contains runs of results version {version} ({count:,} in "
+                f"all), but this is version {now}, whose runs give other figures. Keep "
+                "both side by side with --keep-both, or name another folder with --out"
             )
 
     def __len__(self) -> int:
@@ -278,7 +278,7 @@ class Store:
         A run that failed here and succeeded there is copied too.
         """
         if not (other / LEDGER).is_file():
-            raise RequestError(f"{other} holds no {LEDGER}; name the folder of a study")
+            raise RequestError(f"{other} contains no {LEDGER}; name the folder of a study")
         with closing(open_to_read(other)) as connection, readable_errors(other):
             reading = Reading(other, connection)
             rows = reading.rows(" ORDER BY rowid")
@@ -369,7 +369,7 @@ def _check_folder(folder: Path) -> None:
         foreign = min((path.name for path in folder.iterdir()), default=None)
         if foreign is not None and foreign != STUDY:
             raise RequestError(
-                f"{folder} holds {foreign} and no ledger of a study; name a new directory"
+                f"{folder} contains {foreign} and no ledger of a study; name a new directory"
             )
     check_links(folder)
     check_links(folder / TABLES)

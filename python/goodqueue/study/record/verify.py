@@ -154,8 +154,8 @@ def _sound_tables(folder: Path, rows: list[Row]) -> tuple[list[Row], int, list[F
 def _write_anew(folder: Path, found: _Sound) -> None:
     if found.reading is None:
         raise RequestError(
-            f"{folder / LEDGER} cannot be repaired, since none of its rows can be read; move it "
-            "away, and the next sweep runs all again"
+            f"{folder / LEDGER} cannot be repaired, because none of its rows can be read; "
+            "move it away, and the next sweep repeats all runs"
         )
     _check_alone(folder)
     clear_leftovers(folder)

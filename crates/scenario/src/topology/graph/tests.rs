@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A graph of these links, each with its round trip in milliseconds.
+/// Returns a graph of these links, each with its round trip in milliseconds.
 fn graph(nodes: usize, links: &[(usize, usize, u64)]) -> (Graph, Vec<Span>) {
     let mut graph = Graph::default();
     for node in 0..nodes {
@@ -18,7 +18,7 @@ fn ids(way: &[LinkId]) -> Vec<u32> {
     way.iter().map(|direction| direction.0).collect()
 }
 
-/// a to d over b takes 4 ms, over c 5 ms, directly 6 ms; d to e has two like links.
+/// From a to d, b takes 4 ms, c 5 ms, the direct link 6 ms; d to e has two equal links.
 const EXAMPLE: [(usize, usize, u64); 7] = [
     (0, 1, 2),
     (3, 1, 2),

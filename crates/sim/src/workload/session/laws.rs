@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Law;
-use crate::law::fit::{assert_follows, distance, distance_of_counts};
+use crate::workload::law::fit::{assert_follows, distance, distance_of_counts};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=4;
 

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_as_the_last_picture_ends_is_in_time() {
+    fn segments_that_arrive_as_the_last_picture_ends_are_in_time() {
         let mut buffer = buffer(0);
         buffer.add(at(2_000), Span::from_secs(4), false);
         buffer.add(at(6_000), Span::from_secs(4), false);

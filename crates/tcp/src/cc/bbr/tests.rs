@@ -14,7 +14,7 @@ fn a_deep_buffer_stays_nearly_empty() {
     let mut path = bottleneck(400);
     path.run(Span::from_secs(5));
     let outcome = path.run(Span::from_secs(30));
-    assert!(outcome.utilisation > 0.95, "{outcome:?}");
+    assert!(outcome.utilization > 0.95, "{outcome:?}");
     assert!(outcome.delay < 0.25 * 0.040, "{outcome:?}");
     assert!(outcome.loss == 0.0, "{outcome:?}");
 }
@@ -25,7 +25,7 @@ fn a_shallow_buffer_is_enough() {
     let mut path = bottleneck(9);
     path.run(Span::from_secs(5));
     let outcome = path.run(Span::from_secs(30));
-    assert!(outcome.utilisation > 0.93, "{outcome:?}");
+    assert!(outcome.utilization > 0.93, "{outcome:?}");
     assert!(outcome.loss < 0.04, "{outcome:?}");
 }
 

@@ -12,8 +12,7 @@ mod tests;
 use goodqueue_types::parameters::{Key, TIMER};
 use goodqueue_types::{Rate, Span, Time, parameters};
 
-use super::bbr::least_burst;
-use super::max_filter::MaxFilter;
+use super::bbr::{MaxFilter, least_burst};
 use super::{AckSample, CongestionControl, CongestionEvent, Needs, SEED, SHARE};
 use crate::config::TcpConfig;
 

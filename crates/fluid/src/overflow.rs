@@ -1,0 +1,103 @@
+//! A queue that is nearly full: the bursts of a slot arrive one after the other.
+
+use crate::engine::Engine;
+
+/// Packets that one sender hands to its link at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Burst {
+    class: u32,
+    piece: u32,
+    /// Packets that ACKs of as many packets let go.
+    back: f64,
+    /// Packets by which the window grew.
+    extra: f64,
+}
+
+impl Engine {
+    /// Lets the slot's bursts arrive at a queue that is nearly full. They lose what it has no room
+    /// for. Returns the packets lost.
+    ///
+    /// Where all flows share one round-trip time, a burst comes when as many packets have left as it
+    /// replaces, because ACKs of departures in sequence let it go. Each train has a phase of its own
+    /// within the time of one burst: an odd packet between trains moves them against each other.
+    /// Where round-trip times differ, bursts come at random times.
+    pub(crate) fn overflow(&mut self, before: f64, now_s: f64) -> f64 {
+        let mut bursts = std::mem::take(&mut self.bursts);
+        self.fill(&mut bursts);
+        let together = self.classes.len() == 1;
+        let back: f64 = bursts.iter().map(|burst| burst.back).sum();
+        let served_each = self.per_slot / back.max(f64::MIN_POSITIVE);
+        let (mut waiting, mut lost, mut gone) = (before, 0.0, 0.0);
+        let unit = self.classes[0].shape().unit;
+        let (mut flow, mut phase) = (u32::MAX, 0.5 * unit);
+        for (number, burst) in bursts.iter().enumerate() {
+            // Packets that the link sends between this burst and the one before.
+            let gap = if together {
+                let old = phase;
+                let its = self.classes[0].sent()[burst.piece as usize].flow();
+                if its != flow {
+                    flow = its;
+                    phase = unit * self.noise.unit();
+                }
+                served_each * burst.back + phase - old
+            } else {
+                let rest = (bursts.len() - number) as f64;
+                (self.per_slot - gone) * (1.0 - libm::pow(self.noise.unit(), 1.0 / rest))
+            };
+            gone += gap;
+            let amount = burst.back + burst.extra;
+            waiting = (waiting - gap).max(0.0) + amount;
+            let excess = waiting - self.buffer;
+            // Less than half a packet is no packet to lose.
+            if excess >= 1.0 && amount >= 0.5 {
+                let count = libm::floor(excess).min(amount);
+                waiting -= count;
+                lost += count;
+                self.lose(burst.class as usize, burst.piece as usize, count, now_s);
+            }
+        }
+        self.bursts = bursts;
+        lost + self.background_overflow(waiting - (self.per_slot - gone))
+    }
+
+    /// Fills in the bursts of the slot, in their order of arrival.
+    fn fill(&mut self, bursts: &mut Vec<Burst>) {
+        bursts.clear();
+        for (place, class) in self.classes.iter().enumerate() {
+            let unit = class.shape().unit;
+            for (piece, sent) in class.sent().iter().enumerate() {
+                let (mut left, mut more) = (sent.amount - sent.extra, sent.extra);
+                while left + more > 0.0 {
+                    let back = left.min(unit);
+                    left -= back;
+                    // An ACK lets go one packet more than it acknowledges.
+                    let extra = if left > 0.0 { more.min(1.0) } else { more };
+                    more -= extra;
+                    bursts.push(Burst {
+                        class: place as u32,
+                        piece: piece as u32,
+                        back,
+                        extra,
+                    });
+                }
+            }
+        }
+        if self.classes.len() > 1 {
+            for last in (1..bursts.len()).rev() {
+                bursts.swap(last, self.noise.below(last + 1));
+            }
+        }
+    }
+
+    /// Adds the traffic that does not react, as a fluid, to the packets that wait at the end of the
+    /// slot. Returns the packets that it loses.
+    fn background_overflow(&mut self, waiting: f64) -> f64 {
+        let amount = *self.last_batch();
+        let excess = libm::floor(waiting.max(0.0) + amount - self.buffer).min(amount);
+        if excess < 1.0 {
+            return 0.0;
+        }
+        *self.last_batch() -= excess;
+        excess
+    }
+}

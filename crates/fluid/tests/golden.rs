@@ -1,0 +1,57 @@
+//! Exact figures of a few links. A change of figures needs a new `HYBRID_VERSION` in `scenario`.
+
+mod common;
+
+use common::{extent, link, packets, run};
+use goodqueue_fluid::{FluidControl, FluidSender};
+
+/// Runs a link and returns its figures as text.
+fn figures(
+    mbps: u64,
+    flows: u64,
+    control: FluidControl,
+    rtts_ms: &[u64],
+    buffer: f64,
+    sender: FluidSender,
+) -> String {
+    let mut link = link(mbps * 1_000_000, flows, control, rtts_ms);
+    link.queue = packets(buffer);
+    link.groups[0].sender = sender;
+    link.groups[0].acks.bytes_counted = sender == FluidSender::LINUX;
+    let outcome = run(&link, &extent(7, 2, 12));
+    format!(
+        "{:.9} {:.9} {} {:.9}",
+        outcome.utilization,
+        outcome.loss_rate,
+        outcome.loss_events,
+        outcome.mean_delay_s()
+    )
+}
+
+#[test]
+fn figures_do_not_change_unnoticed() {
+    let (linux, rfc) = (
+        FluidSender::LINUX,
+        FluidSender {
+            segment_bytes: Some(1_460),
+            ..FluidSender::RFC
+        },
+    );
+    let (reno, cubic) = (FluidControl::RENO, FluidControl::LINUX_CUBIC);
+    let found = [
+        figures(100, 20, cubic, &[40], 100.0, linux),
+        figures(50, 8, cubic, &[20, 35, 50], 40.0, linux),
+        figures(200, 30, reno, &[30], 120.0, linux),
+        figures(80, 10, reno, &[20, 60], 60.0, rfc),
+        figures(300, 1, FluidControl::CUBIC, &[50], 400.0, rfc),
+    ];
+    assert_eq!(found.join("\n"), EXPECTED.trim());
+}
+
+const EXPECTED: &str = "
+1.000000000 0.003510597 222 0.009710682
+0.999611407 0.004161581 128 0.006766747
+0.973034930 0.005815872 625 0.003211056
+0.996929620 0.001956926 85 0.005480402
+0.996686985 0.000020082 1 0.010915681
+";

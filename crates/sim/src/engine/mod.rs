@@ -1,0 +1,384 @@
+//! The fast engine.
+//!
+//! It minimises events. The event queue holds the heads of lines (packets on their way to a link
+//! where several sources meet) and timers, never packets. Between two such links a packet is walked
+//! at once: a FIFO's departure is known on arrival, propagation is constant, and all packets to a
+//! host come along one route in order, so a host can be run ahead to the time of its packet's
+//! arrival. The host's timers before that time fire first. A dumbbell costs two events per data
+//! packet: the data at the bottleneck, and its ACK at the reverse bottleneck.
+//!
+//! The result is exact because every link and host sees its inputs in the order (time, kind, rank)
+//! that `event_queue` defines, whether or not the engine worked ahead. The reference engine of the
+//! test kit, which never works ahead, must agree packet for packet.
+
+#![expect(
+    clippy::inline_always,
+    reason = "part of the engine's two loops, see `engine::core`"
+)]
+
+mod core;
+pub mod event_queue;
+pub mod in_order;
+pub mod line;
+pub mod probe;
+pub mod routing;
+
+pub(crate) use self::core::Host;
+use self::core::{Core, Crossed};
+use crate::engine::event_queue::{Event, Kind};
+use crate::engine::in_order::InOrder;
+use crate::engine::line::Lines;
+use crate::engine::probe::{NoProbe, Probe, Recorder};
+use crate::engine::routing::Routing;
+use crate::host::agent::{flow_outcome, receiver_of};
+use crate::link::served_link::Service;
+use crate::measure::fairness::add_fairness;
+use crate::{Network, Outcome, Totals};
+use goodqueue_types::{Packet, PacketSink, Time};
+
+/// Number of events between two calls of `go_on`. A block takes some milliseconds of computing for
+/// any amount of simulated time.
+const BLOCK: u64 = 1 << 14;
+
+/// Runs a network from start to end.
+///
+/// # Panics
+/// Panics if packets are not conserved, which no scenario can cause.
+pub fn run(network: &Network) -> Outcome {
+    run_while(network, |_| true).expect("nothing stops the run")
+}
+
+/// Runs a network while `go_on` returns true. Returns `None` if it was stopped. `go_on` is called
+/// with the simulated time before the first event, every few milliseconds of computing, and after
+/// the last event.
+///
+/// # Panics
+/// Panics if packets are not conserved, which no scenario can cause.
+pub fn run_while(network: &Network, go_on: impl FnMut(Time) -> bool) -> Option<Outcome> {
+    if network.record.series || network.record.packets {
+        let recorder = recorder(network);
+        let simulation = Simulation::new(network, recorder);
+        let (mut outcome, recorder) = simulation.complete_while(go_on)?;
+        (outcome.series, outcome.packets) = recorder.finish();
+        Some(outcome)
+    } else {
+        let simulation = Simulation::new(network, NoProbe);
+        Some(simulation.complete_while(go_on)?.0)
+    }
+}
+
+/// Runs a network as [`run_while`] does and passes the packet events to a sink during the run, in
+/// order of time.
+///
+/// # Panics
+/// Panics if packets are not conserved, which no scenario can cause.
+pub fn run_traced(
+    network: &Network,
+    sink: &mut impl PacketSink,
+    go_on: impl FnMut(Time) -> bool,
+) -> Option<Outcome> {
+    let probe = (recorder(network), InOrder::new(sink));
+    let simulation = Simulation::new(network, probe);
+    let (mut outcome, (recorder, in_order)) = simulation.complete_while(go_on)?;
+    in_order.finish();
+    (outcome.series, outcome.packets) = recorder.finish();
+    Some(outcome)
+}
+
+/// Runs a network as [`run_while`] does, but with this probe in place of the records that the
+/// network asks for. Returns the probe with the outcome.
+///
+/// # Panics
+/// Panics if packets are not conserved, which no scenario can cause.
+pub fn run_probed<P: Probe>(
+    network: &Network,
+    probe: P,
+    go_on: impl FnMut(Time) -> bool,
+) -> Option<(Outcome, P)> {
+    Simulation::new(network, probe).complete_while(go_on)
+}
+
+fn recorder(network: &Network) -> Recorder {
+    let observed = network.links.iter().map(|link| link.observed).collect();
+    Recorder::new(network.record, observed, network.flows.len())
+}
+
+/// A run in progress.
+///
+/// Packets are handled at their place in the lines and are never copied between two lines. This is
+/// why the lines are separate from the core, which has everything that packets meet.
+#[derive(Debug)]
+pub struct Simulation<'a, P> {
+    network: &'a Network,
+    core: Core<P>,
+    lines: Lines,
+    event_count: u64,
+}
+
+impl<'a, P: Probe> Simulation<'a, P> {
+    /// Creates a run that has not started.
+    pub fn new(network: &'a Network, probe: P) -> Self {
+        let (routing, first_hops) = Routing::new(network, P::UNFOLDS);
+        let lines = Lines::new(routing.shared_lines, routing.own_lines);
+        let mut simulation = Self {
+            network,
+            core: Core::new(network, routing, first_hops, probe),
+            lines,
+            event_count: 0,
+        };
+        for host in 0..simulation.core.hosts.len() {
+            simulation.core.arm(host);
+        }
+        simulation
+    }
+
+    /// Runs to the end and returns the outcome.
+    pub fn complete(mut self) -> (Outcome, P) {
+        self.run_until(self.core.window.to);
+        self.finish()
+    }
+
+    /// Runs to the end and returns the outcome, or returns none if `go_on` stopped the run.
+    fn complete_while(mut self, mut go_on: impl FnMut(Time) -> bool) -> Option<(Outcome, P)> {
+        let end = self.core.window.to;
+        let mut now = Time::ZERO;
+        while go_on(now) {
+            if self.run_block(end) {
+                // A run that failed in its last block must have no outcome.
+                return go_on(end).then(|| self.finish());
+            }
+            now = self.core.events.peek().map_or(end, Event::time);
+        }
+        None
+    }
+
+    /// Handles every event up to and including `until`.
+    pub fn run_until(&mut self, until: Time) {
+        while !self.run_block(until) {}
+    }
+
+    /// Handles up to [`BLOCK`] events up to and including `until`. Returns true if none of them is
+    /// left.
+    fn run_block(&mut self, until: Time) -> bool {
+        let pause = self.event_count + BLOCK;
+        while let Some(event) = self
+            .core
+            .events
+            .peek()
+            .filter(|event| event.time() <= until)
+        {
+            if self.event_count == pause {
+                return false;
+            }
+            self.event_count += 1;
+            if P::ACTIVE {
+                self.core.probe.advance(event.time());
+            }
+            match event.kind() {
+                Kind::Arrival => self.arrival(event),
+                Kind::Wake => self.wake(event),
+                Kind::Service => self.service(event),
+                Kind::Emergence => self.emergence(event),
+            }
+        }
+        true
+    }
+
+    /// Lets the head of a line arrive at its link. Does nothing if another packet has become the
+    /// head since the event was set.
+    #[inline]
+    fn arrival(&mut self, event: Event) {
+        let core = &mut self.core;
+        let Some((head, next)) = self.lines.take(event) else {
+            return core.events.pop();
+        };
+        match next {
+            Some(next) => core.events.replace(next),
+            None => core.events.pop(),
+        }
+        let hop = &core.routing.hops[head.hop as usize];
+        if hop.served {
+            let (link, packet, now) = (hop.link, head.packet, event.time());
+            return self.arrive(link, packet, now);
+        }
+        match core.cross(&head.packet, head.hop, event.time()) {
+            Crossed::Arrives(now) => {
+                let host = receiver_of(&head.packet);
+                if !core.receive(host, &head.packet, now) {
+                    let packet = head.packet;
+                    self.receive_late(host, &packet, now);
+                }
+                self.transmit(host, now);
+            }
+            Crossed::Waits { hop, at } => {
+                let packet = head.packet;
+                *self.lines.place(core.routing.hops[hop as usize].line) = packet;
+                self.line_up(hop, at, self.core.routing.rank(&packet));
+            }
+            Crossed::Ends => {}
+        }
+    }
+
+    /// Lets a packet arrive at a link with a queue discipline.
+    fn arrive(&mut self, link: u32, packet: Packet, now: Time) {
+        if let Some(service) = self.core.arrive(link, packet, now) {
+            self.begin(link, &service, now);
+        }
+    }
+
+    /// Serves a link with a queue discipline that has sent a frame or may send a packet that its
+    /// queue held back.
+    fn service(&mut self, event: Event) {
+        let (link, now) = (event.index() as u32, event.time());
+        self.core.events.pop();
+        if let Some(service) = self.core.serve(link, now) {
+            self.begin(link, &service, now);
+        }
+    }
+
+    /// Begins a transmission and walks its packet as far as nothing can interfere.
+    fn begin(&mut self, link: u32, service: &Service, now: Time) {
+        let crossed = self.core.begin(link, service, now);
+        self.follow(&service.packet, crossed);
+    }
+
+    /// Lets a packet leave a link with impairments and walks it as far as nothing can interfere.
+    #[cold]
+    fn emergence(&mut self, event: Event) {
+        let (link, now) = (event.index() as u32, event.time());
+        self.core.events.pop();
+        if let Some((packet, crossed)) = self.core.emerge(link, now) {
+            self.follow(&packet, crossed);
+        }
+    }
+
+    /// Continues the path of a packet that left a link with a queue discipline.
+    #[inline]
+    fn follow(&mut self, packet: &Packet, crossed: Crossed) {
+        match crossed {
+            Crossed::Arrives(now) => {
+                let host = receiver_of(packet);
+                if !self.core.receive(host, packet, now) {
+                    self.receive_late(host, packet, now);
+                }
+                self.transmit(host, now);
+            }
+            Crossed::Waits { hop, at } => {
+                let before = self.core.routing.hops[hop as usize].line;
+                *self.lines.place(before) = *packet;
+                self.line_up(hop, at, self.core.routing.rank(packet));
+            }
+            Crossed::Ends => {}
+        }
+    }
+
+    /// Fires an agent's timer, unless it has been moved since the event was set.
+    #[cold]
+    fn wake(&mut self, event: Event) {
+        let (index, now) = (event.index(), event.time());
+        self.core.events.pop();
+        let host = &mut self.core.hosts[index];
+        if host.pending_wake == now {
+            host.pending_wake = Time::MAX;
+            if host.wakes_at <= now {
+                self.fire(index, now);
+            } else {
+                self.core.arm(index);
+            }
+        }
+    }
+
+    /// Lets an agent do what is due at `now` and send.
+    fn fire(&mut self, host: usize, now: Time) {
+        self.core.fire(host, now);
+        self.transmit(host, now);
+    }
+
+    /// Delivers a packet to a host after firing the host's earlier timers.
+    #[cold]
+    fn receive_late(&mut self, host: usize, packet: &Packet, now: Time) {
+        while self.core.is_late(host, now) {
+            self.fire(host, self.core.hosts[host].wakes_at);
+        }
+        self.core.receive(host, packet, now);
+    }
+
+    /// Sends the packets of a host, which may be ahead of the event queue. If they reach the other
+    /// end at once, it answers at once too. Its answer waits in a line, because every loop of cause
+    /// and effect passes the event queue, so at most two hosts are involved.
+    fn transmit(&mut self, mut host: usize, mut now: Time) {
+        let mut interrupted = None;
+        loop {
+            let core = &mut self.core;
+            let Some((packet, hop)) = core.send(host, now, &mut self.lines) else {
+                let Some(sender) = interrupted.take() else {
+                    return;
+                };
+                (host, now) = sender;
+                continue;
+            };
+            match core.cross_from_host(packet, hop, now) {
+                Crossed::Arrives(time) => {
+                    debug_assert!(interrupted.is_none());
+                    interrupted = Some((host, now));
+                    (host, now) = (receiver_of(packet), time);
+                    if !core.receive(host, packet, now) {
+                        let packet = *packet;
+                        self.receive_late(host, &packet, now);
+                    }
+                }
+                Crossed::Waits { hop, at } => {
+                    let rank = core.routing.rank(packet);
+                    self.line_up(hop, at, rank);
+                }
+                Crossed::Ends => {}
+            }
+        }
+    }
+
+    /// Puts the packet in the place before the `index`th hop in line, with its arrival at `now`.
+    #[inline(always)]
+    fn line_up(&mut self, index: u32, now: Time, rank: u32) {
+        let hop = &self.core.routing.hops[index as usize];
+        if let Some(head) = self.lines.join(hop, index, now, rank) {
+            self.core.events.push(head);
+        }
+    }
+
+    fn finish(self) -> (Outcome, P) {
+        // Packets that would arrive after the end are never put in line.
+        assert!(self.lines.is_empty(), "a line was left behind");
+        let (network, mut core) = (self.network, self.core);
+        core.observe_end();
+        core.finish_links(network);
+        let totals = Totals {
+            events: self.event_count,
+            ..core.totals()
+        };
+        totals.check().unwrap_or_else(|message| panic!("{message}"));
+        let links = network.links.iter().enumerate();
+        let links = links
+            .filter_map(|(index, config)| Some(core.take_meter(index)?.finish(&config.name)))
+            .collect();
+        let pools = core.take_pools(network);
+        let ends = core.hosts.chunks_exact(2);
+        let ends = ends.map(|ends| (&ends[0].agent, &ends[1].agent));
+        let mut outcome = Outcome {
+            measured_s: core.window.seconds(),
+            links,
+            flows: ends
+                .clone()
+                .map(|(client, server)| flow_outcome(network, client, server, &core.signals))
+                .collect(),
+            pools,
+            totals,
+            series: crate::Series::default(),
+            packets: Vec::new(),
+        };
+        add_fairness(&mut outcome, network, ends);
+        (outcome, core.probe)
+    }
+}
+
+#[cfg(test)]
+mod tests;

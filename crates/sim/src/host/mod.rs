@@ -1,0 +1,5 @@
+//! The ends of a flow: agents, and their path without other traffic.
+
+pub mod agent;
+pub mod ideal;
+pub mod path;

@@ -1,0 +1,110 @@
+//! Impairments of packets behind a link's transmitter: varying delays, packets held back, and
+//! copies.
+//!
+//! They all happen in propagation, after the queue, the transmission and any loss. The queue and
+//! its limit are therefore unaffected.
+
+use crate::workload::law::Law;
+use goodqueue_types::{RandomStream, Span};
+
+/// Impairments of a link. The default has none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Impairments {
+    /// Variation of the propagation delay from packet to packet.
+    pub jitter: Option<Jitter>,
+    /// Packets that are held back, so that later ones overtake them.
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet arrives twice, from 0 to 1.
+    pub duplicate: Option<f64>,
+}
+
+/// Random addition to the propagation delay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Jitter {
+    /// Law of the addition, in seconds.
+    pub law: Law,
+    /// True if a packet waits for those ahead of it. Otherwise packets may overtake one another.
+    pub keeps_order: bool,
+}
+
+/// Packets that are held back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reorder {
+    /// Share of packets that are held back, from 0 to 1.
+    pub probability: f64,
+    /// Additional delay of a packet that is held back.
+    pub delay: Span,
+}
+
+impl Impairments {
+    /// Returns true if the link has an impairment.
+    pub fn any(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// Random decisions on one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fate {
+    /// Addition to the packet's propagation delay.
+    pub jitter: Span,
+    /// Time for which the packet is held back, in addition.
+    pub held_back: Option<Span>,
+    /// Addition to the propagation delay of the packet's copy, if there is one. A copy is not held
+    /// back.
+    pub copy: Option<Span>,
+}
+
+/// Decides on each packet that a link has sent and not lost, in order.
+#[derive(Clone, Debug)]
+pub struct ImpairmentProcess {
+    config: Impairments,
+    jitter: RandomStream,
+    reorder: RandomStream,
+    duplicate: RandomStream,
+}
+
+impl ImpairmentProcess {
+    /// Returns the impairments of the `index`th link in the run with `seed`, or none if it has
+    /// none.
+    pub fn new(config: &Impairments, seed: u64, index: usize) -> Option<Self> {
+        let stream = |purpose| RandomStream::new(seed, purpose, index as u64);
+        config.any().then(|| Self {
+            config: config.clone(),
+            jitter: stream("jitter"),
+            reorder: stream("reorder"),
+            duplicate: stream("duplicate"),
+        })
+    }
+
+    /// Decides on the next packet.
+    pub fn decide(&mut self) -> Fate {
+        let Impairments {
+            reorder, duplicate, ..
+        } = self.config;
+        let jitter = self.draw_jitter();
+        let held_back = reorder
+            .filter(|reorder| self.reorder.unit() < reorder.probability)
+            .map(|reorder| reorder.delay);
+        let copied = duplicate.is_some_and(|probability| self.duplicate.unit() < probability);
+        Fate {
+            jitter,
+            held_back,
+            copy: copied.then(|| self.draw_jitter()),
+        }
+    }
+
+    fn draw_jitter(&mut self) -> Span {
+        let jitter = self.config.jitter.as_ref();
+        jitter.map_or(Span::ZERO, |jitter| jitter.law.draw_span(&mut self.jitter))
+    }
+
+    /// Returns true if packets that are not held back keep their order.
+    pub fn keeps_order(&self) -> bool {
+        let jitter = self.config.jitter.as_ref();
+        jitter.is_none_or(|jitter| jitter.keeps_order)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,335 @@
+//! A link with any queue discipline. It has an event for the end of each transmission.
+//!
+//! The departure of a packet is not known on its arrival, because a discipline may drop it later or
+//! send others first. Once the transmission has begun, however, nothing can change its end, so the
+//! engine walks the packet on from there.
+
+use crate::Network;
+use crate::link::impaired_path::{Arrived, ImpairedPath};
+use crate::link::impairment::ImpairmentProcess;
+use crate::link::loss::LossProcess;
+use crate::link::service::VaryingRate;
+use crate::link::shared_buffer::{Buffer, SharedBuffer};
+use crate::measure::link_meter::{LinkMeter, Window};
+use goodqueue_queue::{Backlog, Configuration, Context, Discipline, QueueDiscipline, Verdict};
+use goodqueue_types::{Bytes, DropReason, Framing, Packet, RandomStream, Rate, Span, Time};
+
+/// A transmission that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Service {
+    /// Packet that is sent.
+    pub packet: Packet,
+    /// Time at which its last bit leaves.
+    pub end: Time,
+    /// True if the link loses the packet at that time.
+    pub lost: bool,
+}
+
+/// A queue, a transmitter, and counters.
+#[derive(Debug)]
+pub struct ServedLink {
+    rate: Rate,
+    /// Changes of the rate, if it varies.
+    varying: Option<Box<VaryingRate>>,
+    pub delay: Span,
+    framing: Framing,
+    queue: Discipline,
+    random: RandomStream,
+    loss: Option<LossProcess>,
+    drop_list: Box<[u64]>,
+    buffer: Buffer,
+    /// End of the present transmission.
+    busy_until: Option<Time>,
+    /// Time at which the queue may release a packet that it holds back.
+    ready_at: Option<Time>,
+    /// Drops and marks of the last call. The engine takes them from here.
+    pub verdicts: Vec<Verdict>,
+    reported: Backlog,
+    arrivals: u64,
+    drops: u64,
+    started: u64,
+    lost_after: u64,
+    /// Packet in transmission, if the link loses it at the end of the transmission.
+    lost_at_end: Option<Packet>,
+    /// Path behind the transmitter, if packets can overtake one another or be copied there.
+    path: Option<Box<ImpairedPath>>,
+    duplicated: u64,
+    meter: Option<LinkMeter>,
+}
+
+impl ServedLink {
+    /// Creates an idle link, the `index`th of its network.
+    pub fn new(network: &Network, index: usize, window: Window, meter: Option<LinkMeter>) -> Self {
+        let config = &network.links[index];
+        let stream = |purpose| RandomStream::new(network.seed, purpose, index as u64);
+        let (mut random, loss_random) = (stream("queue"), stream("loss"));
+        Self {
+            rate: config.rate,
+            varying: config.service.as_ref().map(|service| {
+                let stretches = service.stretches(network.seed, index);
+                Box::new(VaryingRate::new(stretches, window))
+            }),
+            delay: config.delay,
+            framing: config.framing,
+            queue: config.queue.build(&mut random),
+            random,
+            loss: config.loss.map(|loss| LossProcess::new(loss, loss_random)),
+            drop_list: config.drop_list.as_slice().into(),
+            buffer: Buffer::new(network, index),
+            busy_until: None,
+            ready_at: None,
+            verdicts: Vec::with_capacity(64),
+            reported: Backlog::default(),
+            arrivals: 0,
+            drops: 0,
+            started: 0,
+            lost_after: 0,
+            lost_at_end: None,
+            path: ImpairmentProcess::new(&config.impairments, network.seed, index)
+                .map(|process| Box::new(ImpairedPath::new(process, config.delay))),
+            duplicated: 0,
+            meter,
+        }
+    }
+
+    /// Lets a packet arrive. Returns the transmission that begins, if one does.
+    pub fn arrive(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        shared: &mut [SharedBuffer],
+    ) -> Option<Service> {
+        if let Some(meter) = &mut self.meter {
+            meter.arrival(now);
+        }
+        let index = self.arrivals;
+        self.arrivals += 1;
+        packet.arrived = now;
+        if self.loses_on_entry(index, &packet) {
+            self.verdicts
+                .push(Verdict::Dropped(packet, DropReason::LinkLoss));
+            self.count_verdicts(now);
+            return None;
+        }
+        let idle = self.busy_until.is_none();
+        let open = idle && self.opens(now) == now;
+        if open && self.queue.is_bypassed_when_idle() && self.queue.backlog().packets == 0 {
+            return Some(self.start(now, packet));
+        }
+        let service = self.with_queue(now, shared, |queue, context| {
+            queue.enqueue(context, packet);
+            let asked = open || idle && queue.backlog().packets == 0;
+            if asked { queue.dequeue(context) } else { None }
+        });
+        if let (Some(meter), Some(average)) = (&mut self.meter, self.queue.average()) {
+            meter.average(now, average);
+        }
+        service.map(|packet| self.start(now, packet))
+    }
+
+    /// Handles the end of a transmission, or the time at which a packet held back may leave.
+    /// Returns the transmission that begins, if one does. Returns none too if the event is out of
+    /// date.
+    pub fn serve(&mut self, now: Time, shared: &mut [SharedBuffer]) -> Option<Service> {
+        if self.busy_until == Some(now) {
+            self.busy_until = None;
+            if let Some(packet) = self.lost_at_end.take()
+                && let Some(meter) = &mut self.meter
+            {
+                meter.loss(packet.arrived, now, &packet, DropReason::LinkLoss);
+            }
+        } else if self.busy_until.is_some() || self.ready_at != Some(now) {
+            return None;
+        }
+        // During an outage packets stay in the queue. An empty queue is told that the link is idle.
+        if self.opens(now) > now && self.queue.backlog().packets > 0 {
+            return None;
+        }
+        let packet = self.with_queue(now, shared, QueueDiscipline::dequeue);
+        packet.map(|packet| self.start(now, packet))
+    }
+
+    /// Returns the time at which the queue may release a packet that it holds back, if the event
+    /// queue has no event for it.
+    pub fn next_ready(&mut self, now: Time) -> Option<Time> {
+        let ready = match self.busy_until {
+            Some(_) => None,
+            None => match self.queue.next_ready(now) {
+                Some(ready) if ready == now => Some(self.opens(now)),
+                later => later,
+            },
+        };
+        debug_assert!(
+            ready.is_none_or(|ready| ready > now),
+            "an idle link was not given what was ready"
+        );
+        let news = ready.filter(|_| ready != self.ready_at);
+        self.ready_at = ready;
+        news
+    }
+
+    /// Returns the backlog if it has changed since the last call.
+    pub fn new_backlog(&mut self, now: Time) -> Option<Backlog> {
+        let backlog = self.queue.backlog();
+        if backlog == self.reported {
+            return None;
+        }
+        self.reported = backlog;
+        if let Some(meter) = &mut self.meter {
+            meter.backlog(now, backlog);
+        }
+        Some(backlog)
+    }
+
+    /// Returns the time at which an idle link can begin a transmission: now, except during an
+    /// outage.
+    fn opens(&mut self, now: Time) -> Time {
+        match &mut self.varying {
+            Some(varying) => varying.opens(now),
+            None => now,
+        }
+    }
+
+    fn loses_on_entry(&mut self, index: u64, packet: &Packet) -> bool {
+        let listed = !self.drop_list.is_empty() && self.drop_list.binary_search(&index).is_ok();
+        let bytes = self.framing.frame_bytes(packet.size);
+        let random = match &mut self.loss {
+            Some(loss) if !loss.is_after_transmission() => loss.loses(packet, bytes),
+            _ => false,
+        };
+        listed || random
+    }
+
+    fn start(&mut self, now: Time, packet: Packet) -> Service {
+        let bytes = self.framing.frame_bytes(packet.size);
+        let end = match &mut self.varying {
+            Some(varying) => varying.transmit(now, bytes),
+            None => now + self.rate.transmission_time(Bytes(bytes)),
+        };
+        self.busy_until = Some(end);
+        self.started += 1;
+        if let Some(meter) = &mut self.meter {
+            meter.service(packet.arrived, now, end, &packet);
+        }
+        let lost = match &mut self.loss {
+            Some(loss) if loss.is_after_transmission() => loss.loses(&packet, bytes),
+            _ => false,
+        };
+        Service { packet, end, lost }
+    }
+
+    /// Records that the packet in transmission is lost at its end, which is within the run.
+    pub fn lose_after_transmission(&mut self, packet: &Packet) {
+        self.lost_after += 1;
+        self.lost_at_end = Some(*packet);
+    }
+
+    /// Returns true if packets can overtake one another behind the transmitter.
+    pub fn is_impaired(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// Sends a packet, whose transmission ends at `end` within the run, over the path with
+    /// impairments. Returns the next arrival on that path if the event queue has no event for it.
+    pub fn send_impaired(&mut self, packet: &Packet, rank: u32, end: Time) -> Option<Time> {
+        let path = self.path.as_mut()?;
+        if path.send(packet, rank, end) {
+            self.duplicated += 1;
+            if let Some(meter) = &mut self.meter {
+                meter.duplicate(end);
+            }
+        }
+        path.announce()
+    }
+
+    /// Returns the packet that leaves the path with impairments at `now`, if there is one, and the
+    /// next arrival on that path if the event queue has no event for it.
+    pub fn emerge(&mut self, now: Time) -> (Option<Packet>, Option<Time>) {
+        let Some(path) = &mut self.path else {
+            return (None, None);
+        };
+        let arrived = path.arrive(now);
+        if let (
+            Some(meter),
+            Some(Arrived {
+                overtaken: true, ..
+            }),
+        ) = (&mut self.meter, &arrived)
+        {
+            meter.reordering(now);
+        }
+        (arrived.map(|arrived| arrived.packet), path.announce())
+    }
+
+    fn with_queue<T>(
+        &mut self,
+        now: Time,
+        shared: &mut [SharedBuffer],
+        call: impl FnOnce(&mut Discipline, &mut Context<'_>) -> T,
+    ) -> T {
+        let mut context = Context {
+            now,
+            framing: self.framing,
+            random: &mut self.random,
+            account: self.buffer.account(shared, now),
+            verdicts: &mut self.verdicts,
+        };
+        let answer = call(&mut self.queue, &mut context);
+        if !self.verdicts.is_empty() {
+            self.count_verdicts(now);
+        }
+        answer
+    }
+
+    fn count_verdicts(&mut self, now: Time) {
+        for verdict in &self.verdicts {
+            match verdict {
+                Verdict::Dropped(packet, reason) => {
+                    self.drops += 1;
+                    if let Some(meter) = &mut self.meter {
+                        meter.loss(packet.arrived, now, packet, *reason);
+                    }
+                }
+                Verdict::Marked(packet, reason) => {
+                    if let Some(meter) = &mut self.meter {
+                        meter.mark(packet.arrived, now, *reason);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the number of packets lost at this link in the whole run.
+    pub fn drops(&self) -> u64 {
+        self.drops + self.lost_after
+    }
+
+    /// Returns the number of copies made at this link in the whole run.
+    pub fn duplicated(&self) -> u64 {
+        self.duplicated
+    }
+
+    /// Returns the number of packets on the path with impairments.
+    pub fn in_flight(&self) -> u64 {
+        self.path.as_ref().map_or(0, |path| path.in_flight())
+    }
+
+    /// Returns the number of packets that wait.
+    pub fn queued(&self) -> u64 {
+        self.queue.backlog().packets
+    }
+
+    /// Returns true if packets in = out + dropped + queued. Each of the four has a counter of its
+    /// own.
+    pub fn conserves(&self) -> bool {
+        self.arrivals == self.drops + self.started + self.queued()
+    }
+
+    /// Takes the statistics out, if the link has any.
+    pub fn take_meter(&mut self) -> Option<LinkMeter> {
+        if let (Some(meter), Some(varying)) = (&mut self.meter, &self.varying) {
+            meter.set_utilization(varying.utilization());
+        }
+        self.meter.take()
+    }
+}

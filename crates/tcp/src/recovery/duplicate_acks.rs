@@ -1,0 +1,451 @@
+//! Loss detection and repair, the same for all congestion controls: duplicate ACKs, fast
+//! retransmit, Tahoe, Reno, NewReno (RFC 6582), SACK (RFC 6675) and timeouts (RFC 5681, RFC 6298).
+
+use goodqueue_types::{Segment, SegmentFlags, Time};
+
+use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
+use crate::config::{
+    DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, FastRetransmitGuard, PartialAckTimer,
+    Recovery, RecoveryExit, SackVariant, TcpConfig, TimingRule,
+};
+use crate::connection::stats::{CaState, Phase, TcpStats};
+use crate::send::sender::{Clock, FIRST, Sender};
+
+impl Sender {
+    /// Handles an ACK of new data while data are lost, SACKed or being repaired.
+    pub fn on_new_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        let ack = segment.ack;
+        if config.recovery == Recovery::Sack {
+            self.scoreboard.remove_below(ack);
+            self.scoreboard.update(segment, ack, self.max_sent);
+        }
+        match (self.phase, config.recovery) {
+            (Phase::FastRecovery, Recovery::NewReno | Recovery::Sack) if ack < self.recover => {
+                self.on_partial_ack(now, ack, config, stats);
+            }
+            (Phase::FastRecovery, _) => self.leave_fast_recovery(now, ack, config, stats),
+            _ => self.on_ack_outside_recovery(now, ack, config, stats),
+        }
+    }
+
+    /// Handles an ACK in the open state with SACKed data above it, or in go-back-N.
+    fn on_ack_outside_recovery(
+        &mut self,
+        now: Time,
+        ack: u64,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        self.on_ack_in_order(now, ack, config, stats);
+        let rfc6675 = config.details.sack_variant == SackVariant::Rfc6675;
+        if !rfc6675 {
+            self.scoreboard.clear();
+        }
+        if self.phase == Phase::GoBackN && ack >= self.recover && self.next == self.max_sent {
+            self.phase = Phase::Open;
+            if config.recovery == Recovery::Sack && rfc6675 {
+                // RFC 6675 section 5.1: recovery may start again from HighACK = RecoveryPoint on.
+                self.recover = 0;
+            }
+        }
+        self.count_sacked_data(config);
+    }
+
+    /// Handles an ACK of a part of the data outstanding at the start of recovery, which shows the
+    /// next hole.
+    fn on_partial_ack(&mut self, now: Time, ack: u64, config: &TcpConfig, stats: &mut TcpStats) {
+        let details = &config.details;
+        let was_timing = self.is_timing();
+        let clock = match details.timing {
+            TimingRule::Anything => Clock::Sample,
+            _ if config.recovery == Recovery::Sack => Clock::Keep,
+            _ => Clock::Stop,
+        };
+        let (acked, rtt) = self.advance(now, ack, clock, config, stats);
+        self.observe(now, rtt, config);
+        self.budget = u32::MAX;
+        if config.recovery == Recovery::Sack {
+            self.restart_timer(now);
+            if details.sack_variant == SackVariant::Ns2Sack1 {
+                self.pipe -= 2 * i64::from(config.mss);
+                self.rtt.end_backoff(&config.rto);
+            } else {
+                self.set_pipe(config);
+            }
+            return;
+        }
+        if details.partial_ack_timer == PartialAckTimer::Every || !self.partial_ack_seen {
+            self.restart_timer(now);
+        }
+        self.partial_ack_seen = true;
+        if details.partial_ack_resets_duplicates {
+            self.duplicate_acks = 0;
+        }
+        if was_timing && !self.is_timing() {
+            self.rtt.end_backoff(&config.rto);
+        }
+        self.deflate(acked, config);
+        self.retransmit = true;
+        self.budget = details.recovery_burst.unwrap_or(u32::MAX);
+    }
+
+    /// Deflates the window after a partial ACK (RFC 6582 section 3.2 step 3): subtracts the data
+    /// that left the network and adds a segment for the one that leaves now.
+    fn deflate(&mut self, acked: u64, config: &TcpConfig) {
+        let mss = i64::from(config.mss);
+        let acked = acked as i64;
+        if config.details.partial_ack_ends_inflation {
+            self.extra = 0;
+            return;
+        }
+        if config.details.recovery_exit == RecoveryExit::Unchanged && self.extra <= acked {
+            // ns-2 subtracts from the window itself what the inflation does not cover.
+            let window = self.controller.window() - (acked - self.extra) as f64;
+            self.controller
+                .set_window(window.max(f64::from(config.mss)));
+            self.extra = mss;
+            return;
+        }
+        self.extra -= acked;
+        if acked >= mss {
+            self.extra += mss;
+        }
+    }
+
+    /// Ends fast recovery with this ACK.
+    fn leave_fast_recovery(
+        &mut self,
+        now: Time,
+        ack: u64,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        let details = &config.details;
+        let flight = self.next - self.una;
+        let (acked, rtt) = self.advance(now, ack, Clock::Sample, config, stats);
+        self.controller.on_recovery_exit(now);
+        self.restart_timer(now);
+        let recover = self.recover;
+        self.forget_duplicates(config);
+        self.recover = recover;
+        // Reno stays in go-back-N if a timeout did not end its recovery.
+        self.phase = if self.next < self.max_sent {
+            Phase::GoBackN
+        } else {
+            Phase::Open
+        };
+        if config.recovery == Recovery::Sack {
+            self.recover = 0;
+            if details.sack_variant == SackVariant::Ns2Sack1 {
+                self.scoreboard.clear();
+            }
+            self.count_sacked_data(config);
+            self.observe(now, rtt, config);
+            return;
+        }
+        if self.controller.sets_window_in_recovery() {
+            self.observe(now, rtt, config);
+            return;
+        }
+        let mss = u64::from(config.mss);
+        let ssthresh = self.controller.ssthresh();
+        let left = self.in_flight();
+        let newreno = config.recovery == Recovery::NewReno;
+        let grows = matches!(
+            details.recovery_exit,
+            RecoveryExit::Unchanged | RecoveryExit::SsthreshAndGrowth
+        );
+        match details.recovery_exit {
+            RecoveryExit::Unchanged => self.grow(now, flight, acked, rtt, config),
+            RecoveryExit::FlightPlusOne if newreno => {
+                self.controller
+                    .set_window(ssthresh.min(left.max(mss) + mss) as f64);
+            }
+            RecoveryExit::BareFlightPlusOne if newreno => {
+                self.controller.set_window(ssthresh.min(left + mss) as f64);
+            }
+            RecoveryExit::SsthreshAndGrowth => {
+                self.controller.set_window(ssthresh as f64);
+                self.grow(now, flight, acked, rtt, config);
+            }
+            _ => self.controller.set_window(ssthresh as f64),
+        }
+        if !grows {
+            self.observe(now, rtt, config);
+        }
+    }
+
+    /// Handles an ACK that acknowledges nothing new.
+    #[cold]
+    pub fn on_old_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        same_window: bool,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        if config.recovery == Recovery::Sack {
+            self.on_old_ack_with_sack(now, segment, config, stats);
+        } else if self.is_duplicate(segment, same_window, config) {
+            self.on_duplicate_ack(now, config, stats);
+        } else if config.details.duplicate_acks == DuplicateAckRule::NoPayload {
+            self.forget_run_of_duplicates(config);
+        }
+        if segment.ack == self.una {
+            self.observe(now, None, config);
+        }
+    }
+
+    fn is_duplicate(&self, segment: &Segment, same_window: bool, config: &TcpConfig) -> bool {
+        if segment.ack != self.una || self.una == self.max_sent || self.persisting {
+            return false;
+        }
+        let bare = segment.payload == 0
+            && segment.flags.0 & (SegmentFlags::SYN.0 | SegmentFlags::FIN.0) == 0;
+        match config.details.duplicate_acks {
+            DuplicateAckRule::Rfc5681 => bare && same_window,
+            DuplicateAckRule::NoPayload => bare,
+            DuplicateAckRule::Any => true,
+        }
+    }
+
+    /// Resets the count of duplicate ACKs (INET). INET's Reno is in recovery while the count is
+    /// three or more, and so keeps the inflated window.
+    fn forget_run_of_duplicates(&mut self, config: &TcpConfig) {
+        self.duplicate_acks = 0;
+        if self.phase == Phase::FastRecovery && config.recovery == Recovery::Reno {
+            self.controller.set_window(self.inflated_window());
+            self.extra = 0;
+            self.phase = if self.next < self.max_sent {
+                Phase::GoBackN
+            } else {
+                Phase::Open
+            };
+        }
+    }
+
+    /// Handles a duplicate ACK without SACK information.
+    fn on_duplicate_ack(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
+        self.duplicate_acks += 1;
+        self.budget = u32::MAX;
+        self.asked_to_send |= self.duplicate_acks >= config.duplicate_ack_threshold;
+        if self.phase == Phase::FastRecovery {
+            // RFC 5681 section 3.2 step 4: a segment has left the network.
+            if self.duplicate_acks > config.duplicate_ack_threshold {
+                self.extra += i64::from(config.mss);
+            }
+            if config.recovery == Recovery::NewReno {
+                self.budget = config.details.recovery_burst.unwrap_or(u32::MAX);
+            }
+        } else if self.duplicate_acks == config.duplicate_ack_threshold {
+            self.extra = 0;
+            if self.may_retransmit_fast(config) {
+                self.enter_fast_recovery(now, config, stats);
+            }
+        } else if self.duplicate_acks < config.duplicate_ack_threshold {
+            self.limited_transmit(config);
+        }
+    }
+
+    /// Extends the window by the segments that have left the network (RFC 3042).
+    pub fn limited_transmit(&mut self, config: &TcpConfig) {
+        let old_data = config.details.limited_transmit_old_data;
+        if !config.limited_transmit || (self.phase == Phase::GoBackN && !old_data) {
+            return;
+        }
+        self.extra = i64::from(self.duplicate_acks) * i64::from(config.mss);
+        self.budget = 1;
+    }
+
+    pub fn may_retransmit_fast(&self, config: &TcpConfig) -> bool {
+        let guard = config.details.fast_retransmit_guard;
+        // ns-2's guard does not apply while only the SYN is acknowledged.
+        let first_segment = self.una == FIRST && guard == FastRetransmitGuard::Always;
+        let covers_more = self.una > self.recover || first_segment;
+        match config.recovery {
+            Recovery::NewReno => covers_more,
+            Recovery::Sack => covers_more || self.recover == 0,
+            // Tahoe goes back N after a fast retransmit too. The segments that it sends again in
+            // vain are answered by duplicate ACKs, which must not start another fast retransmit. So
+            // Tahoe always has a guard.
+            Recovery::Tahoe if guard != FastRetransmitGuard::Always => covers_more,
+            Recovery::Tahoe | Recovery::Reno => match guard {
+                FastRetransmitGuard::Never => true,
+                FastRetransmitGuard::AfterTimeout => self.phase == Phase::Open,
+                FastRetransmitGuard::Always => covers_more,
+            },
+        }
+    }
+
+    /// Starts a fast retransmit and, except with Tahoe, fast recovery (RFC 5681 section 3.2, RFC
+    /// 6675 section 5 step 4).
+    pub fn enter_fast_recovery(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
+        stats.fast_retransmits += 1;
+        let details = &config.details;
+        let mut basis = self.decrease_basis(config);
+        if self.phase == Phase::GoBackN && details.decrease_basis == DecreaseBasis::FlightSize {
+            // Data that go-back-N has not sent again yet are not in flight.
+            basis = basis.min((self.next - self.una) as f64);
+        }
+        let event = CongestionEvent {
+            now,
+            basis,
+            ..CongestionEvent::default()
+        };
+        self.recover = self.max_sent;
+        self.partial_ack_seen = false;
+        self.limited_transmitted = 0;
+        if details.timing != TimingRule::Anything {
+            self.stop_timing();
+        }
+        if details.fast_retransmit_restarts_timer {
+            self.restart_timer(now);
+        }
+        if config.recovery == Recovery::Tahoe {
+            self.controller.on_retransmission_timeout(Some(&event));
+            self.go_back(config);
+            return;
+        }
+        self.controller.on_congestion_event(&event);
+        self.phase = Phase::FastRecovery;
+        self.retransmit = true;
+        match config.recovery {
+            Recovery::Sack => self.start_sack_recovery(config),
+            _ => self.extra = i64::from(config.duplicate_ack_threshold) * i64::from(config.mss),
+        }
+        if config.recovery == Recovery::NewReno {
+            self.budget = details.recovery_burst.unwrap_or(u32::MAX);
+        }
+    }
+
+    /// Handles an ECN echo in an ACK of `ack` (RFC 3168 section 6.1.2). The window falls as for a
+    /// loss, and nothing is sent again. While losses are repaired the window has fallen already.
+    /// Returns true if the window falls.
+    pub fn on_ecn_echo(&mut self, now: Time, ack: u64, config: &TcpConfig) -> bool {
+        if let Some(ledger) = &mut self.ledger {
+            // The ledger handles the ACK next. If the ACK ends a reduction, it begins the next one.
+            let ends = ledger.state == CaState::Cwr && ack > ledger.high_seq;
+            ledger.ecn_echo = ledger.state < CaState::Cwr || ends;
+            return ledger.ecn_echo;
+        }
+        if self.phase != Phase::Open {
+            return false;
+        }
+        let event = CongestionEvent {
+            now,
+            basis: self.decrease_basis(config),
+            signal: CongestionSignal::EcnEcho,
+        };
+        self.controller.on_congestion_event(&event);
+        true
+    }
+
+    /// Sends everything from `una` on again, by slow start.
+    fn go_back(&mut self, config: &TcpConfig) {
+        self.measure_go_back();
+        self.phase = Phase::GoBackN;
+        self.next = self.una;
+        self.extra = 0;
+        self.budget = u32::MAX;
+        self.retransmit = true;
+        if config.details.timeout_clears_scoreboard {
+            self.scoreboard.clear();
+        }
+    }
+
+    /// Returns the quantity that a loss halves.
+    pub fn decrease_basis(&self, config: &TcpConfig) -> f64 {
+        let outstanding = self.in_flight();
+        let window = self.window as f64;
+        match config.details.decrease_basis {
+            DecreaseBasis::FlightSize if self.controller.lowers_window() => {
+                self.flight_size().min(self.controller.window())
+            }
+            DecreaseBasis::FlightSize => self.flight_size(),
+            DecreaseBasis::Outstanding => outstanding as f64,
+            DecreaseBasis::LessDuplicates => {
+                let left = u64::from(self.duplicate_acks) * u64::from(config.mss);
+                outstanding.saturating_sub(left) as f64
+            }
+            DecreaseBasis::CongestionWindow => self.controller.window(),
+            DecreaseBasis::Window => self.controller.window().min(window),
+            DecreaseBasis::InflatedWindow => self.inflated_window().min(window),
+        }
+    }
+
+    /// Returns the quantity that a timeout halves. SACKed data have left the network and are not
+    /// part of the flight. When a retransmission is lost, recovery continues to send new data until
+    /// the timer expires. Half of all these data would let the next slow start overshoot again.
+    fn timeout_basis(&self, config: &TcpConfig) -> f64 {
+        if config.details.decrease_basis == DecreaseBasis::FlightSize {
+            let basis = self.flight_size();
+            // Each SACKed segment let one leave by limited transmit, which is already subtracted.
+            let sacked = self.scoreboard.sacked_bytes();
+            let without_sack = self.inflation().max(0) as u64;
+            let left = sacked.max(without_sack);
+            (basis - left.saturating_sub(self.limited_transmitted) as f64).max(0.0)
+        } else {
+            self.decrease_basis(config)
+        }
+    }
+
+    /// Returns the outstanding data except those of limited transmit (RFC 5681 section 3.2).
+    fn flight_size(&self) -> f64 {
+        self.in_flight().saturating_sub(self.limited_transmitted) as f64
+    }
+
+    pub fn inflated_window(&self) -> f64 {
+        (self.controller.window() + self.extra as f64).max(0.0)
+    }
+
+    /// Handles a retransmission timeout (RFC 6298 (5.4)–(5.6), RFC 5681 section 3.1): ssthresh
+    /// falls, the window is one segment, and everything from `una` on is sent again.
+    pub fn on_retransmission_timeout(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        stats.timeouts += 1;
+        let details = &config.details;
+        let repeated = self.timed_out_at == self.una;
+        let lowers = details.every_timeout_lowers_ssthresh || !repeated;
+        let event = CongestionEvent {
+            now,
+            basis: self.timeout_basis(config),
+            ..CongestionEvent::default()
+        };
+        self.controller
+            .on_retransmission_timeout(lowers.then_some(&event));
+        self.timed_out_at = self.una;
+        self.recover = self.max_sent;
+        let keeps_recovery = details.duplicate_acks_at_timeout == DuplicateAcksAtTimeout::Kept
+            && config.recovery == Recovery::Reno
+            && self.phase == Phase::FastRecovery;
+        self.go_back(config);
+        if keeps_recovery {
+            self.phase = Phase::FastRecovery;
+        }
+        let forgets = match details.duplicate_acks_at_timeout {
+            DuplicateAcksAtTimeout::Forgotten => true,
+            DuplicateAcksAtTimeout::KeptByTahoe => config.recovery != Recovery::Tahoe,
+            DuplicateAcksAtTimeout::Kept => false,
+        };
+        if forgets {
+            self.duplicate_acks = 0;
+        }
+        self.limited_transmitted = 0;
+        self.deaf = details.sack_variant == SackVariant::Ns2Sack1;
+        self.stop_timing();
+        self.last_sent = now;
+        self.rtt.back_off(&config.rto);
+        self.deadline = now.saturating_add(self.rtt.rto());
+    }
+}

@@ -1,0 +1,499 @@
+//! The sender with transmission records, which show the effect of an ACK on each segment sent. A
+//! profile that detects losses by time (RFC 8985) uses it. Otherwise the sequence arithmetic of
+//! `recovery` is used.
+
+use std::collections::VecDeque;
+
+use goodqueue_types::{Segment, Span, Time};
+
+use crate::cc::{AckSample, CongestionControl, Needs, SegmentSample};
+use crate::config::{Recovery, RecoveryWindow, TcpConfig};
+use crate::connection::stats::{CaState, TcpStats};
+use crate::recovery::prr::Reduction;
+use crate::recovery::rack::{Probe, Rack};
+use crate::recovery::records::{Record, Records};
+use crate::recovery::undo::Undo;
+use crate::send::meter::Before;
+use crate::send::pacing::Pacer;
+use crate::send::rate::{DeliveryRate, Snapshot};
+use crate::send::rtt::MinRtt;
+use crate::send::sender::Sender;
+use crate::send::units::Unit;
+use crate::send::validation::Validation;
+
+/// Arguments of a call into the sender.
+pub(crate) struct Turn<'a> {
+    pub sender: &'a mut Sender,
+    pub now: Time,
+    pub config: &'a TcpConfig,
+    pub stats: &'a mut TcpStats,
+}
+
+/// Event for which the sender's one timer waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Timer {
+    /// The retransmission timeout, or no event.
+    #[default]
+    Retransmit,
+    /// The tail loss probe.
+    Probe,
+    /// The end of the reordering window.
+    Reorder,
+}
+
+/// Data that recovery sends until the next ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Resend {
+    /// Only new data.
+    #[default]
+    Nothing,
+    /// Data marked lost, then new data.
+    Lost,
+    /// New data, or data marked lost if there are none (RFC 5682).
+    NewData,
+}
+
+/// Switches of the configuration, read once.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each named"
+)]
+pub(crate) struct Rules {
+    pub sack: bool,
+    pub tail_loss_probe: bool,
+    pub frto: bool,
+    pub undo: bool,
+    pub adaptive_reordering: bool,
+    pub recovery_window: RecoveryWindow,
+    pub control_sets_window: bool,
+    pub mss: u64,
+}
+
+/// Effects of one ACK.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations")]
+pub(crate) struct Seen {
+    pub prior_una: u64,
+    /// End of the data that were SACKed before.
+    pub prior_highest: u64,
+    pub una_advanced: bool,
+    /// True if the ACK carried data, changed the window or acknowledged something, so that it is no
+    /// duplicate ACK.
+    pub not_duplicate: bool,
+    /// True if something was newly SACKed.
+    pub sacked: bool,
+    /// True if a segment sent only once, before `high_seq`, was delivered.
+    pub original_delivered: bool,
+    /// True if a retransmitted segment was cumulatively acknowledged.
+    pub resent_acked: bool,
+    pub dsack: bool,
+    pub dsack_of_probe: bool,
+    /// True if a retransmission was found lost.
+    pub resent_lost: bool,
+    pub ecn_echo: bool,
+    /// True if the timer restarts.
+    pub restart_timer: bool,
+    /// Lowest segment that was delivered late: below another one delivered before it.
+    pub reordered: Option<u64>,
+    /// Times at which the oldest and the newest acknowledged segment were sent, among those sent
+    /// once. `sacked_sent` has the same for SACKed segments.
+    pub acked_sent: Option<(Time, Time)>,
+    pub sacked_sent: Option<(Time, Time)>,
+    /// Newest round-trip time, if it can be known.
+    pub rtt: Option<Span>,
+}
+
+/// Sequence numbers at which writes of the application end, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Ends {
+    pub ahead: VecDeque<u64>,
+}
+
+/// State in addition to the sender's own.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "orthogonal states, each named"
+)]
+pub(crate) struct Ledger {
+    pub rules: Rules,
+    pub records: Records,
+    pub state: CaState,
+    /// Value of `max_sent` when the state was entered.
+    pub high_seq: u64,
+    pub rack: Rack,
+    pub probe: Option<Probe>,
+    pub probe_due: bool,
+    /// True if the first segment is to be sent again whatever the window allows.
+    pub first_due: bool,
+    pub resend: Resend,
+    pub timer: Timer,
+    /// Number of consecutive timeouts.
+    pub backoff: u32,
+    pub min_rtt: MinRtt,
+    /// Number of segments that may overtake another before it counts as lost (RFC 6675 `DupThresh`,
+    /// adapted).
+    pub reordering: u32,
+    /// Number of times that reordering was seen.
+    pub reordering_events: u32,
+    pub reduction: Option<Reduction>,
+    /// Start of the last reduction.
+    pub reduced_at: Time,
+    /// Number of segments SACKed before the present ACK.
+    pub sacked_before: u32,
+    pub undo: Undo,
+    /// True while F-RTO has not decided if the timeout was spurious.
+    pub frto: bool,
+    /// True if the next ACK to be handled requires a smaller window.
+    pub ecn_echo: bool,
+    pub rate: DeliveryRate,
+    pub validation: Validation,
+    /// Ends of the application's writes that share no segment with the following data.
+    pub records_end_at: Option<Box<Ends>>,
+    pub pacer: Pacer,
+    pub unit: Unit,
+}
+
+impl Ledger {
+    /// Creates a ledger if the configuration records segments.
+    pub fn if_needed(config: &TcpConfig, control: &impl CongestionControl) -> Option<Box<Self>> {
+        if !config.records_segments() {
+            return None;
+        }
+        let rate_samples = control.needs() == Needs::Rates;
+        Some(Box::new(Self {
+            rules: Rules {
+                sack: config.recovery == Recovery::Sack,
+                tail_loss_probe: config.tail_loss_probe && config.recovery == Recovery::Sack,
+                frto: config.frto,
+                undo: config.undo,
+                adaptive_reordering: config.adaptive_reordering,
+                recovery_window: config.recovery_window,
+                control_sets_window: control.sets_window_in_recovery(),
+                mss: u64::from(config.mss),
+            },
+            records: Records::new(rate_samples),
+            state: CaState::Open,
+            high_seq: 0,
+            rack: Rack::default(),
+            probe: None,
+            probe_due: false,
+            first_due: false,
+            resend: Resend::Nothing,
+            timer: Timer::Retransmit,
+            backoff: 0,
+            min_rtt: MinRtt::default(),
+            reordering: config.duplicate_ack_threshold,
+            reordering_events: 0,
+            reduction: None,
+            reduced_at: Time::ZERO,
+            sacked_before: 0,
+            undo: Undo::default(),
+            frto: false,
+            ecn_echo: false,
+            rate: DeliveryRate::new(rate_samples),
+            validation: Validation::default(),
+            records_end_at: None,
+            pacer: Pacer::default(),
+            unit: Unit::default(),
+        }))
+    }
+
+    /// Returns the window in segments.
+    pub fn window(&self, sender: &Sender) -> u32 {
+        let whole = self.reduction.as_ref().map(|reduction| reduction.window);
+        whole
+            .unwrap_or((sender.controller.cwnd() / self.rules.mss) as u32)
+            .max(1)
+    }
+
+    /// Returns the threshold in segments.
+    pub fn ssthresh(&self, sender: &Sender) -> u32 {
+        let segments = sender.controller.ssthresh() / self.rules.mss;
+        u32::try_from(segments).unwrap_or(u32::MAX)
+    }
+
+    /// Handles an acknowledgement that does not exceed the data sent.
+    pub fn on_ack(&mut self, turn: &mut Turn<'_>, segment: &Segment) {
+        let una = turn.sender.una;
+        let outstanding = !self.records.is_empty();
+        let old = segment.ack < una;
+        let mut seen = Seen {
+            prior_una: una,
+            prior_highest: turn.sender.scoreboard.highest().unwrap_or(una),
+            ecn_echo: std::mem::take(&mut self.ecn_echo),
+            not_duplicate: segment.payload > 0,
+            ..Seen::default()
+        };
+        let before = Before::new(&self.records, &self.rate);
+        self.sacked_before = self.records.sacked_out;
+        if !old {
+            seen.not_duplicate |= turn.sender.update_window(segment);
+        }
+        if self.rules.sack {
+            self.take_sack(turn, segment, &mut seen);
+        }
+        self.resend = Resend::Nothing;
+        if old {
+            if seen.sacked || seen.dsack {
+                self.advance_state(turn, 0, &mut seen);
+            }
+            return;
+        }
+        self.take_cumulative(turn, segment.ack, &mut seen);
+        self.take_rtt(turn, &mut seen);
+        if !outstanding {
+            self.advance_state(turn, 0, &mut seen);
+            return;
+        }
+        let prior = self.rate.prior_delivered();
+        self.rack
+            .update_reordering_window(prior, self.rate.delivered);
+        self.on_ack_of_probe(turn, segment.ack, &seen);
+        let dubious = !seen.not_duplicate
+            || seen.sacked
+            || seen.ecn_echo
+            || seen.dsack
+            || self.state != CaState::Open;
+        if dubious {
+            let duplicate = !(seen.una_advanced || seen.not_duplicate || seen.dsack);
+            self.advance_state(turn, u32::from(duplicate), &mut seen);
+        }
+        if seen.restart_timer && !self.schedule_probe(turn, true) {
+            self.rearm(turn);
+        }
+        let mut segments = before.sample(
+            turn.now,
+            &self.records,
+            &mut self.rate,
+            &self.min_rtt,
+            self.rules.mss,
+        );
+        segments.rtt = seen.rtt;
+        segments.one_way_delay_s = turn.sender.one_way_delay(segment, turn.config);
+        let slow_start = turn.sender.controller.cwnd() < turn.sender.controller.ssthresh();
+        let sample = AckSample {
+            now: turn.now,
+            acked: 0,
+            rtt: seen.rtt,
+            after_timeout: self.state == CaState::Loss,
+            in_recovery: self.state == CaState::Recovery,
+            pace_ahead: self.pacer.ahead(turn.now),
+            acked_to: turn.sender.una,
+            sent_to: turn.sender.max_sent,
+            is_window_limited: self
+                .validation
+                .is_limited(slow_start, self.window(turn.sender)),
+            segments: Some(segments),
+        };
+        self.control(turn, sample, &segments, &seen);
+    }
+
+    /// Passes the ACK to the congestion control, or lets recovery set the window.
+    fn control(
+        &mut self,
+        turn: &mut Turn<'_>,
+        mut sample: AckSample,
+        segments: &SegmentSample,
+        seen: &Seen,
+    ) {
+        let mss = self.rules.mss;
+        if self.rules.control_sets_window {
+            sample.acked = segments.delivered;
+            turn.sender.controller.on_ack(&sample);
+            return;
+        }
+        if self.reduction.is_some() {
+            let newly = (segments.delivered / mss) as u32;
+            self.reduce(turn, newly, segments.lost / mss, seen.una_advanced);
+        }
+        // After much reordering, SACKed data let the window grow too.
+        let progress = seen.una_advanced
+            || (seen.sacked && self.reordering > turn.config.duplicate_ack_threshold);
+        let may_grow = self.reduction.is_none()
+            && progress
+            && (sample.is_window_limited || !turn.config.details.grow_only_when_limited);
+        if self.reduction.is_some() {
+            turn.sender.controller.observe(&sample);
+            return;
+        }
+        // A control may measure delays and marks even if the window may not grow.
+        sample.acked = if may_grow { segments.delivered } else { 0 };
+        if may_grow || turn.config.byte_counting {
+            turn.sender.controller.on_ack(&sample);
+        }
+    }
+
+    /// Records the SACK blocks, the lowest first.
+    fn take_sack(&mut self, turn: &mut Turn<'_>, segment: &Segment, seen: &mut Seen) {
+        if segment.sack.is_empty() {
+            return;
+        }
+        let mut blocks = [(u64::MAX, u64::MAX); 4];
+        for (slot, block) in blocks.iter_mut().zip(segment.sack.ranges(segment.ack)) {
+            *slot = block;
+        }
+        let first = blocks[0];
+        let inside_second =
+            segment.sack.len() > 1 && first.0 >= blocks[1].0 && first.1 <= blocks[1].1;
+        let duplicate = first.0 < segment.ack || inside_second;
+        if duplicate && self.on_dsack(turn, first, seen) {
+            self.tag_duplicate(first);
+        }
+        let count = segment.sack.len();
+        blocks[..count].sort_unstable();
+        // The next segment expected cannot be SACKed (Linux ignores such blocks).
+        let floor = turn.sender.una.max(segment.ack);
+        for block in &blocks[..count] {
+            if block.0 > floor && !(duplicate && *block == first) {
+                self.tag(turn, *block, seen);
+            }
+        }
+        if (self.state != CaState::Loss || self.undo.is_armed())
+            && let Some(lowest) = seen.reordered
+        {
+            self.on_reordering(turn, lowest);
+        }
+    }
+
+    /// Handles a DSACK of data still outstanding, which shows that the retransmission arrived too.
+    fn tag_duplicate(&mut self, (start, end): (u64, u64)) {
+        let mut index = self.records.index_above(start);
+        while index < self.records.out() as usize && self.records.get(index).end() <= end {
+            let record = *self.records.get(index);
+            if record.ever_resent && self.undo.covers(record.end()) {
+                self.undo.on_dsack(1);
+            }
+            self.records.clear_resent(index);
+            index += 1;
+        }
+    }
+
+    /// Marks the segments that a block newly reports.
+    fn tag(&mut self, turn: &mut Turn<'_>, (start, end): (u64, u64), seen: &mut Seen) {
+        let start = start.max(turn.sender.una);
+        if start >= end || end > turn.sender.max_sent {
+            return;
+        }
+        for gap in turn.sender.scoreboard.unsacked(start, end) {
+            self.tag_gap(turn, gap, (start, end), seen);
+        }
+        turn.sender.scoreboard.insert(start, end);
+    }
+
+    fn tag_gap(&mut self, turn: &Turn<'_>, gap: (u64, u64), block: (u64, u64), seen: &mut Seen) {
+        let mut index = self.records.index_above(gap.0);
+        while index < self.records.out() as usize && self.records.get(index).seq < gap.1 {
+            let record = *self.records.get(index);
+            // Only whole segments count.
+            if record.seq >= block.0 && record.end() <= block.1 && !record.sacked {
+                self.deliver(turn, &record, self.records.snapshot(index));
+                seen.sacked = true;
+                if !record.ever_resent {
+                    let highest = turn.sender.scoreboard.highest();
+                    if highest.is_some_and(|highest| record.seq < highest) {
+                        seen.reordered = Some(record.seq.min(seen.reordered.unwrap_or(u64::MAX)));
+                    }
+                    seen.original_delivered |= record.end() <= self.high_seq;
+                    let since = seen.sacked_sent.map_or(record.sent, |times| times.0);
+                    seen.sacked_sent = Some((since, record.sent));
+                }
+                self.records.mark_sacked(index);
+            }
+            index += 1;
+        }
+    }
+
+    /// Passes a delivery to RACK and to the delivery rate.
+    fn deliver(&mut self, turn: &Turn<'_>, record: &Record, snapshot: Snapshot) {
+        let echo_is_older =
+            record.ever_resent && turn.sender.echo_before(turn.config.timestamp(record.sent));
+        if !echo_is_older || record.sacked {
+            self.rack.on_delivered(record, turn.now, self.min_rtt.get());
+        }
+        self.rate.on_delivered(snapshot, record.sent, record.end());
+    }
+
+    /// Handles the cumulative acknowledgement.
+    fn take_cumulative(&mut self, turn: &mut Turn<'_>, ack: u64, seen: &mut Seen) {
+        let sender = &mut *turn.sender;
+        if ack <= sender.una {
+            return;
+        }
+        seen.una_advanced = true;
+        seen.not_duplicate = true;
+        seen.restart_timer = true;
+        let bytes = ack - sender.una;
+        turn.stats.acked_bytes += bytes - u64::from(ack > sender.data_end);
+        sender.una = ack;
+        sender.next = sender.next.max(ack);
+        sender.last_acked = turn.now;
+        sender.scoreboard.remove_below(ack);
+        let mut popped = 0;
+        let mut late = u64::MAX;
+        let sacked_before = self.records.sacked_out;
+        while let Some((record, snapshot)) = self.records.pop_below(ack) {
+            popped += 1;
+            if record.ever_resent {
+                seen.resent_acked = true;
+            } else if !record.sacked {
+                // Linux treats a segment that is acknowledged in pieces as one that arrived late.
+                late = late.min(record.seq - u64::from(record.cut));
+                seen.original_delivered |= record.end() <= self.high_seq;
+                let since = seen.acked_sent.map_or(record.sent, |times| times.0);
+                seen.acked_sent = Some((since, record.sent));
+            }
+            if !record.sacked {
+                self.deliver(turn, &record, snapshot);
+            }
+        }
+        if self.records.is_empty() {
+            self.records.forget_repetitions();
+        }
+        if self.rules.sack {
+            // A hole that was never repaired is filled, which is reordering.
+            if late < seen.prior_highest {
+                self.on_reordering(turn, late);
+            }
+        } else if popped > 0 {
+            let eaten = self.records.remove_counted(popped, sacked_before);
+            self.rate.delivered -= u64::from(eaten);
+        }
+    }
+
+    /// Takes round-trip samples: of the oldest segment acknowledged for the timeout, of the newest
+    /// for the control and the minimum. Retransmitted data are measured only by their timestamps.
+    fn take_rtt(&mut self, turn: &mut Turn<'_>, seen: &mut Seen) {
+        let now = turn.now;
+        let mut round = seen.acked_sent.filter(|_| !seen.resent_acked);
+        let sack = seen.sacked_sent;
+        if let Some(sack) = sack {
+            round = Some((round.map_or(sack.0, |round| round.0), sack.1));
+        }
+        let (smooth, newest) = match round {
+            Some((oldest, newest)) => (now - oldest, now - newest),
+            None => match turn.sender.echoed_round_trip(now, turn.config) {
+                Some(rtt) if seen.una_advanced => (rtt, rtt),
+                _ => return,
+            },
+        };
+        seen.rtt = Some(newest);
+        self.backoff = 0;
+        self.min_rtt.update(now, newest);
+        let sender = &mut *turn.sender;
+        sender
+            .rtt
+            .sample(&turn.config.rto, Time(now.0.saturating_sub(smooth.0)), now);
+        sender
+            .rtt
+            .end_round(&turn.config.rto, sender.una, sender.max_sent);
+        sender.sample = smooth;
+        // The timer restarts only if the SACKed data were sent before the first segment was last
+        // sent. Otherwise the timeout could be postponed indefinitely.
+        let first = self.records.first();
+        seen.restart_timer |= sack
+            .zip(first)
+            .is_some_and(|(times, first)| times.0 < first.sent);
+    }
+}

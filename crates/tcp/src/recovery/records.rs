@@ -1,0 +1,537 @@
+//! Records of the segments that are sent and not acknowledged yet. RACK, delivery rates and undo
+//! need them. The counts have their names in Linux and RFC 8985.
+
+use std::collections::VecDeque;
+
+use goodqueue_types::Time;
+
+use crate::send::rate::Snapshot;
+
+/// A segment in the retransmission queue.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent marks")]
+pub(crate) struct Record {
+    pub seq: u64,
+    /// Time of its last transmission.
+    pub sent: Time,
+    /// Sequence numbers that it takes, including that of a FIN.
+    len: u32,
+    /// Number of segments delivered at its last transmission. It is the part of its
+    /// [snapshot](Records::snapshot) that every sender needs.
+    delivered: u32,
+    pub sacked: bool,
+    /// True if it is thought to be lost. It stays true while its retransmission is in flight.
+    pub lost: bool,
+    /// True if a retransmission is in flight.
+    pub resent: bool,
+    /// True if it was transmitted more than once, so that an ACK does not show which one arrived
+    /// (Karn).
+    pub ever_resent: bool,
+    /// True if an ACK has covered only its head.
+    pub cut: bool,
+}
+
+impl Record {
+    /// Creates the record of a segment that leaves for the first time.
+    pub fn new(seq: u64, len: u32, sent: Time, snapshot: Snapshot) -> Self {
+        Self {
+            seq,
+            sent,
+            len,
+            delivered: count(snapshot),
+            sacked: false,
+            lost: false,
+            resent: false,
+            ever_resent: false,
+            cut: false,
+        }
+    }
+
+    /// Returns the sequence number after the segment.
+    #[inline]
+    pub fn end(&self) -> u64 {
+        self.seq + u64::from(self.len)
+    }
+}
+
+/// Returns the number of delivered segments of a snapshot, limited to 32 bits.
+fn count(snapshot: Snapshot) -> u32 {
+    u32::try_from(snapshot.delivered()).unwrap_or(u32::MAX)
+}
+
+/// A retransmission. It becomes void when its record is acknowledged, SACKed, marked lost or sent
+/// again.
+#[derive(Clone, Copy, Debug)]
+struct Repetition {
+    sent: Time,
+    /// End of its record.
+    end: u64,
+    /// Sequence number above which first transmissions came later than this retransmission.
+    sent_to: u64,
+}
+
+/// Bytes of a sender's record of a segment in flight.
+pub const RECORD_BYTES: usize = size_of::<Record>();
+
+/// Snapshots of all records, in their order.
+#[derive(Debug, Default)]
+struct Snapshots {
+    ring: VecDeque<Snapshot>,
+}
+
+/// The retransmission queue.
+#[derive(Debug, Default)]
+pub(crate) struct Records {
+    /// Records in order of sequence numbers.
+    ring: VecDeque<Record>,
+    /// State of delivery at each record's last transmission, if delivery rates are needed. It is
+    /// separate because it would double the size of a record.
+    snapshots: Option<Box<Snapshots>>,
+    /// Retransmissions in order of time. First transmissions are in that order in `ring`.
+    repetitions: VecDeque<Repetition>,
+    /// Sequence number up to which first transmissions are no longer examined by time.
+    visited_to: u64,
+    /// Number of segments SACKed, or counted as such from duplicate ACKs.
+    pub sacked_out: u32,
+    /// Number of segments marked lost.
+    pub lost_out: u32,
+    /// Number of retransmissions in flight.
+    pub resent_out: u32,
+    /// Number of segments marked lost that wait for their retransmission.
+    waiting: u32,
+    /// Sequence number below which no record waits.
+    resend_from: u64,
+    /// Sequence number below which all segments are marked lost that were sent only once and are
+    /// not SACKed.
+    counted_below: u64,
+    /// Number of segments marked lost since the start of the connection, including retransmissions.
+    pub lost: u64,
+}
+
+impl Records {
+    /// Creates an empty queue. Snapshots are kept with the records if `rate_samples` is true.
+    pub fn new(rate_samples: bool) -> Self {
+        Self {
+            snapshots: rate_samples.then(Box::default),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the number of outstanding segments.
+    pub fn out(&self) -> u32 {
+        self.ring.len() as u32
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+
+    /// Returns the number of segments thought to be in the network (RFC 6675's pipe, in segments).
+    pub fn in_flight(&self) -> u32 {
+        (self.out() + self.resent_out).saturating_sub(self.sacked_out + self.lost_out)
+    }
+
+    pub fn first(&self) -> Option<&Record> {
+        self.ring.front()
+    }
+
+    pub fn last_index(&self) -> Option<usize> {
+        self.ring.len().checked_sub(1)
+    }
+
+    pub fn get(&self, index: usize) -> &Record {
+        &self.ring[index]
+    }
+
+    /// Returns the index of the first record that ends above `position`.
+    pub fn index_above(&self, position: u64) -> usize {
+        self.ring.partition_point(|record| record.end() <= position)
+    }
+
+    /// Returns the state of delivery at a record's last transmission, or only the number of
+    /// delivered segments if delivery rates are not needed.
+    pub fn snapshot(&self, index: usize) -> Snapshot {
+        match &self.snapshots {
+            Some(snapshots) => snapshots.ring[index],
+            None => Snapshot::of_delivered(u64::from(self.ring[index].delivered)),
+        }
+    }
+
+    /// Appends new data.
+    pub fn push(&mut self, record: Record, snapshot: Snapshot) {
+        debug_assert!(self.ring.back().is_none_or(|last| last.end() <= record.seq));
+        push_tight(&mut self.ring, record);
+        if let Some(snapshots) = &mut self.snapshots {
+            push_tight(&mut snapshots.ring, snapshot);
+        }
+    }
+
+    /// Takes the first record, with its [snapshot](Self::snapshot), if it ends at or below `ack`. A
+    /// record that `ack` cuts loses its head.
+    pub fn pop_below(&mut self, ack: u64) -> Option<(Record, Snapshot)> {
+        let first = self.ring.front_mut()?;
+        if first.end() > ack {
+            if first.seq < ack {
+                first.cut = true;
+                first.len -= (ack - first.seq) as u32;
+                first.seq = ack;
+            }
+            return None;
+        }
+        let snapshot = self.snapshot(0);
+        let record = self.ring.pop_front()?;
+        if let Some(snapshots) = &mut self.snapshots {
+            snapshots.ring.pop_front();
+        }
+        while self
+            .repetitions
+            .front()
+            .is_some_and(|entry| entry.end <= ack)
+        {
+            self.repetitions.pop_front();
+        }
+        give_back(&mut self.ring);
+        if record.sacked {
+            self.sacked_out = self.sacked_out.saturating_sub(1);
+        }
+        self.waiting -= u32::from(record.lost && !record.resent);
+        self.lost_out -= u32::from(record.lost);
+        self.resent_out -= u32::from(record.resent);
+        Some((record, snapshot))
+    }
+
+    /// Removes the remaining retransmissions when nothing is outstanding.
+    pub fn forget_repetitions(&mut self) {
+        self.repetitions.clear();
+    }
+
+    /// Gives back memory that is not in use, because thousands of flows have a few records each.
+    pub fn tighten(&mut self) {
+        self.ring.shrink_to(self.ring.len() + 1);
+        self.repetitions.shrink_to_fit();
+    }
+
+    /// Marks a record SACKed. A retransmission in flight counts as delivered only if the record was
+    /// marked lost. Otherwise it is still in flight.
+    pub fn mark_sacked(&mut self, index: usize) {
+        let record = &mut self.ring[index];
+        debug_assert!(!record.sacked);
+        record.sacked = true;
+        if record.lost {
+            self.waiting -= u32::from(!record.resent);
+            self.resent_out -= u32::from(record.resent);
+            self.lost_out -= 1;
+            record.lost = false;
+            record.resent = false;
+        }
+        self.sacked_out += 1;
+    }
+
+    /// Handles a duplicate report of a record, whose retransmission has arrived too.
+    pub fn clear_resent(&mut self, index: usize) {
+        let record = &mut self.ring[index];
+        if record.resent {
+            record.resent = false;
+            self.resent_out -= 1;
+            self.waiting += u32::from(record.lost);
+            self.resend_from = self.resend_from.min(record.seq);
+        }
+    }
+
+    /// Marks a record lost, or its retransmission if that was in flight.
+    pub fn mark_lost(&mut self, index: usize) {
+        let record = &mut self.ring[index];
+        if record.sacked {
+            return;
+        }
+        if !record.lost {
+            record.lost = true;
+            self.lost_out += 1;
+            // It was retransmitted already, before the mark was removed.
+            if record.resent {
+                self.lost += 1;
+                return;
+            }
+        } else if record.resent {
+            record.resent = false;
+            self.resent_out -= 1;
+        } else {
+            return;
+        }
+        self.lost += 1;
+        self.waiting += 1;
+        self.resend_from = self.resend_from.min(record.seq);
+    }
+
+    /// Marks the segments lost that were sent only once and end at or below `position`. Segments
+    /// marked before are not examined again, because a window may hold thousands of segments.
+    pub fn mark_lost_below(&mut self, position: u64) {
+        for index in self.index_above(self.counted_below)..self.index_above(position) {
+            if !self.ring[index].ever_resent {
+                self.mark_lost(index);
+            }
+        }
+        self.counted_below = self.counted_below.max(position);
+    }
+
+    /// Removes every mark of loss.
+    pub fn unmark_lost(&mut self) {
+        self.counted_below = 0;
+        for record in &mut self.ring {
+            record.lost = false;
+        }
+        self.lost_out = 0;
+        self.waiting = 0;
+    }
+
+    /// Removes every SACK mark, because the receiver has dropped the SACKed data.
+    pub fn unmark_sacked(&mut self) {
+        self.counted_below = 0;
+        for record in &mut self.ring {
+            record.sacked = false;
+        }
+        self.sacked_out = 0;
+    }
+
+    /// Returns the lowest record that waits for its retransmission.
+    pub fn next_waiting(&mut self) -> Option<usize> {
+        if self.waiting == 0 {
+            self.resend_from = u64::MAX;
+            return None;
+        }
+        let from = self.index_above(self.resend_from);
+        let found = (from..self.ring.len()).find(|index| {
+            let record = &self.ring[*index];
+            record.lost && !record.resent && !record.sacked
+        });
+        debug_assert!(found.is_some(), "one waits");
+        if let Some(index) = found {
+            self.resend_from = self.ring[index].seq;
+        }
+        found
+    }
+
+    /// Counts duplicate ACKs without SACK information as delivered segments, at most all but the
+    /// holes. Returns false if there are more of them.
+    pub fn count_duplicates(&mut self, duplicates: u32) -> bool {
+        let holes = self.lost_out.max(1);
+        let most = self.out().saturating_sub(holes);
+        let counted = self.sacked_out + duplicates;
+        self.sacked_out = counted.min(most);
+        counted <= most
+    }
+
+    /// Corrects the counts after an ACK of `acked` segments without SACK, when `counted` were
+    /// counted from duplicate ACKs. One of the acknowledged segments filled the hole, and duplicate
+    /// ACKs represented the others. Returns their number.
+    pub fn remove_counted(&mut self, acked: u32, counted: u32) -> u32 {
+        let eaten = counted.min(acked - 1);
+        self.sacked_out = counted - eaten;
+        eaten
+    }
+
+    /// Records a retransmission.
+    pub fn resend(&mut self, index: usize, now: Time, snapshot: Snapshot) {
+        let record = &mut self.ring[index];
+        self.waiting -= u32::from(record.lost && !record.resent && !record.sacked);
+        if !record.resent {
+            record.resent = true;
+            self.resent_out += 1;
+        }
+        self.repeat(index, now, snapshot);
+    }
+
+    /// Records a tail loss probe, which replaces the last transmission and adds none to the flight.
+    pub fn repeat(&mut self, index: usize, now: Time, snapshot: Snapshot) {
+        let record = &mut self.ring[index];
+        record.ever_resent = true;
+        record.sent = now;
+        record.delivered = count(snapshot);
+        let (end, sent_to) = (record.end(), self.ring.back().map_or(0, Record::end));
+        let repetition = Repetition {
+            sent: now,
+            end,
+            sent_to,
+        };
+        push_tight(&mut self.repetitions, repetition);
+        if let Some(snapshots) = &mut self.snapshots {
+            snapshots.ring[index] = snapshot;
+        }
+    }
+
+    /// Visits transmissions in order of time while `visit` returns true. Transmissions that `visit`
+    /// marks lost, and void ones, are not visited again.
+    pub fn visit_by_time(&mut self, mut visit: impl FnMut(&mut Self, usize) -> bool) {
+        let (mut first, mut repetition) = (self.first_unvisited(), 0);
+        // Void transmissions are removed if no valid one precedes them.
+        let mut forgets = true;
+        loop {
+            let original = self.ring.get(first);
+            let entry = self.repetitions.get(repetition).copied();
+            let repeated = match (original, entry) {
+                (None, None) => return,
+                (Some(record), Some(entry)) => record.end() > entry.sent_to,
+                (original, _) => original.is_none(),
+            };
+            let entry = entry.filter(|_| repeated);
+            if let Some(index) = self.live(first, entry) {
+                if !visit(self, index) {
+                    return;
+                }
+                forgets &= self.live(first, entry).is_none();
+            }
+            match (repeated, forgets) {
+                (true, true) => {
+                    self.repetitions.pop_front();
+                }
+                (true, false) => repetition += 1,
+                (false, _) => {
+                    if forgets {
+                        self.visited_to = self.ring[first].end();
+                    }
+                    first += 1;
+                }
+            }
+        }
+    }
+
+    /// Returns the index of the lowest record whose first transmission is still examined by time.
+    fn first_unvisited(&self) -> usize {
+        match self.ring.front() {
+            Some(record) if record.end() <= self.visited_to => self.index_above(self.visited_to),
+            _ => 0,
+        }
+    }
+
+    /// Returns the record of a transmission that is not void: of a retransmission, or else of the
+    /// first transmission of the record at `first`.
+    fn live(&self, first: usize, repetition: Option<Repetition>) -> Option<usize> {
+        let (index, is_newest) = match repetition {
+            None => (first, !self.ring[first].ever_resent),
+            Some(entry) => {
+                let index = self.ring.partition_point(|record| record.end() < entry.end);
+                let record = self.ring.get(index)?;
+                (
+                    index,
+                    (record.end(), record.sent) == (entry.end, entry.sent),
+                )
+            }
+        };
+        let record = &self.ring[index];
+        let counts = is_newest && !record.sacked && (!record.lost || record.resent);
+        counts.then_some(index)
+    }
+}
+
+/// Appends to a queue that grows by a quarter instead of doubling, because thousands of flows have
+/// one.
+fn push_tight<T>(queue: &mut VecDeque<T>, entry: T) {
+    if queue.len() == queue.capacity() {
+        queue.reserve_exact((queue.len() / 4).max(2));
+    }
+    queue.push_back(entry);
+}
+
+/// Gives memory back if three quarters of it are empty, as after slow start.
+fn give_back<T>(queue: &mut VecDeque<T>) {
+    if queue.len() < queue.capacity() / 4 && queue.capacity() > 16 {
+        queue.shrink_to(2 * queue.len() + 4);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns ten segments of 1000 bytes from 1 on.
+    fn ten() -> Records {
+        let mut records = Records::default();
+        for index in 0..10 {
+            let record = Record::new(1 + 1000 * index, 1000, Time(index), Snapshot::default());
+            records.push(record, Snapshot::default());
+        }
+        records
+    }
+
+    fn lost(records: &Records) -> Vec<usize> {
+        (0..records.out() as usize)
+            .filter(|&index| records.get(index).lost)
+            .collect()
+    }
+
+    /// A window that was large once does not take memory permanently.
+    #[test]
+    fn acknowledged_data_free_their_memory() {
+        let mut records = Records::default();
+        for index in 0..1000 {
+            let record = Record::new(1 + index, 1, Time(index), Snapshot::default());
+            records.push(record, Snapshot::default());
+        }
+        assert!(records.ring.capacity() <= 1250);
+        while records.pop_below(991).is_some() {}
+        assert_eq!((records.out(), records.get(0).seq), (10, 991));
+        assert!(records.ring.capacity() <= 40);
+        records.tighten();
+        assert!(records.ring.capacity() <= 11);
+    }
+
+    /// RFC 6675: SACKed segments are not lost, and segments sent again are not lost for the same
+    /// reason.
+    #[test]
+    fn everything_below_is_lost_once() {
+        let mut records = ten();
+        records.mark_sacked(1);
+        records.mark_lost_below(3001);
+        assert_eq!((lost(&records), records.lost_out), (vec![0, 2], 2));
+        records.resend(0, Time(10), Snapshot::default());
+        records.mark_lost_below(5001);
+        assert_eq!((lost(&records), records.in_flight()), (vec![0, 2, 3, 4], 6));
+        // The retransmission of the first segment is still in flight.
+        assert!(records.get(0).resent);
+    }
+
+    /// Segments 0 and 1 are sent again at once after the tenth, then an eleventh is sent, and the
+    /// first is sent again.
+    #[test]
+    fn transmissions_in_order_of_time() {
+        let mut records = ten();
+        let again = |records: &mut Records, index| {
+            records.mark_lost(index);
+            records.resend(index, Time(10), Snapshot::default());
+        };
+        again(&mut records, 0);
+        again(&mut records, 1);
+        records.push(
+            Record::new(10_001, 1000, Time(10), Snapshot::default()),
+            Snapshot::default(),
+        );
+        records.resend(0, Time(11), Snapshot::default());
+        let mut visited = Vec::new();
+        records.visit_by_time(|records, index| {
+            visited.push(index);
+            if index == 3 {
+                records.mark_lost(index);
+            }
+            true
+        });
+        assert_eq!(visited, [2, 3, 4, 5, 6, 7, 8, 9, 1, 10, 0]);
+        records.mark_sacked(2);
+        visited.clear();
+        records.visit_by_time(|_, index| {
+            visited.push(index);
+            index != 1
+        });
+        assert_eq!(visited, [4, 5, 6, 7, 8, 9, 1]);
+    }
+
+    /// Marks that were removed are set again by the next ACK with the same information.
+    #[test]
+    fn after_an_undo_the_count_begins_again() {
+        let mut records = ten();
+        records.mark_lost_below(3001);
+        records.unmark_lost();
+        assert_eq!(records.lost_out, 0);
+        records.mark_lost_below(3001);
+        assert_eq!(lost(&records), vec![0, 1, 2]);
+    }
+}

@@ -1,0 +1,434 @@
+//! The states of recovery with transmission records, in Linux's order: Open, Disorder, CWR,
+//! Recovery, Loss.
+
+use goodqueue_types::Span;
+
+use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
+use crate::config::{DecreaseBasis, RecoveryWindow};
+use crate::connection::stats::{CaState, Phase};
+use crate::recovery::ledger::{Ledger, Resend, Seen, Timer, Turn};
+use crate::recovery::prr::Reduction;
+
+/// Shortest time that a receiver has to acknowledge data that it had SACKed.
+const LEAST_PATIENCE: Span = Span::from_millis(10);
+
+/// Largest tolerated reordering, in segments (Linux's `tcp_max_reordering`).
+const MOST_REORDERING: u32 = 300;
+
+impl Ledger {
+    /// Updates the state for an ACK that is more than plain progress.
+    pub fn advance_state(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
+        let una = turn.sender.una;
+        if self.records.is_empty() && !self.rules.sack {
+            self.records.sacked_out = 0;
+        }
+        if self.suspects_reneging(turn) {
+            seen.restart_timer = false;
+            return;
+        }
+        if self.state == CaState::Open {
+            self.undo.forget_resends();
+        } else if una >= self.high_seq && self.finish_state(turn) {
+            return;
+        }
+        match self.state {
+            CaState::Recovery => self.advance_recovery(turn, duplicates, seen),
+            CaState::Loss => self.advance_loss(turn, duplicates, seen),
+            _ => self.advance_calm(turn, duplicates, seen),
+        }
+    }
+
+    /// Checks if the first outstanding segment is SACKed and yet not acknowledged. The receiver may
+    /// have dropped it (RFC 2018 section 8), or an ACK is late. Linux waits for half a round trip,
+    /// and at least 10 ms.
+    fn suspects_reneging(&mut self, turn: &mut Turn<'_>) -> bool {
+        let suspect = self.rules.sack && self.records.first().is_some_and(|first| first.sacked);
+        if suspect {
+            let srtt = turn.sender.rtt.srtt(&turn.config.rto);
+            let patience = (srtt.unwrap_or(Span::ZERO) / 2).max(LEAST_PATIENCE);
+            turn.sender.deadline = turn.now.saturating_add(patience);
+            self.timer = Timer::Retransmit;
+        }
+        suspect
+    }
+
+    /// Ends a state when everything is acknowledged that was outstanding at its start. Returns true
+    /// if the ACK needs no further handling.
+    fn finish_state(&mut self, turn: &mut Turn<'_>) -> bool {
+        match self.state {
+            CaState::Cwr if turn.sender.una > self.high_seq => {
+                self.end_reduction(turn);
+                self.set_state(turn, CaState::Open);
+            }
+            CaState::Recovery => {
+                if !self.rules.sack {
+                    self.records.sacked_out = 0;
+                }
+                if self.recovered(turn) {
+                    return true;
+                }
+                self.end_reduction(turn);
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn advance_recovery(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
+        if !seen.una_advanced {
+            self.count_duplicates(turn, duplicates);
+        } else if self.undo_partial(turn, seen.prior_una) {
+            return;
+        }
+        if self.undo_by_dsack(turn) {
+            self.try_open(turn, seen);
+        }
+        self.identify_losses(turn, seen);
+        if self.state == CaState::Recovery {
+            self.reduce_again(turn);
+        } else if self.records.lost_out == 0 {
+            return;
+        } else {
+            self.enter_recovery(turn, seen.ecn_echo);
+        }
+        self.resend = Resend::Lost;
+    }
+
+    /// Reduces the window again if a retransmission sent since the last reduction is lost, which is
+    /// another sign of congestion (RFC 5681 section 4.3, RFC 8985 section 3.4). With proportional
+    /// rate reduction, as in Linux, recovery instead sends no more than arrives.
+    pub fn reduce_again(&mut self, turn: &mut Turn<'_>) {
+        let lost_again = std::mem::take(&mut self.rack.lost_again);
+        if lost_again && self.rules.recovery_window == RecoveryWindow::Ssthresh {
+            self.undo
+                .arm(turn.sender.una, self.records.resent_out, false);
+            self.undo.restores = false;
+            self.start_reduction(turn);
+        }
+    }
+
+    fn advance_loss(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
+        self.process_loss(turn, duplicates, seen);
+        self.identify_losses(turn, seen);
+        if self.state == CaState::Open || seen.resent_lost {
+            self.advance_or_recover(turn, duplicates, seen);
+        }
+    }
+
+    fn advance_calm(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
+        self.advance_or_recover(turn, duplicates, seen);
+    }
+
+    /// Enters recovery if a segment is lost, otherwise stays in Open, Disorder or CWR. It also
+    /// handles the states that can follow Loss.
+    fn advance_or_recover(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
+        if !self.rules.sack {
+            if seen.una_advanced {
+                self.records.sacked_out = 0;
+            }
+            self.count_duplicates(turn, duplicates);
+        }
+        if self.state <= CaState::Disorder {
+            self.undo_by_dsack(turn);
+        }
+        self.identify_losses(turn, seen);
+        if self.records.lost_out == 0 {
+            self.try_open(turn, seen);
+            return;
+        }
+        self.enter_recovery(turn, seen.ecn_echo);
+        self.resend = Resend::Lost;
+    }
+
+    /// Marks losses by the present information.
+    fn identify_losses(&mut self, turn: &mut Turn<'_>, seen: &mut Seen) {
+        if self.records.is_empty() {
+            return;
+        }
+        if self.rules.sack {
+            let resent = self.records.resent_out;
+            if self.mark_lost_by_time(turn) {
+                seen.restart_timer = false;
+            }
+            seen.resent_lost |= resent > self.records.resent_out;
+            return;
+        }
+        let fresh = self.state < CaState::Recovery && self.records.sacked_out >= self.reordering;
+        let partial = self.state == CaState::Recovery && seen.una_advanced;
+        // In NewReno the first segment is the hole (RFC 6582).
+        if (fresh || partial) && !self.records.get(0).lost {
+            self.records.mark_lost(0);
+        }
+    }
+
+    /// Returns to Open or Disorder if nothing is lost, or enters CWR if a mark requires it.
+    fn try_open(&mut self, turn: &mut Turn<'_>, seen: &Seen) {
+        if self.records.resent_out == 0 {
+            self.undo.forget_resends();
+        }
+        if seen.ecn_echo {
+            self.enter_reduced(turn);
+        }
+        if self.state != CaState::Cwr {
+            self.try_keep_open(turn);
+        }
+    }
+
+    pub fn try_keep_open(&mut self, turn: &mut Turn<'_>) {
+        let disordered =
+            self.records.sacked_out + self.records.lost_out > 0 || self.records.resent_out > 0;
+        let state = if disordered {
+            CaState::Disorder
+        } else {
+            CaState::Open
+        };
+        if self.state != state {
+            self.set_state(turn, state);
+            self.high_seq = turn.sender.max_sent;
+        }
+    }
+
+    pub fn set_state(&mut self, turn: &mut Turn<'_>, state: CaState) {
+        let left = std::mem::replace(&mut self.state, state);
+        turn.sender.phase = match state {
+            CaState::Recovery => Phase::FastRecovery,
+            CaState::Loss => Phase::GoBackN,
+            _ => Phase::Open,
+        };
+        if !matches!(state, CaState::Cwr | CaState::Recovery) {
+            self.reduction = None;
+        }
+        if left == CaState::Recovery && state < CaState::Recovery {
+            turn.sender.controller.on_recovery_exit(turn.now);
+            self.records.tighten();
+        }
+    }
+
+    /// Enters CWR for a mark: the window falls as for a loss, but nothing is retransmitted (RFC
+    /// 3168 section 6.1.2).
+    pub fn enter_reduced(&mut self, turn: &mut Turn<'_>) {
+        if self.state < CaState::Cwr {
+            self.undo.disarm();
+            self.start_reduction_by(turn, CongestionSignal::EcnEcho);
+            self.set_state(turn, CaState::Cwr);
+        }
+    }
+
+    pub fn enter_recovery(&mut self, turn: &mut Turn<'_>, ecn_echo: bool) {
+        turn.stats.fast_retransmits += 1;
+        self.undo.arm(
+            turn.sender.una,
+            self.records.resent_out,
+            self.probe.is_some_and(|probe| probe.resent),
+        );
+        if self.reduction.is_none() {
+            self.undo.restores = !ecn_echo;
+            self.start_reduction(turn);
+        } else {
+            self.undo.restores = false;
+        }
+        self.set_state(turn, CaState::Recovery);
+    }
+
+    /// Starts a reduction: the control lowers ssthresh, and the rule of the recovery window moves
+    /// the window there.
+    pub fn start_reduction(&mut self, turn: &mut Turn<'_>) {
+        self.start_reduction_by(turn, CongestionSignal::Loss);
+    }
+
+    fn start_reduction_by(&mut self, turn: &mut Turn<'_>, signal: CongestionSignal) {
+        self.high_seq = turn.sender.max_sent;
+        turn.sender.recover = self.high_seq;
+        self.probe = None;
+        self.reduced_at = turn.now;
+        self.rack.lost_again = false;
+        let prior = self.window(turn.sender);
+        let event = self.event(turn, signal);
+        turn.sender.controller.on_congestion_event(&event);
+        if !self.rules.control_sets_window {
+            self.reduction = Some(Reduction::new(prior, prior));
+        }
+    }
+
+    fn event(&self, turn: &Turn<'_>, signal: CongestionSignal) -> CongestionEvent {
+        let basis = self.decrease_basis(turn, self.sacked_before.min(self.records.sacked_out));
+        CongestionEvent {
+            now: turn.now,
+            basis,
+            signal,
+        }
+    }
+
+    /// Returns the bytes that a reduction halves. `FlightSize` excludes SACKed data and the data
+    /// that left in their place (RFC 5681 section 3.2 on limited transmit). It includes the data
+    /// that the present ACK shows to have arrived (RFC 9937 section 6.1, `RecoverFS`). All
+    /// outstanding data would increase with each round that a hole stays open, and so would
+    /// ssthresh. Without SACK information the window is the bound: a loss never raises it.
+    fn decrease_basis(&self, turn: &Turn<'_>, sacked_before: u32) -> f64 {
+        let basis = turn.sender.decrease_basis(turn.config);
+        let delivered = match turn.config.details.decrease_basis {
+            DecreaseBasis::FlightSize => sacked_before,
+            DecreaseBasis::LessDuplicates => self.records.sacked_out,
+            DecreaseBasis::Outstanding => 0,
+            _ => return basis,
+        };
+        let mss = self.rules.mss;
+        let window = u64::from(self.window(turn.sender)) * mss;
+        (basis - (u64::from(delivered) * mss) as f64).clamp(0.0, window as f64)
+    }
+
+    /// Updates the window of recovery after an ACK.
+    pub fn reduce(&mut self, turn: &mut Turn<'_>, newly: u32, lost: u64, una_advanced: bool) {
+        let (in_flight, ssthresh) = (self.records.in_flight(), self.ssthresh(turn.sender));
+        let safe = una_advanced && lost == 0;
+        if let Some(reduction) = &mut self.reduction {
+            let rule = self.rules.recovery_window;
+            reduction.on_ack(rule, newly, in_flight, ssthresh, safe);
+        }
+    }
+
+    /// Ends a reduction: the window becomes ssthresh, unless the reduction was undone.
+    pub fn end_reduction(&mut self, turn: &mut Turn<'_>) {
+        if self.rules.control_sets_window {
+            return;
+        }
+        let ssthresh = turn.sender.controller.ssthresh();
+        if ssthresh < u64::MAX && (self.state == CaState::Cwr || self.undo.is_armed()) {
+            turn.sender.controller.set_window(ssthresh as f64);
+        }
+        self.reduction = None;
+    }
+
+    /// Handles a retransmission timeout (RFC 6298 (5.4) to (5.6)). Linux excludes segments that
+    /// were sent too recently to be lost.
+    pub fn on_retransmission_timeout(&mut self, turn: &mut Turn<'_>) {
+        turn.stats.timeouts += 1;
+        // Without SACK a timeout discards the count of delivered segments.
+        let basis = self.decrease_basis(turn, self.records.sacked_out);
+        self.mark_lost_by_timeout(turn);
+        let fresh = self.state < CaState::Recovery;
+        let at_ssthresh = self.rules.recovery_window == RecoveryWindow::Ssthresh;
+        let reduces = self.state <= CaState::Disorder
+            || self.high_seq <= turn.sender.una
+            || (self.state == CaState::Loss && self.backoff == 0)
+            // The retransmission is lost. Linux does not reduce again, because its window is small
+            // by then.
+            || (self.state == CaState::Recovery && at_ssthresh);
+        if reduces {
+            self.reduced_at = turn.now;
+            self.undo.restores = true;
+            self.undo
+                .arm(turn.sender.una, self.records.resent_out, false);
+        }
+        let event = reduces.then_some(CongestionEvent {
+            now: turn.now,
+            basis,
+            signal: CongestionSignal::Loss,
+        });
+        let sender = &mut *turn.sender;
+        sender.controller.on_retransmission_timeout(event.as_ref());
+        let in_flight = u64::from(self.records.in_flight());
+        if !self.rules.control_sets_window {
+            sender
+                .controller
+                .set_window(((in_flight + 1) * self.rules.mss) as f64);
+        }
+        if self.state <= CaState::Disorder
+            && self.records.sacked_out >= turn.config.duplicate_ack_threshold
+        {
+            // So many segments were SACKed without a fast retransmit that reordering was
+            // overestimated.
+            self.reordering = self.reordering.min(turn.config.duplicate_ack_threshold);
+        }
+        self.frto = self.rules.frto && (fresh || self.backoff > 0);
+        self.set_state(turn, CaState::Loss);
+        self.high_seq = turn.sender.max_sent;
+        turn.sender.recover = self.high_seq;
+        self.probe = None;
+        self.probe_due = false;
+        self.backoff += 1;
+        self.resend = Resend::Nothing;
+        self.first_due = true;
+        let sender = &mut *turn.sender;
+        sender.timed_out_at = sender.una;
+        sender.rtt.back_off(&turn.config.rto);
+        sender.deadline = turn.now.saturating_add(sender.rtt.rto());
+        self.timer = Timer::Retransmit;
+    }
+
+    fn mark_lost_by_timeout(&mut self, turn: &mut Turn<'_>) {
+        let reneged = self.records.first().is_some_and(|first| first.sacked);
+        if reneged {
+            // The receiver has dropped data that it had reported (RFC 2018 section 8).
+            self.records.unmark_sacked();
+            turn.sender.scoreboard.clear();
+        } else if !self.rules.sack {
+            self.records.sacked_out = 0;
+        }
+        let window = self.reordering_window(turn);
+        for index in 0..self.records.out() as usize {
+            let sent = self.records.get(index).sent;
+            let spared = index > 0
+                && !reneged
+                && self.rules.sack
+                && self.overdue(sent, window, turn.now).is_err();
+            if !spared {
+                self.records.mark_lost(index);
+            }
+        }
+    }
+
+    /// Returns the time until the first segment times out, counted from its transmission.
+    pub fn until_timeout(&self, turn: &Turn<'_>) -> Option<Span> {
+        let first = self.records.first()?;
+        let due = first.sent.saturating_add(turn.sender.rtt.rto());
+        (due > turn.now).then(|| due - turn.now)
+    }
+
+    /// Restarts the retransmission timer, or stops it when nothing is outstanding (RFC 6298 (5.2),
+    /// (5.3)). After another timer, the time since the first segment was sent counts.
+    pub fn rearm(&mut self, turn: &mut Turn<'_>) {
+        let wait = match self.timer {
+            Timer::Retransmit => turn.sender.rtt.rto(),
+            _ => self.until_timeout(turn).unwrap_or(Span::from_micros(1)),
+        };
+        self.timer = Timer::Retransmit;
+        turn.sender.deadline = if self.records.is_empty() {
+            goodqueue_types::Time::MAX
+        } else {
+            turn.now.saturating_add(wait)
+        };
+    }
+
+    /// Counts a duplicate ACK without SACK information as a delivered segment.
+    pub fn count_duplicates(&mut self, turn: &mut Turn<'_>, duplicates: u32) {
+        if self.rules.sack || duplicates == 0 {
+            return;
+        }
+        let before = self.records.sacked_out;
+        let all = self.records.count_duplicates(duplicates);
+        if !all && self.rules.adaptive_reordering {
+            // More duplicates than segments in flight show reordering or a duplicating network.
+            let seen = self.records.out() + duplicates.min(1);
+            self.reordering = self.reordering.max(seen.min(MOST_REORDERING));
+            self.reordering_events += 1;
+        }
+        self.rate.delivered += u64::from(self.records.sacked_out.saturating_sub(before));
+        let _ = turn;
+    }
+
+    /// Adapts the tolerated reordering after a segment was delivered later than one that was sent
+    /// after it.
+    pub fn on_reordering(&mut self, turn: &Turn<'_>, lowest: u64) {
+        let highest = turn.sender.scoreboard.highest().unwrap_or(turn.sender.una);
+        if lowest >= highest {
+            return;
+        }
+        let mss = self.rules.mss;
+        let distance = highest - lowest;
+        if self.rules.adaptive_reordering && distance > u64::from(self.reordering) * mss {
+            self.reordering = (distance.div_ceil(mss) as u32).min(MOST_REORDERING);
+        }
+        self.reordering_events += 1;
+    }
+}

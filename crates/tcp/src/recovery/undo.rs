@@ -1,0 +1,228 @@
+//! Undoing a spurious reduction: DSACK (RFC 2883, RFC 3708), timestamps (Eifel, RFC 3522 and RFC
+//! 4015), and F-RTO after a timeout (RFC 5682, with SACK).
+
+use crate::cc::CongestionControl;
+use crate::connection::stats::CaState;
+use crate::recovery::ledger::{Ledger, Resend, Seen, Turn};
+
+/// State by which a spurious reduction is detected.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Undo {
+    /// Value of `una` when the reduction began, or none if there is nothing to undo.
+    marker: Option<u64>,
+    /// Number of retransmissions not yet reported as duplicates. None if nothing was retransmitted.
+    unreported: Option<u32>,
+    /// Timestamp of the first retransmission.
+    first_resent: Option<u32>,
+    /// True if the control's values are restored by an undo.
+    pub restores: bool,
+    /// Number of duplicates reported, and of retransmissions made, since the start of the
+    /// connection.
+    reported: u64,
+    resent: u64,
+}
+
+impl Undo {
+    pub fn is_armed(&self) -> bool {
+        self.marker.is_some()
+    }
+
+    pub fn disarm(&mut self) {
+        self.marker = None;
+    }
+
+    /// Records the start of a reduction with `resent` retransmissions already in flight.
+    pub fn arm(&mut self, una: u64, resent: u32, probe: bool) {
+        self.marker = Some(una);
+        let out = resent + u32::from(probe);
+        self.unreported = (out > 0).then_some(out);
+    }
+
+    pub fn covers(&self, end: u64) -> bool {
+        self.marker.is_some_and(|marker| end > marker)
+    }
+
+    pub fn on_dsack(&mut self, segments: u32) {
+        if let Some(count) = &mut self.unreported {
+            *count = count.saturating_sub(segments);
+        }
+    }
+
+    /// Records that no retransmission is in flight any more.
+    pub fn forget_resends(&mut self) {
+        self.first_resent = None;
+    }
+
+    /// Counts a probe, which repeats data too.
+    pub fn on_probe(&mut self) {
+        self.resent += 1;
+    }
+
+    pub fn on_resend(&mut self, timestamp: u32) {
+        self.first_resent.get_or_insert(timestamp);
+        self.unreported = Some(self.unreported.unwrap_or(0) + 1);
+        self.resent += 1;
+    }
+}
+
+impl Ledger {
+    /// Handles a first SACK block that reports a duplicate (RFC 2883). Returns true if it is about
+    /// data that may still be outstanding.
+    pub fn on_dsack(&mut self, turn: &mut Turn<'_>, block: (u64, u64), seen: &mut Seen) -> bool {
+        let (start, end) = block;
+        let segments = ((end - start).div_ceil(self.rules.mss)).max(1) as u32;
+        self.undo.reported += u64::from(segments);
+        if self.undo.reported > self.undo.resent {
+            // The network has duplicated it, not this sender.
+            return false;
+        }
+        seen.dsack = true;
+        if self
+            .probe
+            .is_some_and(|probe| probe.resent && probe.high_seq == end)
+        {
+            seen.dsack_of_probe = true;
+        } else {
+            self.rack.on_dsack();
+        }
+        if end <= seen.prior_una {
+            if self.undo.covers(end) {
+                self.undo.on_dsack(segments);
+            }
+            return false;
+        }
+        let _ = turn;
+        true
+    }
+
+    /// Returns true if the ACK is for a segment sent before the first retransmission, which was
+    /// only late.
+    fn was_delayed(&self, turn: &Turn<'_>) -> bool {
+        match self.undo.first_resent {
+            Some(timestamp) => turn.sender.echo_before(timestamp),
+            None => self.rules.sack || turn.sender.una < self.high_seq,
+        }
+    }
+
+    fn may_undo(&self, turn: &Turn<'_>) -> bool {
+        self.rules.undo
+            && self.undo.is_armed()
+            && (self.undo.unreported == Some(0) || self.was_delayed(turn))
+    }
+
+    fn undo_reduction(&mut self, turn: &mut Turn<'_>, unmark: bool) {
+        if unmark {
+            self.records.unmark_lost();
+        }
+        if self.undo.restores {
+            turn.sender.controller.on_undo(turn.now);
+        }
+        self.reduction = None;
+        self.undo.disarm();
+        // Losses are searched for again.
+        self.rack.advanced = true;
+    }
+
+    /// Ends recovery, because all data that were outstanding are acknowledged. Returns true if the
+    /// state must be kept until more is acknowledged: without SACK, duplicate ACKs may still arrive
+    /// (RFC 6582 section 4.1).
+    pub fn recovered(&mut self, turn: &mut Turn<'_>) -> bool {
+        if self.may_undo(turn) {
+            self.undo_reduction(turn, false);
+        } else {
+            self.rack.on_recovery_end();
+        }
+        if !self.rules.sack && turn.sender.una == self.high_seq {
+            if self.records.resent_out == 0 {
+                self.undo.forget_resends();
+            }
+            return true;
+        }
+        if self.state == CaState::Recovery {
+            self.end_reduction(turn);
+        }
+        self.set_state(turn, CaState::Open);
+        false
+    }
+
+    /// Undoes the reduction if DSACKs have reported every retransmission, which shows that nothing
+    /// was lost.
+    pub fn undo_by_dsack(&mut self, turn: &mut Turn<'_>) -> bool {
+        let all = self.rules.undo && self.undo.is_armed() && self.undo.unreported == Some(0);
+        if all {
+            self.rack.persist_longer();
+            self.undo_reduction(turn, false);
+        }
+        all
+    }
+
+    /// Undoes the reduction after a partial ACK of a segment that was only late. Returns true if
+    /// the ACK needs no further handling.
+    pub fn undo_partial(&mut self, turn: &mut Turn<'_>, prior_una: u64) -> bool {
+        if !(self.rules.undo && self.undo.is_armed() && self.was_delayed(turn)) {
+            return false;
+        }
+        self.on_reordering(turn, prior_una);
+        // Retransmissions in flight may still cause DSACKs, so the rest waits for them.
+        if self.records.resent_out > 0 {
+            return true;
+        }
+        self.undo.forget_resends();
+        self.undo_reduction(turn, true);
+        self.try_keep_open(turn);
+        true
+    }
+
+    fn undo_loss(&mut self, turn: &mut Turn<'_>, by_frto: bool) -> bool {
+        if !(self.rules.undo && (by_frto || self.may_undo(turn))) {
+            return false;
+        }
+        self.undo_reduction(turn, true);
+        self.backoff = 0;
+        if !by_frto && !self.rules.sack && turn.sender.una == self.high_seq {
+            return true;
+        }
+        if by_frto || self.rules.sack {
+            self.set_state(turn, CaState::Open);
+        }
+        true
+    }
+
+    /// Handles an ACK after a timeout: decides if the timeout was spurious, and which data may be
+    /// sent (RFC 5682 section 3.1).
+    pub fn process_loss(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
+        let recovered = turn.sender.una >= self.high_seq;
+        if seen.una_advanced && self.undo_loss(turn, false) {
+            return;
+        }
+        if self.frto {
+            // Step (3.b): a segment that was never retransmitted was delivered.
+            if seen.original_delivered && self.undo_loss(turn, true) {
+                return;
+            }
+            if turn.sender.max_sent > self.high_seq {
+                // Step (3.a): duplicate ACKs come although new data were sent.
+                if seen.sacked || duplicates > 0 {
+                    self.frto = false;
+                }
+            } else if seen.una_advanced && !recovered {
+                // Step (2.b): new data will decide.
+                self.high_seq = turn.sender.max_sent;
+                self.resend = Resend::NewData;
+                return;
+            }
+        }
+        if recovered {
+            self.recovered(turn);
+            return;
+        }
+        if !self.rules.sack {
+            if turn.sender.max_sent > self.high_seq && duplicates > 0 {
+                self.count_duplicates(turn, duplicates);
+            } else if seen.una_advanced {
+                self.records.sacked_out = 0;
+            }
+        }
+        self.resend = Resend::Lost;
+    }
+}

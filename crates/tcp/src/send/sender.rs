@@ -1,0 +1,523 @@
+//! The sending half: the outstanding data, the effect of an ACK on them, and the retransmission
+//! timer. `sending` decides which segments may leave, and `recovery` handles losses.
+
+#![expect(
+    clippy::inline_always,
+    reason = "the per-ACK path, with one caller that matters"
+)]
+
+use goodqueue_types::{Segment, Span, Time};
+
+use crate::cc::{AckSample, CongestionControl, Controller};
+use crate::config::{Recovery, TcpConfig};
+use crate::connection::stats::{Phase, TcpStats};
+use crate::recovery::ledger::{Ledger, Turn};
+use crate::recovery::scoreboard::Scoreboard;
+use crate::send::limits::{Chronograph, Limited};
+use crate::send::meter::Meter;
+use crate::send::rtt::RttEstimator;
+
+/// Sequence number of the first data byte. The SYN takes sequence number 0.
+pub(crate) const FIRST: u64 = 1;
+
+/// Value of `timed_seq` while no round-trip measurement runs.
+pub(crate) const UNTIMED: u64 = u64::MAX;
+
+/// Data (or a FIN) to send in a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub seq: u64,
+    pub len: u32,
+    pub fin: bool,
+}
+
+/// Effect of an ACK on a running round-trip measurement that it covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// The ACK completes the measurement.
+    Sample,
+    /// The ACK ends the measurement without a sample.
+    Stop,
+    /// The measurement continues until recovery ends.
+    Keep,
+}
+
+/// State of the sending half. Sequence numbers are those of RFC 9293: `una` is the oldest not
+/// acknowledged, `next` the next to send (pulled back by go-back-N), `max_sent` the highest sent
+/// plus one.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "orthogonal states, each named"
+)]
+pub(crate) struct Sender {
+    pub una: u64,
+    pub next: u64,
+    pub max_sent: u64,
+    /// End of the data that the application has written.
+    pub data_end: u64,
+    pub closing: bool,
+    /// True if small segments wait for the acknowledgement of outstanding data.
+    pub nagle: bool,
+    /// End of the last small segment, with records of transmissions.
+    pub small_end: u64,
+    pub controller: Controller,
+    pub phase: Phase,
+    /// Bytes that recovery adds to the window: inflation by duplicate ACKs, limited transmit,
+    /// SACKed bytes.
+    pub extra: i64,
+    /// Value of `max_sent` when the last recovery or timeout began.
+    pub recover: u64,
+    pub duplicate_acks: u32,
+    /// Number of segments that may still leave before the next ACK.
+    pub budget: u32,
+    /// True if an ACK or the application has asked to send since the last check for an idle time.
+    pub asked_to_send: bool,
+    /// True if the segment at `una` is to be sent whatever the windows allow.
+    pub retransmit: bool,
+    /// True if there is nothing to send until an ACK, a timer or the application changes that. It
+    /// makes `poll` cheap, because the engine calls it after every segment sent.
+    pub blocked: bool,
+    /// Cause that limited the sender when `poll` last gave nothing.
+    pub limited: Limited,
+    /// True if a partial ACK has been seen in this recovery.
+    pub partial_ack_seen: bool,
+    /// True while duplicate ACKs are ignored until the next new ACK (ns-2's Sack1 after a timeout).
+    pub deaf: bool,
+    /// Bytes sent by limited transmit since the last new ACK.
+    pub limited_transmitted: u64,
+    pub pipe: i64,
+    pub scoreboard: Scoreboard,
+    /// Value of `una` at the last timeout.
+    pub timed_out_at: u64,
+    /// True if the present ACK carries an ECN echo and does not report that only part of the data
+    /// was marked. It then does not grow the window (RFC 3168 section 6.1.2).
+    pub echoed: bool,
+
+    pub rtt: RttEstimator,
+    /// Newest sample that has not been taken, or [`Span::MAX`].
+    pub sample: Span,
+    pub timed_seq: u64,
+    pub timed_at: Time,
+
+    /// Window of the peer, and the largest that it ever offered.
+    pub window: u64,
+    pub largest_window: u64,
+    window_seq: u64,
+    pub window_ack: u64,
+
+    /// Time at which the retransmission or persist timer expires, or `Time::MAX` if neither runs.
+    pub deadline: Time,
+    /// True if the running timer is the persist timer.
+    pub persisting: bool,
+    pub probe: bool,
+    pub persist_interval: Span,
+
+    /// Largest flight since data below `peak_until` left.
+    peak: u64,
+    peak_until: u64,
+    pub last_sent: Time,
+    pub last_acked: Time,
+
+    /// Our timestamp that the newest acceptable segment echoed, or 0 if none did.
+    pub echo: u32,
+    /// Time at which a sender that pacing holds back has to be polled again, or `Time::MAX`.
+    pub release: Time,
+    /// Times for which each cause limited the sender, once one has.
+    pub chronograph: Option<Box<Chronograph>>,
+    /// Recovery by records of the segments sent, if the configuration asks for it.
+    pub ledger: Option<Box<Ledger>>,
+    /// Measurements of segments, if the control needs them and there is no ledger.
+    pub meter: Option<Box<Meter>>,
+}
+
+impl Sender {
+    pub fn new(config: &TcpConfig, controller: Controller) -> Self {
+        let ledger = Ledger::if_needed(config, &controller);
+        let meter = Meter::if_needed(config, &controller);
+        Self {
+            ledger,
+            meter,
+            ..Self::without_records(config, controller)
+        }
+    }
+
+    /// Creates a sender that never has data to send, without records and with the smallest control.
+    pub fn of_nothing(config: &TcpConfig) -> Self {
+        Self::without_records(config, Controller::smallest(config))
+    }
+
+    fn without_records(config: &TcpConfig, controller: Controller) -> Self {
+        Self {
+            una: 0,
+            next: 0,
+            max_sent: 0,
+            data_end: FIRST,
+            closing: false,
+            nagle: config.nagle,
+            small_end: 0,
+            controller,
+            phase: Phase::Open,
+            extra: 0,
+            recover: 0,
+            duplicate_acks: 0,
+            budget: u32::MAX,
+            asked_to_send: false,
+            retransmit: false,
+            blocked: false,
+            limited: Limited::Nothing,
+            partial_ack_seen: false,
+            deaf: false,
+            limited_transmitted: 0,
+            pipe: 0,
+            scoreboard: Scoreboard::default(),
+            timed_out_at: UNTIMED,
+            echoed: false,
+            rtt: RttEstimator::new(&config.rto),
+            sample: Span::MAX,
+            timed_seq: UNTIMED,
+            timed_at: Time::ZERO,
+            window: 0,
+            largest_window: 0,
+            window_seq: 0,
+            window_ack: 0,
+            deadline: Time::MAX,
+            persisting: false,
+            probe: false,
+            persist_interval: Span::ZERO,
+            peak: 0,
+            peak_until: 0,
+            last_sent: Time::ZERO,
+            last_acked: Time::ZERO,
+            echo: 0,
+            release: Time::MAX,
+            chronograph: None,
+            ledger: None,
+            meter: None,
+        }
+    }
+
+    /// Opens the sender for data, because the SYN is acknowledged.
+    pub fn open(&mut self, window: u64) {
+        self.blocked = false;
+        self.una = FIRST;
+        self.next = FIRST;
+        self.max_sent = FIRST;
+        self.set_peer_window(window);
+        self.deadline = Time::MAX;
+    }
+
+    pub fn set_peer_window(&mut self, window: u64) {
+        self.window = window;
+        self.largest_window = self.largest_window.max(window);
+    }
+
+    /// Returns true if all data written and the FIN are acknowledged.
+    pub fn is_finished(&self) -> bool {
+        self.closing && self.una > self.data_end
+    }
+
+    /// Returns the bytes that duplicate ACKs add to the window in fast recovery.
+    pub fn inflation(&self) -> i64 {
+        if self.phase == Phase::FastRecovery {
+            self.extra
+        } else {
+            0
+        }
+    }
+
+    /// Returns the congestion window in bytes, with the changes that recovery makes to it.
+    pub fn window_now(&self) -> u64 {
+        let reduced = self
+            .ledger
+            .as_ref()
+            .and_then(|ledger| ledger.reduction.as_ref());
+        match (reduced, &self.ledger) {
+            (Some(reduction), Some(ledger)) => u64::from(reduction.window) * ledger.rules.mss,
+            _ => self
+                .controller
+                .cwnd()
+                .saturating_add_signed(self.inflation()),
+        }
+    }
+
+    #[inline]
+    pub fn in_flight(&self) -> u64 {
+        self.max_sent - self.una
+    }
+
+    /// Handles an acknowledgement on an open connection.
+    #[inline(always)]
+    pub fn on_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        if segment.ack > self.max_sent {
+            return;
+        }
+        self.echo = segment.timestamps.echo;
+        if self.ledger.is_some() {
+            self.on_ack_by_records(now, segment, config, stats);
+        } else if self.meter.is_some() {
+            self.on_measured_ack(now, segment, config, stats);
+        } else {
+            self.apply_ack(now, segment, config, stats);
+        }
+    }
+
+    /// Handles an acknowledgement by sequence numbers.
+    #[inline(always)]
+    pub fn apply_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        let same_window = !self.update_window(segment);
+        if !same_window || segment.ack > self.una || self.una != self.max_sent {
+            self.blocked = false;
+        }
+        if segment.ack > self.una {
+            let plain =
+                self.phase == Phase::Open && self.scoreboard.is_empty() && segment.sack.is_empty();
+            if plain {
+                self.on_ack_in_order(now, segment.ack, config, stats);
+            } else {
+                self.on_new_ack(now, segment, config, stats);
+            }
+        } else if self.una != self.max_sent {
+            self.on_old_ack(now, segment, same_window, config, stats);
+        }
+    }
+
+    /// Calls `call` with the ledger, if there is one.
+    #[cold]
+    pub fn with_ledger<T>(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+        call: impl FnOnce(&mut Ledger, &mut Turn<'_>) -> T,
+    ) -> Option<T> {
+        let mut ledger = self.ledger.take()?;
+        let mut turn = Turn {
+            sender: self,
+            now,
+            config,
+            stats,
+        };
+        let answer = call(&mut ledger, &mut turn);
+        self.ledger = Some(ledger);
+        Some(answer)
+    }
+
+    fn on_ack_by_records(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        self.blocked = false;
+        self.with_ledger(now, config, stats, |ledger, turn| {
+            ledger.on_ack(turn, segment);
+        });
+    }
+
+    /// Handles an expired timer of the ledger.
+    #[cold]
+    pub fn handle_timeout_by_records(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        if self.release <= now {
+            self.release = Time::MAX;
+            self.blocked = false;
+        }
+        if self.deadline > now || self.persisting {
+            return;
+        }
+        self.blocked = false;
+        self.deadline = Time::MAX;
+        self.with_ledger(now, config, stats, Ledger::on_timeout);
+    }
+
+    /// Handles the common case of an ACK while nothing is lost and nothing SACKed.
+    #[inline(always)]
+    pub fn on_ack_in_order(
+        &mut self,
+        now: Time,
+        ack: u64,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        let flight = self.next - self.una;
+        let rtt = self.advance(now, ack, Clock::Sample, config, stats);
+        self.forget_duplicates(config);
+        self.restart_timer(now);
+        self.grow(now, flight, rtt.0, rtt.1, config);
+    }
+
+    /// Resets the count of duplicate ACKs and its effects.
+    #[inline]
+    pub fn forget_duplicates(&mut self, config: &TcpConfig) {
+        self.duplicate_acks = 0;
+        self.extra = 0;
+        self.limited_transmitted = 0;
+        self.budget = u32::MAX;
+        self.deaf = false;
+        self.asked_to_send = true;
+        // INET lifts the guard. It has no SACK, and its Tahoe does not go back. Both need their
+        // guard (RFC 6675 section 5.1).
+        let lifts = config.details.new_ack_lifts_guard;
+        if lifts && matches!(config.recovery, Recovery::Reno | Recovery::NewReno) {
+            self.recover = 0;
+        }
+    }
+
+    /// Moves `una` to `ack`. Returns the bytes acknowledged and the sample taken, if any.
+    #[inline(always)]
+    pub fn advance(
+        &mut self,
+        now: Time,
+        ack: u64,
+        clock: Clock,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> (u64, Option<Span>) {
+        let acked = ack - self.una;
+        // The FIN's sequence number is not payload.
+        stats.acked_bytes += acked - u64::from(ack > self.data_end);
+        self.una = ack;
+        self.next = self.next.max(ack);
+        self.last_acked = now;
+        if ack == self.max_sent {
+            self.retransmit = false;
+        }
+        let mut sample = None;
+        if self.timed_seq < ack && clock != Clock::Keep {
+            self.timed_seq = UNTIMED;
+            if clock == Clock::Sample && config.timestamps.is_none() {
+                self.rtt.sample(&config.rto, self.timed_at, now);
+                self.sample = now - self.timed_at;
+                sample = Some(self.sample);
+            }
+        }
+        if config.timestamps.is_some() {
+            sample = self.sample_echo(now, config);
+        }
+        (acked, sample)
+    }
+
+    /// Restarts the timer after a new ACK, or stops it when nothing is outstanding (RFC 6298 (5.2),
+    /// (5.3)).
+    #[inline]
+    pub fn restart_timer(&mut self, now: Time) {
+        self.persisting = false;
+        self.deadline = if self.una == self.max_sent {
+            Time::MAX
+        } else {
+            now.saturating_add(self.rtt.rto())
+        };
+    }
+
+    /// Lets the congestion control grow the window, if the window was used. `flight` is the number
+    /// of bytes outstanding before the ACK.
+    #[inline(always)]
+    pub fn grow(
+        &mut self,
+        now: Time,
+        flight: u64,
+        acked: u64,
+        rtt: Option<Span>,
+        config: &TcpConfig,
+    ) {
+        if flight > self.peak || self.una > self.peak_until {
+            self.peak = flight;
+            self.peak_until = self.next;
+        }
+        let unused = config.details.grow_only_when_limited && !self.is_window_used(config);
+        if unused || self.echoed {
+            self.observe(now, rtt, config);
+            return;
+        }
+        let sample = AckSample {
+            now,
+            acked,
+            rtt,
+            after_timeout: self.phase == Phase::GoBackN,
+            acked_to: self.una,
+            sent_to: self.max_sent,
+            is_window_limited: true,
+            ..AckSample::default()
+        };
+        if self.meter.is_some() {
+            self.complete_later(sample, true);
+        } else {
+            self.controller.on_ack(&sample);
+        }
+    }
+
+    /// Returns true if the window limited sending in the last round trip.
+    #[inline]
+    pub fn is_window_used(&self, config: &TcpConfig) -> bool {
+        let cwnd = self.controller.cwnd();
+        if cwnd < self.controller.ssthresh() {
+            cwnd < 2 * self.peak
+        } else {
+            cwnd < self.peak + u64::from(config.mss)
+        }
+    }
+
+    /// Passes an ACK to the congestion control that cannot change the window.
+    #[cold]
+    pub fn observe(&mut self, now: Time, rtt: Option<Span>, config: &TcpConfig) {
+        let sample = AckSample {
+            now,
+            rtt,
+            after_timeout: self.phase == Phase::GoBackN,
+            in_recovery: self.phase == Phase::FastRecovery,
+            acked_to: self.una,
+            sent_to: self.max_sent,
+            is_window_limited: self.is_window_used(config),
+            ..AckSample::default()
+        };
+        if self.meter.is_some() {
+            self.complete_later(sample, false);
+        } else {
+            self.controller.observe(&sample);
+        }
+    }
+
+    /// Takes the window of a segment unless the segment is older than the last one taken (RFC 9293
+    /// section 3.10.7.4). A segment that acknowledges more is never older, though its data may be
+    /// sent again (Linux). Returns true if the window changed.
+    #[inline]
+    pub fn update_window(&mut self, segment: &Segment) -> bool {
+        let newer = segment.ack > self.una
+            || segment.seq > self.window_seq
+            || (segment.seq == self.window_seq && segment.ack >= self.window_ack);
+        if !newer || segment.ack < self.una {
+            return false;
+        }
+        self.window_seq = segment.seq;
+        self.window_ack = segment.ack;
+        let window = u64::from(segment.window);
+        let changed = window != self.window;
+        if changed {
+            self.set_peer_window(window);
+            if self.persisting {
+                self.persisting = false;
+                self.probe = false;
+                self.deadline = Time::MAX;
+            }
+        }
+        changed
+    }
+}

@@ -1,0 +1,259 @@
+//! The segments that may leave, by sequence numbers and windows: first the segment to repeat, then
+//! the data that follow. `transmit` does the same with transmission records, and `sack` with SACK's
+//! pipe.
+
+use goodqueue_types::Time;
+
+use crate::cc::CongestionControl;
+use crate::config::{Recovery, SackVariant, TcpConfig, TimingRule};
+use crate::connection::stats::{Phase, TcpStats};
+use crate::recovery::ledger::Ledger;
+use crate::send::limits::Limited;
+use crate::send::sender::{Chunk, Sender, UNTIMED};
+
+impl Sender {
+    /// Returns the next piece of data to send, or none for now.
+    #[inline]
+    pub fn poll(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Option<Chunk> {
+        if self.blocked {
+            return None;
+        }
+        let chunk = if self.ledger.is_some() {
+            self.with_ledger(now, config, stats, Ledger::poll).flatten()
+        } else {
+            self.poll_unblocked(now, config, stats)
+        };
+        if chunk.is_none() {
+            self.blocked = true;
+            if self.meter.is_some() {
+                self.measure_silence();
+            }
+            self.note_limit(now, self.find_limit(u64::from(config.mss)));
+        }
+        chunk
+    }
+
+    #[inline]
+    fn poll_unblocked(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> Option<Chunk> {
+        if self.retransmit {
+            self.retransmit = false;
+            return Some(self.retransmit_first(now, config, stats));
+        }
+        if self.budget == 0 || (self.meter.is_some() && self.is_held_back(now)) {
+            return None;
+        }
+        if self.phase == Phase::FastRecovery && config.recovery == Recovery::Sack {
+            return self.poll_by_pipe(now, config, stats);
+        }
+        self.poll_by_window(now, config, stats)
+    }
+
+    /// Sends from `next` as far as the windows allow.
+    #[inline]
+    fn poll_by_window(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> Option<Chunk> {
+        let mss = u64::from(config.mss);
+        let mut limit = mss;
+        // ns-2's Sack1 sends everything again, even data that are SACKed meanwhile.
+        let skips = config.details.sack_variant == SackVariant::Rfc6675;
+        if self.phase == Phase::GoBackN && skips && !self.scoreboard.is_empty() {
+            limit = self.skip_sacked().map_or(mss, |room| room.min(mss));
+        }
+        if self.next >= self.data_end {
+            return self.poll_fin(now, stats);
+        }
+        let available = self.data_end - self.next;
+        self.restart_after_idle(now, config);
+        let window = self.send_window(mss);
+        let used = self.next - self.una;
+        let len = available.min(limit);
+        if len == mss && used + len <= window {
+            let chunk = self.send(now, self.next, len, config, stats);
+            // `poll_small` would find nothing to send: there is enough data, but room for neither a
+            // segment nor half of the peer's window.
+            let room = window - (self.next - self.una).min(window);
+            self.blocked = room < mss
+                && 2 * room < self.largest_window
+                && self.next + mss <= self.data_end
+                && self.scoreboard.is_empty();
+            if self.blocked {
+                let limited = if window == self.window {
+                    Limited::ReceiverWindow
+                } else {
+                    Limited::Congestion
+                };
+                self.note_limit(now, limited);
+            }
+            return Some(chunk);
+        }
+        self.poll_small(now, len, window.saturating_sub(used), config, stats)
+    }
+
+    /// Sends less than a full segment if sender silly-window avoidance (RFC 1122 section 4.2.3.4)
+    /// and Nagle's algorithm allow it.
+    #[cold]
+    fn poll_small(
+        &mut self,
+        now: Time,
+        len: u64,
+        room: u64,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> Option<Chunk> {
+        let idle = self.una == self.max_sent || self.persisting;
+        if std::mem::take(&mut self.probe) {
+            // The persist timer sends as much as fits, at least one byte (RFC 9293 section
+            // 3.8.6.1).
+            let bytes = len.min(self.window.max(1));
+            if self.window > 0 {
+                return Some(self.send(now, self.next, bytes, config, stats));
+            }
+            return Some(self.send_probe(now, bytes, stats));
+        }
+        let bytes = len.min(room);
+        let is_tail = self.next + bytes >= self.data_end;
+        let cut_by_sack = self.next < self.max_sent && bytes == len;
+        let sendable = bytes > 0
+            && (bytes == u64::from(config.mss)
+                || cut_by_sack
+                || (is_tail && (idle || !self.nagle || self.closing))
+                || 2 * bytes >= self.largest_window);
+        if sendable {
+            return Some(self.send(now, self.next, bytes, config, stats));
+        }
+        // If no timer runs, only a probe can be outstanding, and only the persist timer repeats it.
+        if self.deadline == Time::MAX {
+            self.start_persisting(now, config);
+        }
+        None
+    }
+
+    /// Sends the FIN if it is next.
+    fn poll_fin(&mut self, now: Time, stats: &mut TcpStats) -> Option<Chunk> {
+        (self.closing && self.next == self.data_end).then(|| {
+            let seq = self.next;
+            self.sent(now, seq, 0, true, stats);
+            Chunk {
+                seq,
+                len: 0,
+                fin: true,
+            }
+        })
+    }
+
+    /// Returns the smaller of both windows, in bytes from `una`.
+    #[inline]
+    fn send_window(&self, mss: u64) -> u64 {
+        let mut window = self.controller.cwnd();
+        if self.extra != 0 {
+            window = window.saturating_add_signed(self.extra);
+        }
+        if self.next == self.una {
+            // A window below a segment must not stop all sending.
+            window = window.max(mss);
+        }
+        window.min(self.window)
+    }
+
+    /// Skips SACKed data in go-back-N. Returns the room before the next SACKed range.
+    fn skip_sacked(&mut self) -> Option<u64> {
+        let to = self.scoreboard.skip_sacked(self.next);
+        self.next = to.max(self.next);
+        self.extra = self.scoreboard.sacked_below(self.next) as i64;
+        self.scoreboard
+            .next_sacked(self.next)
+            .map(|start| start - self.next)
+    }
+
+    /// Sends `len` bytes of data at `seq` within the window, with the FIN if they are the last.
+    #[inline]
+    pub fn send(
+        &mut self,
+        now: Time,
+        seq: u64,
+        len: u64,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> Chunk {
+        let timable = match config.details.timing {
+            TimingRule::OutsideRecovery => {
+                seq >= self.max_sent && self.phase != Phase::FastRecovery
+            }
+            TimingRule::NewData => seq >= self.max_sent,
+            TimingRule::Anything => true,
+        };
+        if timable && self.timed_seq == UNTIMED {
+            self.timed_seq = seq;
+            self.timed_at = now;
+        }
+        if self.extra > 0 && self.phase == Phase::Open {
+            self.limited_transmitted += len;
+        }
+        self.budget -= 1;
+        if seq >= self.max_sent {
+            self.controller.on_send(now, self.una == self.max_sent);
+        }
+        self.last_sent = now;
+        let fin = self.closing && seq + len == self.data_end;
+        self.sent(now, seq, len, fin, stats);
+        Chunk {
+            seq,
+            len: len as u32,
+            fin,
+        }
+    }
+
+    /// Records a segment that has left, new or not.
+    #[inline]
+    pub fn sent(&mut self, now: Time, seq: u64, len: u64, fin: bool, stats: &mut TcpStats) {
+        let data_end = seq + len;
+        let end = data_end + u64::from(fin);
+        if len > 0 {
+            stats.segments_sent += 1;
+            if seq < self.max_sent {
+                stats.retransmitted_segments += 1;
+                stats.retransmitted_bytes += data_end.min(self.max_sent) - seq;
+            }
+        }
+        // The first segment of a flight starts the timer (RFC 6298 (5.1); ns-2 and BSD agree).
+        // Probes of a closed window do not count as a flight.
+        if self.deadline == Time::MAX || self.una == self.max_sent || self.persisting {
+            self.deadline = now.saturating_add(self.rtt.rto());
+            self.persisting = false;
+        }
+        if self.meter.is_some() {
+            self.measure_sending(now, seq, end);
+        }
+        self.next = self.next.max(end);
+        self.max_sent = self.max_sent.max(end);
+    }
+
+    /// Sends the segment at `una` again, for a fast retransmit, a partial ACK or a timeout.
+    fn retransmit_first(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Chunk {
+        let mut end = self
+            .data_end
+            .min(self.max_sent)
+            .min(self.una + u64::from(config.mss));
+        if let Some(sacked) = self.scoreboard.next_sacked(self.una) {
+            end = end.min(sacked);
+        }
+        let seq = self.una;
+        let len = end.saturating_sub(seq);
+        let fin = self.closing && seq + len == self.data_end && self.max_sent > self.data_end;
+        self.sent(now, seq, len, fin, stats);
+        Chunk {
+            seq,
+            len: len as u32,
+            fin,
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The segments that may leave, by transmission records: forced segments, losses, new data, in this
+//! order.
+
+use goodqueue_types::Time;
+
+use crate::cc::CongestionControl;
+use crate::config::IdleRestart;
+use crate::connection::stats::CaState;
+use crate::recovery::ledger::{Ends, Ledger, Resend, Timer, Turn};
+use crate::recovery::records::Record;
+use crate::send::rate::Snapshot;
+use crate::send::sender::{Chunk, Sender};
+
+impl Ledger {
+    /// Returns the next piece of data to send, or none for now.
+    pub fn poll(&mut self, turn: &mut Turn<'_>) -> Option<Chunk> {
+        if std::mem::take(&mut turn.sender.probe) {
+            return Some(self.window_probe(turn));
+        }
+        if std::mem::take(&mut self.first_due) && !self.records.is_empty() {
+            return Some(self.send_again(turn, 0));
+        }
+        if std::mem::take(&mut self.probe_due) {
+            return self.poll_tail_probe(turn);
+        }
+        let held_until = self.pacer.held_until(turn.now);
+        turn.sender.release = held_until;
+        if held_until != Time::MAX {
+            return None;
+        }
+        let room = self.window(turn.sender) > self.records.in_flight();
+        if self.resend == Resend::Lost
+            && room
+            && let Some(index) = self.records.next_waiting()
+        {
+            return Some(self.send_again(turn, index));
+        }
+        let chunk = self.poll_new(turn, room);
+        if chunk.is_none() && self.resend == Resend::NewData {
+            if turn.sender.max_sent > self.high_seq {
+                return None;
+            }
+            // F-RTO cannot decide without new data to send.
+            self.frto = false;
+            self.resend = Resend::Lost;
+            return self.poll(turn);
+        }
+        chunk
+    }
+
+    fn poll_new(&mut self, turn: &mut Turn<'_>, room: bool) -> Option<Chunk> {
+        if self.records.is_empty() {
+            self.restart_after_idle(turn);
+        }
+        let sender = &mut *turn.sender;
+        let fin_due = sender.closing && sender.next == sender.data_end;
+        if sender.next >= sender.data_end && !fin_due {
+            self.note_idle(turn, room);
+            return None;
+        }
+        let room = self.window(turn.sender) > self.records.in_flight();
+        // A FIN needs no room (RFC 9293 section 3.10.4; Linux).
+        if !room && !fin_due {
+            self.validate(turn, true);
+            return None;
+        }
+        let chunk = if fin_due {
+            let seq = turn.sender.next;
+            Chunk {
+                seq,
+                len: 0,
+                fin: true,
+            }
+        } else {
+            let record_end = self.record_end(turn.sender.next);
+            let chunk = turn
+                .sender
+                .next_new_data(turn.now, turn.config, record_end)?;
+            if turn.config.details.segmentation_offload && !self.take_from_unit(turn) {
+                self.validate(turn, true);
+                return None;
+            }
+            chunk
+        };
+        self.book_new(turn, chunk);
+        Some(chunk)
+    }
+
+    /// Records new data that leave.
+    fn book_new(&mut self, turn: &mut Turn<'_>, chunk: Chunk) {
+        let now = turn.now;
+        let idle = self.records.is_empty();
+        let in_flight = self.records.in_flight();
+        let sender = &mut *turn.sender;
+        sender.controller.on_send(now, idle);
+        let snapshot = self.rate.snapshot(now, in_flight, self.records.lost, idle);
+        sender.sent(now, chunk.seq, u64::from(chunk.len), chunk.fin, turn.stats);
+        sender.last_sent = now;
+        let end = chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin);
+        if u64::from(chunk.len) < self.rules.mss {
+            sender.small_end = end;
+        }
+        let len = chunk.len + u32::from(chunk.fin);
+        let record = Record::new(chunk.seq, len, now, snapshot);
+        self.records.push(record, snapshot);
+        if let Some(reduction) = &mut self.reduction {
+            reduction.out += 1;
+        }
+        self.pace(turn, chunk.len);
+        if idle || self.timer == Timer::Probe {
+            if idle {
+                self.timer = Timer::Retransmit;
+            }
+            self.rearm(turn);
+        }
+        self.schedule_probe(turn, false);
+        let limited = self.records.in_flight() >= self.window(turn.sender);
+        self.validate(turn, limited);
+    }
+
+    /// Sends a segment again.
+    fn send_again(&mut self, turn: &mut Turn<'_>, index: usize) -> Chunk {
+        let snapshot = self.snapshot(turn);
+        self.records.resend(index, turn.now, snapshot);
+        self.undo.on_resend(turn.config.timestamp(turn.now));
+        if let Some(reduction) = &mut self.reduction {
+            reduction.out += 1;
+        }
+        if index == 0 && self.timer != Timer::Reorder {
+            turn.sender.deadline = turn.now.saturating_add(turn.sender.rtt.rto());
+            self.timer = Timer::Retransmit;
+        }
+        self.book_again(turn, index)
+    }
+
+    fn snapshot(&mut self, turn: &Turn<'_>) -> Snapshot {
+        let (in_flight, lost) = (self.records.in_flight(), self.records.lost);
+        self.rate
+            .snapshot(turn.now, in_flight, lost, self.records.is_empty())
+    }
+
+    /// Returns the segment of a record and records that it leaves again.
+    fn book_again(&mut self, turn: &mut Turn<'_>, index: usize) -> Chunk {
+        let record = *self.records.get(index);
+        let sender = &mut *turn.sender;
+        let data_end = record.end().min(sender.data_end);
+        let chunk = Chunk {
+            seq: record.seq,
+            len: data_end.saturating_sub(record.seq) as u32,
+            fin: record.end() > sender.data_end,
+        };
+        let bytes = u64::from(chunk.len);
+        sender.sent(turn.now, chunk.seq, bytes, chunk.fin, turn.stats);
+        sender.last_sent = turn.now;
+        self.pace(turn, chunk.len);
+        chunk
+    }
+
+    /// Returns the end of the application's write that contains `next`.
+    fn record_end(&mut self, next: u64) -> u64 {
+        let Some(Ends { ahead: ends }) = self.records_end_at.as_deref_mut() else {
+            return u64::MAX;
+        };
+        while ends.front().is_some_and(|end| *end <= next) {
+            ends.pop_front();
+        }
+        ends.front().copied().unwrap_or(u64::MAX)
+    }
+
+    /// Sends a tail loss probe: new data if there are any and the peer has room, otherwise the last
+    /// segment.
+    fn poll_tail_probe(&mut self, turn: &mut Turn<'_>) -> Option<Chunk> {
+        let Some(last) = self.records.last_index() else {
+            self.rearm(turn);
+            return None;
+        };
+        let record_end = self.record_end(turn.sender.next);
+        let chunk = turn.sender.next_new_data(turn.now, turn.config, record_end);
+        if let Some(chunk) = chunk {
+            self.book_new(turn, chunk);
+        }
+        let chunk = chunk.unwrap_or_else(|| {
+            let snapshot = self.snapshot(turn);
+            self.records.repeat(last, turn.now, snapshot);
+            self.undo.on_probe();
+            self.book_again(turn, last)
+        });
+        let resent =
+            chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin) <= self.records.get(last).end();
+        self.probe_sent(turn, resent);
+        Some(chunk)
+    }
+
+    /// Probes a small or closed window. A closed window is probed with an old sequence number,
+    /// which requires an ACK (Linux). A window smaller than a segment is probed with as much as
+    /// fits.
+    fn window_probe(&mut self, turn: &mut Turn<'_>) -> Chunk {
+        let sender = &mut *turn.sender;
+        let len = (sender.data_end - sender.next)
+            .min(self.rules.mss)
+            .min(sender.window);
+        if len > 0 {
+            let fin = sender.closing && sender.next + len == sender.data_end;
+            let chunk = Chunk {
+                seq: sender.next,
+                len: len as u32,
+                fin,
+            };
+            self.book_new(turn, chunk);
+            return chunk;
+        }
+        Chunk {
+            seq: sender.una - 1,
+            len: 0,
+            fin: false,
+        }
+    }
+
+    /// Records that the application has no more data, so that it limits the deliveries from now on.
+    fn note_idle(&mut self, turn: &Turn<'_>, room: bool) {
+        if room && turn.sender.data_end < turn.sender.next + self.rules.mss {
+            self.rate.limit_by_application(self.records.in_flight());
+        }
+    }
+
+    fn validate(&mut self, turn: &mut Turn<'_>, limited: bool) {
+        let sender = &mut *turn.sender;
+        let out = self.records.out();
+        self.validation
+            .after_sending(turn.now, sender.una, sender.max_sent, out, limited);
+        if !limited && turn.config.details.idle_restart == IdleRestart::Halved {
+            self.give_up_unused(turn);
+        }
+    }
+
+    /// Shrinks a window that was not fully used for a whole timeout half way to the part used (RFC
+    /// 2861 section 3.2).
+    fn give_up_unused(&mut self, turn: &mut Turn<'_>) {
+        if self.rules.control_sets_window || self.state != CaState::Open {
+            return;
+        }
+        let rto = turn.sender.rtt.rto();
+        let Some(used) = self.validation.unused_for(turn.now, rto) else {
+            return;
+        };
+        let mss = self.rules.mss as f64;
+        let initial = turn.config.initial_window.bytes(turn.config.mss) as f64;
+        let used = (f64::from(used) * mss).max(initial);
+        let control = &mut turn.sender.controller;
+        let window = control.window();
+        if used < window {
+            control.set_ssthresh(remembered_ssthresh(control.ssthresh(), window));
+            control.set_window(f64::midpoint(window, used));
+        }
+    }
+
+    fn restart_after_idle(&mut self, turn: &mut Turn<'_>) {
+        if self.rules.control_sets_window {
+            return;
+        }
+        if turn.config.details.idle_restart != IdleRestart::Halved {
+            turn.sender.restart_after_idle(turn.now, turn.config);
+            return;
+        }
+        // RFC 2861 section 3.1: the window halves for each timeout of silence. Linux checks this
+        // when the application writes, not when data leave.
+        let sender = &mut *turn.sender;
+        if !std::mem::take(&mut sender.asked_to_send) {
+            return;
+        }
+        let rto = sender.rtt.rto();
+        let mut idle = turn.now.saturating_since(sender.last_sent);
+        if idle <= rto || sender.max_sent <= crate::send::sender::FIRST {
+            return;
+        }
+        let mut window = sender.controller.window();
+        let least = window.min(turn.config.initial_window.bytes(turn.config.mss) as f64);
+        let ssthresh = remembered_ssthresh(sender.controller.ssthresh(), window);
+        sender.controller.set_ssthresh(ssthresh);
+        while idle > rto && window > least {
+            idle = idle.saturating_sub(rto);
+            window /= 2.0;
+        }
+        sender.controller.set_window(window.max(least));
+        self.validation.restart(turn.now);
+    }
+
+    /// Passes a segment to the pacer.
+    fn pace(&mut self, turn: &mut Turn<'_>, payload: u32) {
+        if !turn.config.pacing && turn.sender.controller.pacing_rate().is_none() {
+            return;
+        }
+        let rate = self.pacing_rate(turn);
+        let least = turn.sender.controller.least_burst();
+        self.pacer.on_sent(turn.now, rate, least, payload);
+    }
+}
+
+/// Returns the threshold with which slow start after a pause ends at three quarters of the old
+/// window (RFC 2861 section 3.1).
+fn remembered_ssthresh(ssthresh: u64, window: f64) -> u64 {
+    ssthresh.max((0.75 * window) as u64)
+}
+
+impl Sender {
+    /// Returns the next new data within the peer's window and by Nagle's rule, but none beyond the
+    /// end of an application's write.
+    fn next_new_data(
+        &mut self,
+        now: goodqueue_types::Time,
+        config: &crate::TcpConfig,
+        record_end: u64,
+    ) -> Option<Chunk> {
+        let mss = u64::from(config.mss);
+        let available = self.data_end.saturating_sub(self.next);
+        let used = self.next - self.una;
+        let room = self.window.saturating_sub(used);
+        let rest_of_record = record_end.saturating_sub(self.next);
+        let len = available.min(mss).min(room).min(rest_of_record);
+        let is_tail = len == available;
+        let idle = self.una == self.max_sent;
+        // A small segment waits only for another small one (Minshall's variant of Nagle's
+        // algorithm).
+        let nagle = self.nagle && self.small_end > self.una;
+        let sendable = len > 0
+            && (len == mss
+                || (len == rest_of_record && !is_tail)
+                || (is_tail && (idle || !nagle || self.closing))
+                || (!is_tail && 2 * len >= self.largest_window));
+        if !sendable {
+            if available > 0 && idle && self.deadline == goodqueue_types::Time::MAX {
+                self.start_persisting(now, config);
+            }
+            return None;
+        }
+        let fin = self.closing && self.next + len == self.data_end;
+        Some(Chunk {
+            seq: self.next,
+            len: len as u32,
+            fin,
+        })
+    }
+}

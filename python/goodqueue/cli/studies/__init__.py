@@ -1,0 +1,1 @@
+"""The commands `sweep`, `results` and `draw`, which run and read studies."""

@@ -1,0 +1,105 @@
+"""`goodqueue results --draw`: one picture of the results in a study's folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
+
+from goodqueue.core.drawing import FORMATS
+from goodqueue.core.outdir import whole_file
+from goodqueue.errors import RequestError
+from goodqueue.study.model import PlotSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from goodqueue.core.drawing import Format
+    from goodqueue.study.results import Results
+
+
+@dataclass(frozen=True, slots=True)
+class DrawRequest:
+    """Options of `goodqueue results --draw`, as typed; None if absent."""
+
+    file: Path
+    kind: str | None
+    x: str | None
+    series: str | None
+    facets: Sequence[str]
+    band: str | None
+    x_scale: str | None
+    y_scale: str | None
+    title: str | None
+    caption: bool
+
+
+def check_draw(request: DrawRequest) -> None:
+    """Refuses a file of an unknown format, before anything is read.
+
+    Raises:
+        RequestError: if the file's name does not end in a format of pictures.
+    """
+    if request.file.suffix.removeprefix(".") not in FORMATS:
+        raise RequestError(f"--draw {request.file}: name a file that ends in .png, .svg or .pdf")
+
+
+def draw_results(results: Results, metrics: Sequence[str], request: DrawRequest) -> str:
+    """Writes the picture and returns its caption.
+
+    Raises:
+        RequestError: if there is no such axis, metric or kind, or if it cannot be drawn so.
+    """
+    from goodqueue.plots.study.pictures import picture_of
+    from goodqueue.plots.style import printable
+
+    picture = picture_of(results, _spec(results, metrics, request))
+    ending = cast("Format", request.file.suffix.removeprefix("."))
+    with whole_file(request.file) as path:
+        path.write_bytes(picture.as_bytes(ending, caption=request.caption))
+    return printable(picture.caption)
+
+
+def _spec(results: Results, metrics: Sequence[str], request: DrawRequest) -> PlotSpec:
+    """Returns the description of the requested picture, with columns for the names given."""
+    chosen: dict[str, Any] = {
+        name: _choice(name, given)
+        for name in ("kind", "band", "x_scale", "y_scale")
+        if (given := getattr(request, name)) is not None
+    }
+    kind = chosen.get("kind", "lines")
+    return PlotSpec(
+        name=request.file.stem,
+        title=request.title or "",
+        x=_x(results, kind, request.x),
+        y=tuple(results.known(metrics)),
+        series=None if request.series is None else results.column(request.series),
+        facets=tuple(results.column(axis) for axis in request.facets),
+        **chosen,
+    )
+
+
+def _choice(name: str, given: str) -> str:
+    """Returns a value of a key of `[[plot]]`, or refuses it."""
+    choices = get_args(get_type_hints(PlotSpec)[name])
+    if given not in choices:
+        near = get_close_matches(given, choices, 1)
+        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(choices)}"
+        raise RequestError(f"--{name.replace('_', '-')} {given}: {hint}")
+    return given
+
+
+def _x(results: Results, kind: str, given: str | None) -> str:
+    """Returns the axis or metric along x; by default the only axis."""
+    if kind == "cdf":
+        if given is not None:
+            raise RequestError("--x: a distribution has its values along x; omit --x")
+        return ""
+    if given is None:
+        if len(results.axes) == 1:
+            return results.axes[0]
+        raise RequestError(f"--x is missing: name one of {', '.join(results.axes)}")
+    if given in results.metrics:
+        return given
+    return results.column(given)

@@ -1,0 +1,263 @@
+"""`goodqueue sweep`: runs the runs of a study file and stores them in a folder."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue.cli.exits import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
+from goodqueue.cli.files import source_of
+from goodqueue.core.outdir import check_apart
+from goodqueue.errors import RequestError
+from goodqueue.output.progress import JsonLines, Terminal, duration
+from goodqueue.output.terminal import counted, print_json, stdout
+from goodqueue.runs.memory import check_runs, limit_of
+from goodqueue.study.estimate import Cost, estimate
+from goodqueue.study.model import Stop
+from goodqueue.study.record.store import STUDY, Store
+from goodqueue.study.sweep import Study, Sweep, Tally, check_part
+from goodqueue.study.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goodqueue.core.drawing import Drawing
+    from goodqueue.study.model import Executor, StudyPlan
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRequest:
+    """The options of `goodqueue sweep`, as typed."""
+
+    out: Path | None
+    jobs: int | None
+    cluster: str | None
+    shard: str | None
+    dry_run: bool
+    metrics: bool
+    json: bool
+    json_lines: bool
+    keep_both: bool
+    memory: str | None
+    retry_failed: bool
+    drawing: Drawing
+
+
+def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepRequest) -> int:
+    """Runs the runs of a study that its folder does not contain; returns the exit code."""
+    part = _part(request.shard)
+    study = Study(source_of(file), set=overrides).plan
+    check_part(study, part)
+    folder = _folder(file, request)
+    if request.metrics:
+        print("\n".join(study.variants[0].scenario.metric_names()))
+        return 0
+    if study.plots:
+        from goodqueue.plots.study.pictures import check_plots
+
+        check_plots(study)
+    if file != "-":
+        check_apart([file], {"--out": folder})
+        _check_study(file, folder, study)
+    limit = limit_of(request.memory)
+    if request.cluster is None:
+        scenarios = (variant.scenario for variant in study.variants)
+        check_runs(scenarios, limit, series=study.keep.series)
+    executor = _executor(request, limit)
+    try:
+        if request.dry_run:
+            return _dry_run(study, folder, executor.workers, part, request)
+        tally = _sweep(study, folder, executor, part, request)
+    finally:
+        executor.close()
+    pictures = [] if tally.interrupted or part != (1, 1) else _draw(study, folder, request.drawing)
+    _report(tally, folder, request)
+    if pictures and not (request.json or request.json_lines):
+        console = stdout()
+        console.print(f"pictures: {', '.join(map(str, pictures))}", markup=False, soft_wrap=True)
+    if tally.interrupted:
+        return EXIT_INTERRUPTED
+    return EXIT_FAILED_RUNS if tally.failed else 0
+
+
+def _folder(file: str, request: SweepRequest) -> Path:
+    """Returns the folder of the runs; by default it has the name of the study."""
+    if request.out is not None:
+        return request.out
+    if file == "-" and not (request.dry_run or request.metrics):
+        raise RequestError(
+            "a study from standard input has no name; name the folder of its runs with --out"
+        )
+    return Path(f"{'study' if file == '-' else Path(file).stem}-runs")
+
+
+def _sweep(
+    study: StudyPlan, folder: Path, executor: Executor, part: tuple[int, int], request: SweepRequest
+) -> Tally:
+    """Runs the runs that the folder does not contain."""
+    store = Store.open(folder, study.text, keep_both=request.keep_both)
+    try:
+        stop = Stop()
+        watcher = JsonLines() if request.json_lines else Terminal()
+        with watcher, _interruptible(stop, watcher):
+            sweep = Sweep(study, store, executor, stop, watcher=watcher, part=part)
+            return sweep.run(retry_failed=request.retry_failed)
+    finally:
+        store.close()
+
+
+def _draw(study: StudyPlan, folder: Path, drawing: Drawing) -> list[Path]:
+    """Draws the pictures that the study defines."""
+    if not study.plots:
+        return []
+    from goodqueue.plots.study.pictures import draw
+    from goodqueue.study.results import Results
+
+    return draw(Results(folder), study, folder, drawing)
+
+
+def _check_study(file: str, folder: Path, study: StudyPlan) -> None:
+    """Refuses to replace the study file that is read by its resolved form."""
+    kept = folder / STUDY
+    if kept.exists() and kept.samefile(file) and kept.read_bytes() != study.text.encode():
+        raise RequestError(
+            f"--out {folder}: the study file {file} is its {STUDY}, which would be replaced by the "
+            "study as resolved; name another folder"
+        )
+
+
+def _executor(request: SweepRequest, limit: int) -> Executor:
+    """Returns the executor: threads with this limit of memory in bytes, or a cluster."""
+    if request.cluster is None:
+        return Threads(request.jobs, limit)
+    if request.jobs is not None:
+        raise RequestError(
+            "--jobs counts threads of this machine, and --cluster has its own; omit one of them"
+        )
+    from goodqueue.study.cluster import Cluster
+
+    return Cluster(request.cluster)
+
+
+def _report(tally: Tally, folder: Path, request: SweepRequest) -> None:
+    facts = {
+        "runs": tally.done,
+        "failed": tally.failed,
+        "known": tally.known,
+        "interrupted": tally.interrupted,
+        "folder": str(folder),
+    }
+    if request.json_lines:
+        return
+    if request.json:
+        print_json(facts)
+        return
+    console = stdout()
+    known = f", {tally.known:,} known before" if tally.known else ""
+    failed = f", {tally.failed:,} failed" if tally.failed else ""
+    console.print(f"{counted(tally.done, 'run')}{failed}{known}", markup=False)
+    if tally.failed:
+        console.print(f"reasons: goodqueue results {folder} --failed", markup=False)
+    if tally.interrupted:
+        console.print("interrupted; the same command continues", markup=False)
+    console.print(f"written to {folder}", markup=False, soft_wrap=True)
+
+
+def _dry_run(
+    study: StudyPlan, folder: Path, workers: int, part: tuple[int, int], request: SweepRequest
+) -> int:
+    """Prints the planned runs and their estimated cost."""
+    least = study.stop.min_replicates if study.stop else len(study.seeds)
+    total = len(study.variants) * least
+    runs = {variant.index: least / part[1] for variant in study.variants}
+    cost = estimate(study.variants, runs)
+    if request.json:
+        print_json(
+            {
+                "title": study.title,
+                "variants": [dict(variant.parameters) for variant in study.variants],
+                "seeds": list(study.seeds),
+                "runs": total,
+                "cpu_s": cost.seconds,
+                "wall_s": cost.seconds / workers,
+                "shortest_run_s": cost.shortest_s,
+                "longest_run_s": cost.longest_s,
+                "folder": str(folder),
+            }
+        )
+        return 0
+    _print_plan(study, least, cost, workers)
+    return 0
+
+
+MOST_PRINTED = 20
+
+
+def _print_plan(study: StudyPlan, least: int, cost: Cost, workers: int) -> None:
+    from goodqueue.output.terminal import counted, plain, table
+
+    console = stdout()
+    count = len(study.variants)
+    rows = [
+        [plain(str(value)) for value in variant.parameters.values()]
+        for variant in study.variants[:MOST_PRINTED]
+    ]
+    title = plain(study.title) or "Study"
+    console.print(table(title, list(study.axes), rows) if study.axes else title)
+    if count > MOST_PRINTED:
+        console.print(
+            f"... and {counted(count - MOST_PRINTED, 'more variant')}; --json prints them all"
+        )
+    at_least = "at least " if study.stop else ""
+    runs = (
+        f"{counted(count * least, 'run')}: {counted(count, 'variant')}, each with "
+        f"{at_least}{counted(least, 'seed')}"
+    )
+    wall, total = duration(cost.seconds / workers), duration(cost.seconds)
+    console.print(runs, markup=False)
+    console.print(
+        (
+            f"about {wall} on {counted(workers, 'thread')} ({total} of processor time; a run "
+            f"takes {_short(cost.shortest_s)} to {_short(cost.longest_s)})"
+        ),
+        markup=False,
+    )
+
+
+def _short(seconds: float) -> str:
+    return f"{1000 * seconds:.3g} ms" if seconds < 1 else duration(seconds)
+
+
+def _part(text: str | None) -> tuple[int, int]:
+    """Parses K/N."""
+    if text is None:
+        return 1, 1
+    part, slash, parts = text.partition("/")
+    if slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts):
+        return int(part), int(parts)
+    raise RequestError(f"--shard {text}: write K/N with K from 1 to N, as in 1/4")
+
+
+@contextmanager
+def _interruptible(stop: Stop, watcher: Terminal | JsonLines) -> Iterator[None]:
+    """Makes Ctrl-C finish the current runs, and a second one stop them."""
+
+    def handle(_signal: int, _frame: object) -> None:
+        if stop.draining:
+            stop.abort()
+        else:
+            stop.drain()
+            watcher.stopping()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

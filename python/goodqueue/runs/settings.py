@@ -1,0 +1,134 @@
+"""Scenarios as nested tables of settings: made of them, read as them, and changed by key.
+
+No other module writes scenarios as TOML text for the core, or reads such text from it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from goodqueue._core import Scenario
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+"""Pattern of keys that TOML writes without quotes."""
+
+Settings = dict[str, Any]
+"""A table of settings by key; a value with a unit is a text, such as `50ms`."""
+
+Overrides = Mapping[str, object] | Sequence[tuple[str, str]]
+"""Values by the path of their key, such as `topology.bottleneck.queue.limit`."""
+
+
+def scenario_of(settings: Mapping[str, Any], name: str) -> Scenario:
+    """Returns the scenario that has these settings, and defaults for all others.
+
+    Args:
+        settings: the tables of a scenario file.
+        name: name of the scenario in messages.
+
+    Raises:
+        ScenarioError: if a setting is wrong; the message names it.
+    """
+    return Scenario.parse(toml_of(settings), name, [])
+
+
+def settings_of(scenario: Scenario) -> Settings:
+    """Returns all settings of a scenario, defaults included."""
+    return tomllib.loads(scenario.resolved_toml())
+
+
+def changed(scenario: Scenario, changes: Overrides) -> Scenario:
+    """Returns the scenario with other values of some settings.
+
+    Raises:
+        ScenarioError: if a path or a value is wrong; the message names it.
+    """
+    text = scenario.resolved_toml().encode()
+    return Scenario.parse(text, "<changed scenario>", overrides(changes))
+
+
+def overrides(pairs: Overrides) -> list[tuple[str, str]]:
+    """Returns overrides as pairs of a path and a value, as `--set` takes them."""
+    items = tuple(pairs.items()) if isinstance(pairs, Mapping) else pairs
+    return [(path, _plain(value)) for path, value in items]
+
+
+def toml_of(settings: Mapping[str, Any]) -> bytes:
+    """Returns tables as TOML, one line for each key of the outermost table."""
+    lines = [f"{_key(key)} = {_toml(value)}\n" for key, value in settings.items()]
+    return "".join(lines).encode()
+
+
+def readable_toml(settings: Mapping[str, Any], comments: Mapping[str, str]) -> str:
+    """Returns tables as TOML for people, one line for each key, with comments.
+
+    Args:
+        settings: the tables of a scenario file.
+        comments: comments by the path of their table, such as `topology.bottleneck` or `flow.0`;
+            the comment of the empty path begins the text.
+    """
+    blocks = [_block("", "", {k: v for k, v in settings.items() if not _is_table(v)}, comments)]
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            own = {k: v for k, v in value.items() if not isinstance(v, Mapping)}
+            blocks.append(_block(f"[{key}]", key, own, comments))
+            blocks += [
+                _block(f"[{key}.{part}]", f"{key}.{part}", table, comments)
+                for part, table in value.items()
+                if isinstance(table, Mapping)
+            ]
+        elif _is_table(value):
+            blocks += [
+                _block(f"[[{key}]]", f"{key}.{place}", table, comments)
+                for place, table in enumerate(value)
+            ]
+    return "\n".join(blocks)
+
+
+def _is_table(value: object) -> bool:
+    is_list = isinstance(value, Sequence) and bool(value) and isinstance(value[0], Mapping)
+    return is_list or isinstance(value, Mapping)
+
+
+def _block(head: str, path: str, table: Mapping[str, Any], comments: Mapping[str, str]) -> str:
+    lines = [f"# {printable(comments[path])}"] if path in comments else []
+    lines += [head] if head else []
+    lines += [f"{key} = {_toml(value)}" for key, value in table.items()]
+    return "\n".join(lines) + "\n"
+
+
+def printable(text: str) -> str:
+    """Returns a text that stays within its line."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _plain(value: object) -> str:
+    """Formats a value for `--set key=`, where a text needs no quotes."""
+    return value if isinstance(value, str) else _toml(value)
+
+
+def _key(key: object) -> str:
+    text = str(key)
+    return text if BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
+
+def _toml(value: object) -> str:
+    """Formats a value as TOML on one line."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return repr(value)  # TOML also writes nan and inf
+        case str():
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case Mapping():
+            pairs = (f"{_key(key)} = {_toml(item)}" for key, item in value.items())
+            return "{ " + ", ".join(pairs) + " }"
+        case Sequence():
+            return "[" + ", ".join(map(_toml, value)) + "]"
+        case _:
+            raise TypeError(f"a scenario cannot hold a {type(value).__name__}: {value!r}")

@@ -1,0 +1,101 @@
+"""Every test is run by `make test`: none lies where no command looks for it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+from typing import TYPE_CHECKING
+
+from conftest import ROOT
+from slow import LIMIT_S, slow_tests
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def tracked(pattern: str) -> list[Path]:
+    """Returns the files of the repository that match, new ones included."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", pattern]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [path for line in done.stdout.splitlines() if (path := ROOT / line).exists()]
+
+
+def functions(path: Path) -> list[str]:
+    """Returns the names of the test functions of a file, in order."""
+    tree = ast.parse(path.read_text())
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [node.name for node in nodes if node.name.startswith("test_")]
+
+
+def test_python_tests_lie_where_pytest_looks() -> None:
+    product = ROOT / "python"
+    for path in tracked("*.py"):
+        if path.name.startswith("test_"):
+            assert ROOT / "tests" in path.parents, path
+        elif product not in path.parents:
+            assert not functions(path), path
+
+
+def test_no_python_test_hides_another_of_the_same_name() -> None:
+    for path in tracked("tests/**test_*.py"):
+        names = functions(path)
+        assert len(names) == len(set(names)), path
+
+
+def test_the_list_of_slow_tests_names_existing_tests() -> None:
+    slow = slow_tests()
+    known = {
+        f"{path.relative_to(ROOT)}::{name}"
+        for path in tracked("tests/**test_*.py")
+        for name in functions(path)
+    }
+    assert not set(slow) - known, "`make slow` measures again"
+    assert all(seconds >= LIMIT_S for seconds in slow.values())
+
+
+def test_make_test_runs_fast_and_slow_python_tests() -> None:
+    recipes = (ROOT / "Makefile").read_text()
+    test = re.search(r"^test:.*\n((?:\t.*\n)+)", recipes, re.MULTILINE)
+    assert test is not None
+    pytests = [line for line in test[1].splitlines() if "pytest" in line]
+    assert len(pytests) == 1
+    options = pytests[0].partition("-m pytest")[2]
+    assert not re.search(r" -[mk] | tests/", options), "it selects tests"
+    assert "cargo test --locked --quiet\n" in test[1]
+
+
+def test_rust_tests_lie_in_crates_that_a_plain_cargo_test_runs() -> None:
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]
+    run = {ROOT / crate for crate in workspace["default-members"]}
+    for path in tracked("*.rs"):
+        if re.search(r"#\[test\]|proptest!", path.read_text()):
+            assert run & set(path.parents), f"{path} is in no default member"
+
+
+def test_rust_files_belong_to_a_program_or_a_module() -> None:
+    """A file that no other declares with `mod` is not compiled, so its tests never run."""
+    for path in tracked("crates/*.rs"):
+        folder = path.parent
+        if path.name in {"lib.rs", "main.rs", "build.rs"}:
+            continue
+        if folder.name in {"tests", "examples", "bin", "benches"} and folder.parent.name != "src":
+            continue
+        if folder.name == "bin":
+            continue
+        name, places = path.stem, [folder]
+        if path.name == "mod.rs":
+            name, places = folder.name, [folder.parent]
+        names = ["lib.rs", "main.rs", "mod.rs"]
+        parents = [place / one for place in places for one in names]
+        parents += [places[0].with_suffix(".rs")]
+        parents += list(places[0].glob("*.rs")) if places[0].name == "tests" else []
+        texts = [one.read_text() for one in parents if one.is_file() and one != path]
+        declared = rf"^\s*(?:pub(?:\([^)]*\))? )?mod {name};|#\[path = \"(?:.*/)?{path.name}\"\]"
+        assert any(re.search(declared, text, re.MULTILINE) for text in texts), path
+
+
+def test_no_rust_test_is_ignored() -> None:
+    for path in tracked("crates/*.rs"):
+        assert "#[ignore" not in path.read_text(), path
