@@ -69,7 +69,7 @@ pub struct Ignored {
     pub words: &'static [&'static str],
     /// Number of values after each word.
     pub values: usize,
-    /// Note for the user. Empty if nothing is lost.
+    /// Note for the user, or empty if nothing is lost.
     pub note: &'static str,
 }
 
@@ -78,7 +78,7 @@ pub struct Ignored {
 pub struct Exclusive {
     /// The keys. A message points at the last one that is given.
     pub keys: &'static [&'static str],
-    /// Effect of two of them, as in `both choose the band`.
+    /// Effect that two of them share, as in `both choose the band`.
     pub reason: &'static str,
 }
 

@@ -261,6 +261,8 @@ disciplines! {
     LinuxRed = "red"(crate::LinuxRed, crate::LinuxRedConfig),
     /// Random early detection after Floyd and Jacobson, as in ns-2.
     Red = "ns2_red"(crate::Red, crate::RedConfig),
+    /// `CHOKe`: RED that drops an arrival with a waiting packet of its flow.
+    Choke = "choke"(crate::Choke, crate::ChokeConfig),
     /// BLUE: a drop probability driven by overflow and idleness.
     Blue = "blue"(crate::Blue, crate::BlueConfig),
     /// Flow-proportional queueing.

@@ -15,7 +15,7 @@ parameters! {
         limit: Limit = Limit::Unlimited => LIMIT.required();
         /// If it is less than the largest frame, a flow may have to wait for several rounds.
         quantum: u32 = 1514 => QUANTUM;
-        /// Into how many queues flows are hashed; `each` has one of its own.
+        /// Queues into which flows are hashed; `each` flow may have one of its own.
         ///
         /// Without a number each flow has a queue of its own in each direction, which its
         /// connections share.

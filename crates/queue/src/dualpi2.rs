@@ -124,8 +124,8 @@ parameters! {
         least_backlog: u64 = 0 => Key::of(FEW).named("min_qlen_step").tc("min_qlen_step").example("2p");
         /// k of RFC 9332.
         coupling: f64 = 2.0 => COUPLING;
-        /// Drop low-latency packets too if marking all of them is not enough; otherwise let the
-        /// queues grow.
+        /// Drop low-latency packets, too, if marking all is not enough; otherwise let the queues
+        /// grow.
         drop_overload: bool = true => flag()
             .named("drop_on_overload")
             .in_tc(Tc::Flag("drop_on_overload", "overflow"))

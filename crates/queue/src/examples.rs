@@ -4,9 +4,10 @@
 use crate::flows::fair_queues;
 use crate::{
     BlueConfig, CodelConfig, CodelParams, DualPi2Config, DualScheduler, FpqConfig, HeadDropConfig,
-    Limit, LinuxRedConfig, Pi2Config, PieConfig, PieParams, PrioConfig, QueueConfig, RedAdaptation,
-    RedConfig, RedLink, StepConfig, TbfConfig,
+    Limit, LinuxRedConfig, Pi2Config, PieConfig, PieParams, Place, PrioConfig, QueueConfig,
+    RedAdaptation, RedConfig, RedLink, StepConfig, TbfConfig,
 };
+use goodqueue_types::parameters::{Given, Parameter, Parameters};
 use goodqueue_types::{Rate, Span};
 
 /// Returns the name and configuration of each example.
@@ -45,7 +46,30 @@ pub fn examples() -> Vec<(&'static str, QueueConfig)> {
     ];
     examples.extend(delay_based());
     examples.extend(fair_queues(LIMIT));
+    for word in QueueConfig::WORDS {
+        if !examples
+            .iter()
+            .any(|(_, config)| config.word() == Some(word))
+        {
+            examples.push((word, usual(word)));
+        }
+    }
     examples
+}
+
+/// Returns the discipline of this name with its defaults for the link, behind a limit.
+fn usual(word: &str) -> QueueConfig {
+    let place = Place {
+        rate: RATE,
+        delay: Span::from_millis(20),
+        base_rtt: Some(Span::from_millis(40)),
+        frame_bytes: 1514,
+    };
+    let keys = QueueConfig::defaults(word).keys();
+    let limit = keys.iter().find(|key| key.name == "limit");
+    let given = Given(limit.map(|key| (key, LIMIT.value())).into_iter().collect());
+    QueueConfig::read(word, &given, &place)
+        .unwrap_or_else(|refusal| unreachable!("give {word} an example: {refusal:?}"))
 }
 
 const RATE: Rate = Rate(10_000_000);
@@ -142,7 +166,7 @@ mod tests {
             let found = examples
                 .iter()
                 .any(|(_, config)| config.word() == Some(word));
-            assert!(found, "add {word} to the examples");
+            assert!(found, "{word}");
         }
     }
 

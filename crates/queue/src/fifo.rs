@@ -47,6 +47,18 @@ impl Fifo {
         Some(packet)
     }
 
+    /// Removes and returns the packet at this place, counted from the head.
+    pub fn remove(&mut self, context: &mut Context<'_>, place: usize) -> Option<Packet> {
+        let packet = self.packets.remove(place)?;
+        self.release(context, &packet);
+        Some(packet)
+    }
+
+    /// Returns the packet at this place, counted from the head.
+    pub fn get(&self, place: usize) -> Option<&Packet> {
+        self.packets.get(place)
+    }
+
     #[inline]
     fn release(&mut self, context: &mut Context<'_>, packet: &Packet) {
         let bytes = context.frame_bytes(packet);

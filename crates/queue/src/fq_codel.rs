@@ -35,15 +35,13 @@ parameters! {
         memory_limit: Option<u64> = Some(32 << 20)
             => one_of(&[ANY_SIZE, Kind::Choice(&["unlimited"])]).tc("memory_limit").default("\"32MiB\"").example("unlimited");
         codel: CodelParams = CodelParams { ecn: true, ..CodelParams::default() };
-        /// Whose backlog `mtu` is compared with: that of all queues (Linux) or the queue's own
+        /// Backlog with which `mtu` is compared: that of all queues (Linux) or the queue's own
         /// (ns-3).
         compared_backlog: ComparedBacklog = ComparedBacklog::Whole
             => words::<ComparedBacklog>().example("own").in_tc(Tc::Fixed("it is that of all queues"));
-        /// Number of queues from which a flow may choose, so that flows collide less; divides
-        /// `flows`.
+        /// Queues that a flow may choose from, so that flows collide less; divides `flows`.
         ///
-        /// Flows that collide share a queue if it is 1, as in Linux. With more, as in CAKE, a flow
-        /// that
+        /// Flows that collide share a queue with 1, as in Linux. With more, as in CAKE, a flow that
         /// loses its queue to another one in a full set continues in a different queue, so its
         /// packets may overtake one another. ns-3's `SetWays` differs: a flow searches from the
         /// start of its set and may leave its own queue for a free one before it.

@@ -44,7 +44,7 @@ pub const QUEUES: Kind = Kind::Integer {
 pub const FLOWS: Key = Key::of(QUEUES)
     .tc("flows")
     .example("1024")
-    .doc("Into how many queues flows are hashed.");
+    .doc("Queues into which flows are hashed.");
 
 /// Frame bytes of a round.
 pub const QUANTUM: Key = size(0, 1_000_000_000)

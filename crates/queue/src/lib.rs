@@ -63,8 +63,8 @@ pub use pie::{Pie, PieConfig, PieFlavour, PieParams, PieVars, Updates};
 pub use pool::{Chain, PacketPool};
 pub use prio::{Prio, PrioConfig, PrioMap};
 pub use red::{
-    LinuxRed, LinuxRedConfig, Red, RedAdaptation, RedConfig, RedDecision, RedLaw, RedLink, RedUnit,
-    red_plog, red_wlog,
+    Choke, ChokeConfig, LinuxRed, LinuxRedConfig, Red, RedAdaptation, RedConfig, RedDecision,
+    RedLaw, RedLink, RedUnit, red_plog, red_wlog,
 };
 pub use sfq::{Sfq, SfqConfig};
 pub use step::{Step, StepConfig};

@@ -22,7 +22,7 @@ parameters! {
         /// Most packets in one queue.
         depth: u32 = 127 => Key::of(QUEUES).tc("depth").example("127");
         headdrop: bool = false => HEADDROP;
-        /// After how long the hash function changes.
+        /// Time after which the hash function changes.
         perturb: Option<Span> = None
             => one_of(&[TIMER, Kind::Choice(&["never"])]).in_tc(Tc::Seconds("perturb")).example("10s");
     }

@@ -3,9 +3,7 @@
 use crate::error::Checked;
 use crate::reader::{Field, Reader};
 use crate::spec::{Kind, Spec};
-use crate::topology::resolve;
 use crate::units::{format_rate, format_size, format_span};
-use goodqueue_queue::Limit;
 use goodqueue_types::{Rate, Span};
 
 /// An enum whose values are words in the file.
@@ -76,25 +74,6 @@ impl Setting for Span {
     }
     fn write(&self, _: Kind) -> String {
         format!("\"{}\"", format_span(*self))
-    }
-}
-
-/// A limit is resolved for the link behind its queue.
-impl Setting for Limit {
-    fn read(field: &Field<'_>) -> Checked<Self> {
-        let stated = field.limit()?;
-        let Some(place) = field.place else {
-            unreachable!("{} is in no queue's table", field.path)
-        };
-        resolve(stated, place.rate, place.base_rtt)
-            .map_err(|error| field.problem(error.message, error.help))
-    }
-    fn write(&self, _: Kind) -> String {
-        match self {
-            Self::Packets(packets) => format!("\"{packets}p\""),
-            Self::Bytes(bytes) => format!("\"{}\"", format_size(*bytes)),
-            Self::Unlimited => "\"unlimited\"".to_owned(),
-        }
     }
 }
 

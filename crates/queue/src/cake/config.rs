@@ -65,7 +65,7 @@ words! {
     }
 }
 
-/// Bytes that a link layer adds to a packet.
+/// Key for bytes that a link layer adds.
 const LINK_LAYER: Key = size(0, 1_024).default("the link's framing").in_tc(Tc::Hook);
 
 parameters! {
@@ -78,10 +78,10 @@ parameters! {
         bandwidth: Option<Rate> = None => one_of(&[Kind::Rate, Kind::Choice(&["unlimited"])])
             .tc("bandwidth")
             .example("9500kbps");
-        /// Into which tins packets are sorted by their code point.
+        /// Tins into which packets are sorted by their code point.
         diffserv: CakeDiffserv = CakeDiffserv::Diffserv3
             => words::<CakeDiffserv>().in_tc(Tc::Word).example("besteffort");
-        /// Between whom the bandwidth is shared.
+        /// Units between which the bandwidth is shared.
         isolation: CakeIsolation = CakeIsolation::TripleIsolate
             => words::<CakeIsolation>().in_tc(Tc::Word).example("flows");
         /// A usual round-trip time: COBALT's interval; its target is a twentieth of it.

@@ -50,14 +50,14 @@ parameters! {
     pub struct CodelParams("codel control law") {
         /// The sojourn time that a standing queue may have.
         target: Span = Span::from_millis(5) => Key::of(TIMER).tc("target").example("5ms");
-        /// Time for which the sojourn time may stay above the target: a worst-case round-trip time.
+        /// Time for which the sojourn time may exceed the target: a worst-case round-trip time.
         interval: Span = Span::from_millis(100) => Key::of(TIMER).tc("interval").example("100ms");
         ecn: bool = false => ECN;
         /// Mark every ECN-capable packet that waited longer, whatever `ecn` says.
         ce_threshold: Option<Span> = None
             => one_of(&[DELAY, Kind::Choice(&["none"])]).tc("ce_threshold").example("1ms");
-        /// Number of frame bytes behind a packet up to which there is no standing queue (Linux
-        /// 1514, ns-3 1499).
+        /// Largest backlog behind a packet, in frame bytes, that is no standing queue (Linux 1514,
+        /// ns-3 1499).
         ///
         /// Linux compares with the device's MTU and its link-layer header. ns-3 requires fewer than
         /// `MinBytes`, 1500.
@@ -65,12 +65,12 @@ parameters! {
         /// Linux's fixed-point control law, or RFC 8289's to the picosecond.
         arithmetic: CodelArithmetic = CodelArithmetic::Linux
             => words::<CodelArithmetic>().example("exact");
-        /// From which count dropping resumes soon after it stopped: the last drops (RFC 8289,
+        /// Count from which dropping resumes soon after it stopped: the last drops (RFC 8289,
         /// Linux), the last count less two (before the RFC), or always one.
         reuse: CountReuse = CountReuse::Delta
             => words::<CountReuse>().named("count_reuse").example("never").in_tc(AS_RFC);
-        /// From when the time to the next mark counts: when this one was due (RFC 8289, Linux) or
-        /// made (ns-3).
+        /// Start of the time to the next mark: when this one was due (RFC 8289, Linux) or made
+        /// (ns-3).
         next_mark: NextMark = NextMark::FromDue => words::<NextMark>().example("from_now").in_tc(AS_RFC);
     }
 }

@@ -63,7 +63,7 @@ parameters! {
         /// The target never falls below so many packets: half a bandwidth-delay product for few
         /// flows.
         least_packets: f64 = 0.0 => number(0.0, LARGEST as f64).example("42");
-        /// Control of the target: tail drop, or random loss as in RED.
+        /// Mechanism that holds the target: tail drop, or random loss as in RED.
         control: FpqControl = FpqControl::TailDrop => Key::of(Kind::Tagged {
             tag: "kind",
             variants: FpqControl::VARIANTS,

@@ -55,12 +55,12 @@ parameters! {
         /// A probability of 0.1 or more grows by at most 0.02 at once (RFC 8033 section 5.5).
         cap_adjustment: bool = true
             => flag().example("false").in_tc(Tc::Fixed("the probability always grows slowly"));
-        /// Duration of a burst that a queue without congestion accepts.
+        /// Time for which a queue that was not congested may burst.
         max_burst: Span = Span::from_millis(150)
             => Key::of(DELAY).example("150ms").in_tc(Tc::Fixed("it is 150 ms"));
         /// In `bytemode` a packet of this size has the full probability.
         mtu: u64 = 1514 => FULL_FRAME;
-        /// Whose PIE: it sets the defaults of the other keys, and what has no key.
+        /// Implementation: it sets the defaults of the other keys, and what has no key.
         flavour: PieFlavour = PieFlavour::Linux => words::<PieFlavour>().example("rfc8033");
     }
 }

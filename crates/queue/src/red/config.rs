@@ -56,13 +56,13 @@ parameters! {
         /// Rate at which imaginary packets of `mean_packet` bytes leave while the link is idle.
         bandwidth: Rate = Rate(10_000_000) => BANDWIDTH;
         ecn: bool = false => ECN;
-        /// Up to which probability packets are marked, not dropped (`mark_p_`); `none`: to 1.
+        /// Probability up to which packets are marked, not dropped (`mark_p_`); `none`: 1.
         ///
-        /// No average forces a drop if it has a value (`use_mark_p_`). Without one every packet is
+        /// No average forces a drop if it is set (`use_mark_p_`). Otherwise every packet is
         /// dropped once the probability has reached 1, ECN-capable or not.
         mark_below: Option<f64> = Some(0.1)
             => one_of(&[Kind::Fraction, Kind::Choice(&["none"])]).example("none");
-        /// Adaptation of `max_probability` to the load: Floyd et al. 2001, or Feng et al. 1999.
+        /// Algorithm by which `max_probability` follows the load: Floyd et al. 2001, or Feng et al. 1999.
         adaptation: Option<RedAdaptation> = None => one_of(&[
             Kind::Tagged { tag: "kind", variants: RedAdaptation::VARIANTS },
             Kind::Choice(&["none"]),

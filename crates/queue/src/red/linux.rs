@@ -42,7 +42,7 @@ parameters! {
         ecn: bool = false => ECN;
         /// Above `max` drop ECN-capable packets, too.
         harddrop: bool = false => flag().tc("harddrop").example("true");
-        /// Let packets that are not ECN-capable pass if `ecn` is set.
+        /// Let packets that are not ECN-capable pass; with `ecn` only.
         nodrop: bool = false => flag().tc("nodrop").example("true");
     }
 }

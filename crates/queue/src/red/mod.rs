@@ -1,5 +1,6 @@
 //! Random early detection (Floyd and Jacobson, 1993), as in ns-2 and as in Linux.
 
+mod choke;
 mod config;
 mod law;
 mod linux;
@@ -7,6 +8,7 @@ mod tc;
 #[cfg(test)]
 mod tests;
 
+pub use choke::{Choke, ChokeConfig};
 pub(crate) use config::check_probability;
 pub use config::{RedAdaptation, RedConfig, RedLink, RedUnit};
 pub use law::{RedDecision, RedLaw};

@@ -6,6 +6,7 @@ mod bbr3;
 mod cubic;
 mod dctcp;
 mod gaimd;
+mod illinois;
 mod ledbat;
 mod reno;
 mod scalable;
@@ -24,6 +25,7 @@ pub use bbr3::{Bbr3, Bbr3Config};
 pub use cubic::{Cubic, CubicConfig};
 pub use dctcp::{Dctcp, DctcpConfig};
 pub use gaimd::Gaimd;
+pub use illinois::{Illinois, IllinoisConfig};
 pub use ledbat::{Ledbat, LedbatConfig};
 pub use reno::Reno;
 pub use scalable::{Scalable, ScalableConfig};
@@ -371,6 +373,8 @@ controls! { $
     Scalable = "scalable"(Scalable, ScalableConfig),
     /// LEDBAT of RFC 6817, a background transport.
     Ledbat = "ledbat"(Ledbat, LedbatConfig),
+    /// Illinois, whose steps follow the queueing delay.
+    Illinois = "illinois"(Illinois, IllinoisConfig),
     /// BBR, version 3.
     Bbr3 = "bbr3"(Bbr3, Bbr3Config),
 }

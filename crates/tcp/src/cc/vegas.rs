@@ -16,11 +16,11 @@ parameters! {
     /// Parameters of Vegas, as numbers of segments that wait in the queue.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct VegasConfig("vegas") {
-        /// Number of segments in the queue below which the window grows.
+        /// Segments in the queue below which the window grows.
         alpha: f64 = 2.0 => SEGMENTS.example("2");
-        /// Number above which the window shrinks.
+        /// Segments in the queue above which it shrinks.
         beta: f64 = 4.0 => SEGMENTS.example("4");
-        /// Number above which slow start ends.
+        /// Segments in the queue above which slow start ends.
         gamma: f64 = 1.0 => SEGMENTS.example("1");
     }
 }

@@ -1,0 +1,446 @@
+//! `CHOKe` as in Linux `sch_choke`: RED that compares each arrival with a packet drawn from the queue
+//! and drops both if they are of one flow (Pan, Prabhakar and Psounis, "`CHOKe`: a stateless active
+//! queue management scheme for approximating fair bandwidth allocation", INFOCOM 2000).
+//!
+//! The kernel's queue may have holes where packets were dropped, and after three draws of a hole it
+//! takes the head. This queue has none, so that each waiting packet is drawn with the same
+//! probability.
+
+use super::config::{check_probability, check_thresholds};
+use super::tc::{IdleTable, red_wlog};
+use crate::config::refuse_small_limit;
+use crate::keys::{BANDWIDTH, ECN, LIMIT, MEAN};
+use crate::{
+    Backlog, BuiltIn, Configuration, Context, Fifo, Ignored, Limit, Place, Qdisc, QueueDiscipline,
+    Refusal,
+};
+use goodqueue_types::parameters::{Given, Key, Parameter, Parameters, fraction, integer, packets};
+use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, Time, parameters};
+
+/// Threshold in packets. The kernel's queue has at most 2¹⁷ − 1.
+const PACKETS: Key = packets(0, 131_071);
+
+parameters! {
+    /// Parameters of `CHOKe`, by their names in `tc`. Thresholds are in packets.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct ChokeConfig("choke") {
+        limit: Limit = Limit::Unlimited => LIMIT.required();
+        /// Up to this average queue nothing is dropped.
+        min: u32 = 0 => PACKETS.tc("min").default("a third of `max`").example("8p");
+        /// Above this average queue everything is dropped or marked.
+        max: u32 = 0 => PACKETS.tc("max").default("a quarter of `limit`").example("25p");
+        /// Mean packet size.
+        avpkt: u32 = 1_000 => Key::of(MEAN).tc("avpkt").default("\"1000B\"").example("1500B");
+        /// Packets that may come at once without harm; the weight of the average follows from it.
+        burst: u32 = 1 => integer(1, 131_071)
+            .tc("burst")
+            .default("(2 `min` + `max`) / 3")
+            .example("14");
+        /// Drop probability at `max`.
+        probability: f64 = 0.02 => fraction().tc("probability").example("0.02");
+        bandwidth: Rate = Rate(10_000_000) => BANDWIDTH;
+        ecn: bool = false => ECN;
+    }
+}
+
+impl BuiltIn for ChokeConfig {
+    const QDISC: Qdisc = Qdisc::Named("choke");
+    const IGNORED: &'static [Ignored] = &[
+        Ignored {
+            words: &["Scell_log", "Plog"],
+            values: 1,
+            note: "",
+        },
+        Ignored {
+            words: &["ewma"],
+            values: 1,
+            note: "ewma is left out: the weight follows from burst",
+        },
+    ];
+
+    /// Values that are not given follow from the limit, as in `tc`.
+    fn read(given: &Given, place: &Place) -> Result<Self, Refusal> {
+        let limit = given.get("limit").cloned().map(Limit::from_value);
+        let packets = match limit.ok_or_else(|| Refusal::missing::<Self>("limit"))? {
+            Limit::Packets(packets) => packets,
+            Limit::Bytes(bytes) => bytes / place.frame_bytes.max(1),
+            Limit::Unlimited if !given.has("max") => return Err(Refusal::missing::<Self>("max")),
+            Limit::Unlimited => 0,
+        };
+        let mut config = Self {
+            max: u32::try_from(packets).unwrap_or(u32::MAX) / 4,
+            bandwidth: place.rate,
+            ..Self::default()
+        };
+        config.apply(given);
+        if !given.has("min") {
+            config.min = config.max / 3;
+        }
+        if !given.has("burst") {
+            let sum = 2 * u64::from(config.min) + u64::from(config.max);
+            config.burst = (sum / 3) as u32;
+        }
+        Ok(config)
+    }
+}
+
+impl ChokeConfig {
+    /// Returns the exponent of the average's weight, which `tc` computes from the thresholds in
+    /// bytes.
+    fn wlog(&self) -> Option<u8> {
+        red_wlog(self.min.checked_mul(self.avpkt)?, self.burst, self.avpkt)
+    }
+}
+
+impl Configuration for ChokeConfig {
+    type Queue = Choke;
+
+    fn build(&self, _random: &mut RandomStream) -> Choke {
+        Choke::new(*self)
+    }
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
+    fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
+        refuse_small_limit(self.limit, frame_bytes)?;
+        check_thresholds(f64::from(self.min), f64::from(self.max))?;
+        check_probability("probability", self.probability)?;
+        let Some(wlog) = self.wlog() else {
+            return Err(Refusal::new(
+                "burst",
+                format!("no weight lets a burst of {} packets pass", self.burst),
+                "write a burst above min, and packets of a usual size",
+            ));
+        };
+        // Fixed-point numbers must not overflow 32 bits (the kernel's `red_check_params`).
+        if u32::BITS - self.max.leading_zeros() + u32::from(wlog) > 32 {
+            return Err(Refusal::new(
+                "max",
+                format!("{} packets times 2^{wlog} pass 32 bits", self.max),
+                "write a smaller max or a smaller burst",
+            ));
+        }
+        if self.bandwidth == Rate(0) || IdleTable::new(wlog, self.avpkt, self.bandwidth).is_none() {
+            return Err(Refusal::new(
+                "bandwidth",
+                "the link is too slow for a table of idle times",
+                "write the link's rate, as in bandwidth = \"10Mbps\"",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// State of `CHOKe`: a FIFO and an average in packets, in fixed point with `wlog` fraction bits.
+#[derive(Clone, Debug)]
+pub struct Choke {
+    config: ChokeConfig,
+    wlog: u8,
+    idle_table: IdleTable,
+    waiting: Fifo,
+    /// Probability per packet between the thresholds, in units of 2⁻³².
+    step: u64,
+    average: u64,
+    /// Number of packets since `mark_at` was drawn. `None` up to `min` and above `max`.
+    count: Option<u64>,
+    /// Random product of the average's excess over `min` and `count` at which a packet is marked.
+    mark_at: u64,
+    idle_since: Option<Time>,
+}
+
+impl Choke {
+    fn new(config: ChokeConfig) -> Self {
+        // Both values exist for a configuration that passed `check`.
+        let wlog = config.wlog().unwrap_or(31);
+        let idle_table = IdleTable::new(wlog, config.avpkt, config.bandwidth);
+        let probability = libm::floor(config.probability * 4_294_967_296.0) as u64;
+        let range = u64::from(config.max.saturating_sub(config.min)).max(1);
+        Self {
+            config,
+            wlog,
+            idle_table: idle_table.unwrap_or_default(),
+            waiting: Fifo::default(),
+            step: (probability / range).max(1),
+            average: 0,
+            count: None,
+            mark_at: 0,
+            idle_since: Some(Time::ZERO),
+        }
+    }
+
+    fn update_average(&mut self, now: Time) {
+        self.average = match self.idle_since.take() {
+            Some(since) => self.idle_table.decay(self.average, now - since),
+            None => self.average + self.waiting.backlog().packets - (self.average >> self.wlog),
+        };
+    }
+
+    /// Removes a packet drawn from the queue if it is of the arrival's flow.
+    fn matching(&mut self, context: &mut Context<'_>, arrival: &Packet) -> Option<Packet> {
+        let place = context
+            .random
+            .span_below(Span(self.waiting.backlog().packets))
+            .0 as usize;
+        let drawn = self.waiting.get(place)?;
+        let flow = |packet: &Packet| (packet.connection, packet.flow, packet.direction);
+        let matches = flow(drawn) == flow(arrival);
+        matches
+            .then(|| self.waiting.remove(context, place))
+            .flatten()
+    }
+
+    /// Draws a number uniformly below (max - min) / probability.
+    fn draw(&self, random: &mut RandomStream) -> u64 {
+        (random.bits() >> 32) / self.step
+    }
+
+    /// Returns true if RED chooses the arrival at random.
+    fn is_chosen(&mut self, random: &mut RandomStream) -> bool {
+        let count = self.count.map_or(0, |count| count + 1);
+        self.count = Some(count);
+        let above = (self.average >> self.wlog) - u64::from(self.config.min);
+        if count > 0 && above * count < self.mark_at {
+            return false;
+        }
+        if count > 0 {
+            self.count = Some(0);
+        }
+        self.mark_at = self.draw(random);
+        count > 0
+    }
+
+    /// Returns the reason for which the arrival is to be marked or dropped, if it is.
+    fn verdict(&mut self, random: &mut RandomStream) -> Option<DropReason> {
+        if self.average > u64::from(self.config.max) << self.wlog {
+            self.count = None;
+            return Some(DropReason::Forced);
+        }
+        self.is_chosen(random).then_some(DropReason::Early)
+    }
+}
+
+impl QueueDiscipline for Choke {
+    fn enqueue(&mut self, context: &mut Context<'_>, mut packet: Packet) {
+        self.update_average(context.now);
+        if self.average <= u64::from(self.config.min) << self.wlog {
+            self.count = None;
+        } else {
+            if let Some(drawn) = self.matching(context, &packet) {
+                context.drop(drawn, DropReason::Early);
+                return context.drop(packet, DropReason::Early);
+            }
+            if let Some(reason) = self.verdict(context.random) {
+                let marked = self.config.ecn && context.mark(&mut packet, reason);
+                if !marked {
+                    return context.drop(packet, reason);
+                }
+            }
+        }
+        if let Err(packet) = self.waiting.push(context, self.config.limit, packet) {
+            context.drop(packet, DropReason::Overlimit);
+        }
+    }
+
+    fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let packet = self.waiting.pop(context);
+        if packet.is_none() && self.idle_since.is_none() {
+            self.idle_since = Some(context.now);
+        }
+        packet
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+
+    /// Returns the average backlog in packets.
+    fn average(&self) -> Option<f64> {
+        Some(self.average as f64 / libm::exp2(f64::from(self.wlog)))
+    }
+
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rig::Rig;
+    use goodqueue_types::{Body, Ecn, FlowId};
+
+    fn config() -> ChokeConfig {
+        ChokeConfig {
+            limit: Limit::Packets(200),
+            min: 10,
+            max: 50,
+            burst: 23,
+            probability: 0.02,
+            ..ChokeConfig::default()
+        }
+    }
+
+    /// Offers a packet of this flow.
+    fn offer(rig: &mut Rig<Choke>, flow: u32) {
+        let packet = Packet {
+            size: 1000,
+            flow: FlowId(flow),
+            body: Body::Datagram,
+            ..Packet::default()
+        };
+        rig.call(|queue, context| queue.enqueue(context, packet));
+    }
+
+    /// Fills the queue with 40 packets of flow 0 below `min`, then sets the average in packets.
+    fn filled(config: ChokeConfig, average: u64) -> Rig<Choke> {
+        let mut rig = Rig::new(&config);
+        for _ in 0..40 {
+            rig.queue.average = 0;
+            offer(&mut rig, 0);
+        }
+        assert_eq!(rig.waiting(), 40);
+        rig.queue.average = average << rig.queue.wlog;
+        rig
+    }
+
+    #[test]
+    fn defaults_follow_from_the_limit_as_in_tc() {
+        let keys = ChokeConfig::default().keys();
+        let given = Given(vec![(&keys[0], Limit::Packets(1_200).value())]);
+        let place = Place {
+            rate: Rate(1_000_000),
+            delay: Span::ZERO,
+            base_rtt: None,
+            frame_bytes: 1514,
+        };
+        let config = ChokeConfig::read(&given, &place).unwrap();
+        assert_eq!((config.min, config.max, config.burst), (100, 300, 166));
+        assert_eq!(config.bandwidth, Rate(1_000_000));
+    }
+
+    #[test]
+    fn up_to_the_lower_threshold_every_packet_passes() {
+        let mut rig = filled(config(), 9);
+        // The average rises by (40 - 9) / 2^wlog per packet at first, so one stays below min.
+        offer(&mut rig, 0);
+        assert_eq!((rig.waiting(), rig.verdicts.len()), (41, 0));
+    }
+
+    #[test]
+    fn an_arrival_of_the_drawn_packets_flow_takes_it_along() {
+        let mut rig = filled(config(), 30);
+        offer(&mut rig, 0);
+        assert_eq!((rig.waiting(), rig.drops(DropReason::Early)), (39, 2));
+        // Another flow's packet is compared, too, but matches none of these.
+        offer(&mut rig, 1);
+        assert_eq!((rig.waiting(), rig.drops(DropReason::Early)), (40, 2));
+    }
+
+    /// An arrival of a flow with a share s of the queue matches with probability s.
+    #[test]
+    fn the_packet_is_drawn_uniformly() {
+        let trials = 4_000;
+        let mut matched = 0;
+        let mut rig = filled(config(), 30);
+        for _ in 0..10 {
+            rig.queue.average = 0;
+            offer(&mut rig, 1);
+        }
+        for _ in 0..trials {
+            rig.queue.average = 30 << rig.queue.wlog;
+            // A clone, so that the shares stay 40 and 10 of 50.
+            let before = rig.queue.clone();
+            let drops = rig.verdicts.len();
+            offer(&mut rig, 1);
+            matched += usize::from(rig.verdicts.len() == drops + 2);
+            rig.queue = before;
+        }
+        let share = matched as f64 / f64::from(trials);
+        // Four standard deviations of 4,000 draws with probability 0.2.
+        assert!((share - 0.2).abs() < 0.0253, "{share}");
+    }
+
+    #[test]
+    fn above_the_upper_threshold_arrivals_are_dropped_or_marked() {
+        let mut rig = filled(config(), 60);
+        offer(&mut rig, 1);
+        assert_eq!((rig.waiting(), rig.drops(DropReason::Forced)), (40, 1));
+        let mut rig = filled(
+            ChokeConfig {
+                ecn: true,
+                ..config()
+            },
+            60,
+        );
+        let packet = Packet {
+            size: 1000,
+            flow: FlowId(1),
+            ecn: Ecn::Capable0,
+            body: Body::Datagram,
+            ..Packet::default()
+        };
+        rig.call(|queue, context| queue.enqueue(context, packet));
+        assert_eq!((rig.waiting(), rig.marks(DropReason::Forced)), (41, 1));
+    }
+
+    /// Between the thresholds the gaps between random drops are uniform up to 1/p, so that their
+    /// mean is half of that, as in RED: p = 0.02 · (30 - 10) / 40 at an average of 30.
+    #[test]
+    fn between_the_thresholds_drops_have_the_probability_of_red() {
+        let mut rig = filled(config(), 30);
+        let before = rig.waiting();
+        for _ in 0..20_000 {
+            rig.queue.average = 30 << rig.queue.wlog;
+            let waiting = rig.queue.waiting.clone();
+            offer(&mut rig, 1);
+            rig.queue.waiting = waiting;
+        }
+        assert_eq!(rig.waiting(), before);
+        let gap = 20_000.0 / rig.drops(DropReason::Early) as f64;
+        // The mean of a uniform gap from 1 to 100 is 50.5. Its standard deviation is 28.9, and four
+        // of 396 gaps are 5.8.
+        assert!((gap - 50.5).abs() < 5.8, "{gap}");
+    }
+
+    #[test]
+    fn impossible_parameters_are_refused() {
+        let key = |config: ChokeConfig| config.check(1514).unwrap_err().key;
+        assert_eq!(config().check(1514), Ok(()));
+        assert_eq!(
+            key(ChokeConfig {
+                min: 50,
+                ..config()
+            }),
+            "min"
+        );
+        assert_eq!(
+            key(ChokeConfig {
+                burst: 9,
+                ..config()
+            }),
+            "burst"
+        );
+        let probability = 0.0;
+        assert_eq!(
+            key(ChokeConfig {
+                probability,
+                ..config()
+            }),
+            "probability"
+        );
+        let bandwidth = Rate(0);
+        assert_eq!(
+            key(ChokeConfig {
+                bandwidth,
+                ..config()
+            }),
+            "bandwidth"
+        );
+    }
+}

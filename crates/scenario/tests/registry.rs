@@ -1,0 +1,98 @@
+//! Everything that is registered is documented, runs, and is read as it is written. The lists come
+//! from the registries of queue disciplines and congestion controls.
+
+use goodqueue_queue::{Configuration, QueueConfig};
+use goodqueue_scenario::{Scenario, parse_qdisc, qdisc_commands, queue_toml};
+use goodqueue_sim::run;
+use goodqueue_tcp::CongestionControlConfig;
+use goodqueue_types::RandomStream;
+use goodqueue_types::parameters::vary;
+use std::path::{Path, PathBuf};
+
+/// Frames of up to 1514 bytes on a link of 10 Mb/s.
+fn link(overrides: &[(&str, String)]) -> Scenario {
+    let text = b"schema_version = 1\nduration = \"5s\"\n[topology]\nshape = \"dumbbell\"\n\
+        [topology.bottleneck]\nrate = \"10Mbps\"\ndelay = \"20ms\"\nframing = \"14B\"\n\
+        queue = { limit = \"100p\" }\n[[flow]]\nworkload = { kind = \"bulk\" }\n\
+        tcp = { mss = \"1460B\", recovery = \"sack\" }\n";
+    let overrides: Vec<_> = overrides
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), value.clone()))
+        .collect();
+    Scenario::parse(text, "test", &overrides)
+        .unwrap_or_else(|error| panic!("{error}\n{overrides:?}"))
+}
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn every_queue_discipline_has_a_page() {
+    let pages = std::fs::read_dir(docs().join("queues")).expect("the folder exists");
+    let pages: String = pages
+        .map(|page| text(&page.expect("it can be listed").path()))
+        .collect();
+    for word in QueueConfig::WORDS {
+        let named = format!("`{word}`");
+        assert!(
+            pages.contains(&named),
+            "docs/queues has nothing about {named}"
+        );
+    }
+}
+
+#[test]
+fn every_congestion_control_has_a_section() {
+    let page = text(&docs().join("congestion-controls.md"));
+    for word in CongestionControlConfig::WORDS {
+        let heading = format!("\n### `{word}`\n");
+        assert!(
+            page.contains(&heading),
+            "docs/congestion-controls.md lacks {heading}"
+        );
+    }
+}
+
+/// Parameters that the declarations draw at random. What `tc` can be told, it says again.
+#[test]
+fn random_parameters_of_every_discipline_survive_being_written() {
+    let mut exported = 0;
+    for (name, example) in goodqueue_queue::examples() {
+        for seed in 0..20 {
+            let mut config = example.clone();
+            let mut random = RandomStream::new(seed, "parameters", 0);
+            vary(&mut config, &mut random, |config| {
+                config.check(1514) == Ok(())
+            });
+            let toml = queue_toml(&config).unwrap_or_else(|| panic!("{name} has a word"));
+            let read = link(&[("topology.bottleneck.queue", toml.clone())]);
+            assert_eq!(read.network().links[0].queue, config, "{toml}");
+            if let Ok(commands) = qdisc_commands(&config, 1514, 1500) {
+                let again = parse_qdisc(&commands.join("\n"));
+                let again = again.unwrap_or_else(|error| panic!("{error}\n{commands:?}"));
+                assert_eq!(again.queue, config, "{commands:?}");
+                exported += 1;
+            }
+        }
+    }
+    assert!(exported > 20, "{exported}");
+}
+
+#[test]
+fn every_congestion_control_runs_and_survives_being_written() {
+    for word in CongestionControlConfig::WORDS {
+        let control = format!("{{ kind = \"{word}\" }}");
+        let scenario = link(&[("tcp.congestion_control", control)]);
+        let written = scenario.resolved_toml();
+        let again = Scenario::parse(written.as_bytes(), "again", &[]);
+        let again = again.unwrap_or_else(|error| panic!("{word}: {error}"));
+        assert_eq!(again.resolved_toml(), written);
+        let goodput = run(&scenario.network()).flows[0].goodput_bps;
+        assert!(goodput > 1e6, "{word} sends {goodput} bit/s over 10 Mbit/s");
+    }
+}
