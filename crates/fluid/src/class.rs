@@ -91,6 +91,8 @@ pub struct Class {
     pub(crate) factor: f64,
     /// Packets by which the window grew that are sent with the next piece.
     extra: f64,
+    /// Number of slots since packets last came back.
+    silent: usize,
     /// Pieces that trains sent in this slot.
     sent: Vec<Piece>,
     noise: Noise,
@@ -127,6 +129,7 @@ impl Class {
             left: 0.0,
             factor: 1.0,
             extra: 0.0,
+            silent: 0,
             sent: Vec::with_capacity(64),
             noise: noise.fork(),
             updates: 0,
@@ -216,7 +219,14 @@ impl Class {
     #[inline]
     pub fn arrivals(&mut self, slot: u64, now_s: f64, wait_s: f64) -> f64 {
         let place = slot as usize & (self.returns.len() - 1);
-        self.pending += std::mem::take(&mut self.returns[place]);
+        let back = std::mem::take(&mut self.returns[place]);
+        self.pending += back;
+        self.silent = if back > 0.0 { 0 } else { self.silent + 1 };
+        if self.silent >= 2 * self.shape.rtt_slots && wait_s == 0.0 {
+            // All packets were lost. A probe goes after two round trips (RFC 8985 section 7).
+            self.silent = 0;
+            self.pending += self.shape.unit;
+        }
         let mut back = self.shape.unit * libm::floor(self.pending / self.shape.unit);
         self.pending -= back;
         self.sent.clear();

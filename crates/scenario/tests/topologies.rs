@@ -290,7 +290,7 @@ fn the_ports_of_a_star_have_no_more_headroom_than_its_memory() {
     };
     let error = read(&text(9_999_999)).expect_err("a byte too few");
     assert_eq!(error.key, "topology.pool.0.headroom");
-    assert!(error.message.contains("1000 links") && error.message.contains("10000000 bytes"));
+    assert!(error.message.contains("number: 1000") && error.message.contains("10000000 bytes"));
     assert!(error.help.contains("more capacity"), "{error}");
     // With enough it runs, and counts as many ports.
     let network = good(&text(10_000_000)).network();
