@@ -174,8 +174,8 @@ def office() -> Picture:
         caption=(
             "Mean opinion score of the ten callers, time of a web page, and utilisation of the "
             "uplink against the limit of a FIFO, beside fq_codel; means of five runs with 95 % "
-            "intervals. Between 80 and 160 packets the FIFO serves calls well and keeps the link "
-            "busy; beyond, the calls' playout buffers run dry."
+            "intervals. Between 80 and 160 packets calls have a good score and the link is busy; "
+            "with larger limits the calls' playout buffers run empty."
         ),
         xlabel="limit of the FIFO, packets (logarithmic)",
         xlog=LIMITS,
@@ -199,7 +199,7 @@ def cellular() -> Picture:
         caption=(
             "Packets that wait, and round-trip times of a ping, on a link that has 0, 2, 8 or 20 "
             f"Mb/s. The download gets {rates[0]:.1f} Mb/s with drop tail and {rates[1]:.1f} with "
-            "codel: little delay costs rate when there is no telling what the next second brings."
+            "codel: a short queue costs rate if the next second cannot be predicted."
         ),
         xlabel="time, s",
         panels=[
@@ -226,9 +226,9 @@ def wifi() -> Picture:
         show.name,
         title="A rate between 6 and 48 Mb/s",
         caption=(
-            "Round-trip times of a ping beside a download, over time. The radio is used for "
-            f"{used[0]:.0f}, {used[1]:.0f} and {used[2]:.0f} % of what it could send: behind "
-            "fq_codel a sender must follow the rate by itself, which bbr does and cubic does not."
+            "Round-trip times of a ping beside a download, over time. The utilisation of the radio "
+            f"is {used[0]:.0f}, {used[1]:.0f} and {used[2]:.0f} %: behind fq_codel a sender must "
+            "follow the rate by itself, which bbr does and cubic does not."
         ),
         xlabel="time, s",
         panels=[
@@ -256,9 +256,9 @@ def cable_modem() -> Picture:
         show.name,
         title="Waiting in a cable modem",
         caption=(
-            "Share of the packets sent upstream that waited no longer than so long. A web page "
-            f"takes {pages[0]:.2f} s with PIE, {pages[1]:.2f} s with 64 kB and {pages[2]:.2f} s "
-            "with 256 kB of drop tail."
+            "Distribution function of the upstream packets' waiting time. A web page takes "
+            f"{pages[0]:.2f} s with PIE, {pages[1]:.2f} s with 64 kB and {pages[2]:.2f} s with "
+            "256 kB of drop tail."
         ),
         xlabel="queueing delay, ms",
         panels=[

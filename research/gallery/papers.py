@@ -118,7 +118,7 @@ def gijsbers_periodic() -> Picture:
             "with 95 % intervals, the same with a server that echoes a byte for each segment of "
             "the bulk flow, and the paper's Table 3 (diamonds; blue bulk, orange every 10 s), "
             "each row of it one start. The second flow's loss at large buffers comes with the "
-            "echo, of which the paper says nothing."
+            "echo, which the paper does not mention."
         ),
         xlabel="buffer, frames (logarithmic)",
         xlog=limits,
