@@ -79,7 +79,9 @@ def explain_flow(  # noqa: PLR0913
 
 def _print(console: Console, life: dict[str, Any], most: int) -> None:
     for text in _head(life):
-        console.print(text, highlight=False)
+        rows = textwrap.wrap(text, console.width, break_long_words=False, break_on_hyphens=False)
+        for row in rows:
+            console.print(row, soft_wrap=True, highlight=False)
     console.print()
     lines = lines_of(life)
     shown = lines[:most]
