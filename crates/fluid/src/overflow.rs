@@ -17,10 +17,10 @@ impl Engine {
     /// Lets the slot's bursts arrive at a queue that is nearly full. They lose what it has no room
     /// for. Returns the packets lost.
     ///
-    /// Where all flows share one round-trip time, a burst comes when as many packets have left as it
-    /// replaces, because ACKs of departures in sequence let it go. Each train has a phase of its own
+    /// A burst comes when as many packets have left as it replaces if all flows share one round-trip
+    /// time, because ACKs of departures in sequence let it go. Each train has a phase of its own
     /// within the time of one burst: an odd packet between trains moves them against each other.
-    /// Where round-trip times differ, bursts come at random times.
+    /// Bursts come at random times if round-trip times differ.
     pub(crate) fn overflow(&mut self, before: f64, now_s: f64) -> f64 {
         let mut bursts = std::mem::take(&mut self.bursts);
         self.fill(&mut bursts);
