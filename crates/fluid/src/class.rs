@@ -316,7 +316,10 @@ impl Class {
     /// Loses so many packets of a piece, which then do not come back. Returns true if its flow had not
     /// lost a packet in this burst of losses.
     pub fn lose(&mut self, piece: usize, count: f64, burst: u32, noise: &mut Noise) -> bool {
-        let piece = self.sent[piece];
+        let sent = &mut self.sent[piece];
+        sent.amount = (sent.amount - count).max(0.0);
+        sent.extra = sent.extra.min(sent.amount);
+        let piece = *sent;
         let flow = &mut self.flows[piece.flow as usize];
         let hit = flow.burst != burst;
         flow.burst = burst;

@@ -69,7 +69,8 @@ impl Flow {
             if self.unknown == 0 {
                 control.reduce(self, round.whole_segments);
                 self.missing = 0.0;
-                let kept = ((self.window - round.held) / self.flight).min(1.0);
+                let wanted = (self.window - round.held).max(1.0);
+                let kept = (wanted / self.flight.max(1.0)).min(1.0);
                 if round.proportional {
                     self.kept = kept as f32;
                 } else {

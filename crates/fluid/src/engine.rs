@@ -171,9 +171,11 @@ impl Engine {
             wait_s,
         };
         let drops = self.law.drops(&seen, &mut self.noise);
-        (0..drops)
-            .map(|_| self.drop_any(present, now_s))
-            .sum::<f64>()
+        let mut lost = 0.0;
+        for _ in 0..drops {
+            lost += self.drop_any(present - lost, now_s);
+        }
+        lost
     }
 
     /// Drops a packet drawn from the arrivals of the slot, or the part of one that arrived. Returns

@@ -26,7 +26,11 @@ impl Engine {
         self.fill(&mut bursts);
         let together = self.classes.len() == 1;
         let back: f64 = bursts.iter().map(|burst| burst.back).sum();
-        let served_each = self.per_slot / back.max(f64::MIN_POSITIVE);
+        let served_each = if back > 0.0 {
+            self.per_slot / back
+        } else {
+            0.0
+        };
         let (mut waiting, mut lost, mut gone) = (before, 0.0, 0.0);
         let unit = self.classes[0].shape().unit;
         let (mut flow, mut phase) = (u32::MAX, 0.5 * unit);

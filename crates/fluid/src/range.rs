@@ -97,6 +97,9 @@ fn untried(link: &FluidLink, free: f64) -> Option<&'static str> {
         if group.paced {
             return Some("paced senders");
         }
+        if group.acks.packets > 2.0 {
+            return Some("receivers that acknowledge more than two packets at once");
+        }
         if group.max_window < free {
             return Some("windows that a receiver bounds");
         }

@@ -221,3 +221,18 @@ fn the_range_names_what_lies_outside_of_it() {
     link.groups.clear();
     assert_eq!(range(&link), Err(OutOfRange::NoFlows));
 }
+
+/// Receivers that acknowledge many packets at once hold most of a small window back.
+#[test]
+fn flows_with_rare_acks_keep_packets_in_flight() {
+    for proportional in [true, false] {
+        let mut link = link(10_000_000, 4, FluidControl::RENO, &[20]);
+        link.groups[0].acks.packets = 20.0;
+        link.groups[0].sender.proportional = proportional;
+        link.queue = packets(20.0);
+        let outcome = run(&link, &extent(1, 5, 30));
+        assert!((0.1..=1.0).contains(&outcome.utilization), "{outcome:?}");
+        assert!((0.0..=1.0).contains(&outcome.loss_rate), "{outcome:?}");
+        assert!(matches!(range(&link), Err(OutOfRange::Untried { .. })));
+    }
+}
