@@ -51,6 +51,13 @@ workload = { kind = "ping", interval = "100ms" }
 """
 
 
+def tracked(pattern: str) -> list[Path]:
+    """Returns the files of the repository that match, new ones included."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", pattern]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [path for line in done.stdout.splitlines() if (path := ROOT / line).exists()]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the tests of `tests/slow.txt`."""
     slow = slow_tests()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import ROOT, goodqueue
+from conftest import ROOT, goodqueue, tracked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,3 +108,18 @@ def test_the_queue_of_ones_own_works(monkeypatch: pytest.MonkeyPatch) -> None:
     names: dict[str, Any] = {}
     exec(code, names)  # noqa: S102 - our own page
     assert names["result"].summary["links"]["bottleneck"]["max_backlog_packets"] == 10
+
+
+REPOSITORY_PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:rs|py|toml|csv|txt|md))`")
+
+
+def test_paths_in_the_documentation_exist() -> None:
+    """Paths may leave out leading folders. A file called `foo` is one that the reader adds."""
+    files = [f"/{path.relative_to(ROOT)}" for path in tracked("*")]
+    missing = [
+        f"{page}: {path}"
+        for page in (name for name in files if name.endswith(".md"))
+        for path in REPOSITORY_PATH.findall((ROOT / page[1:]).read_text(encoding="utf-8"))
+        if "/foo." not in path and not any(name.endswith(f"/{path}") for name in files)
+    ]
+    assert not missing

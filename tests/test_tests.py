@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import tomllib
 from typing import TYPE_CHECKING
 
-from conftest import ROOT
+from conftest import ROOT, tracked
 from slow import LIMIT_S, slow_tests
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def tracked(pattern: str) -> list[Path]:
-    """Returns the files of the repository that match, new ones included."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", pattern]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return [path for line in done.stdout.splitlines() if (path := ROOT / line).exists()]
 
 
 def functions(path: Path) -> list[str]:
