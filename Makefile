@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export CARGO_TERM_COLOR ?= auto
 
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.json')
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
 # The stub of the compiled module must agree with it.
 STUBS := goodqueue._core --mypy-config-file pyproject.toml --allowlist tools/stubtest-allowlist.txt

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slow import LIMIT_S, slow_tests, write_slow
+from slow import renewed, slow_tests, write_slow
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -47,5 +47,4 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if not hasattr(session.config, "workerinput"):  # workers of xdist report to the controller
-        others = {name: s for name, s in slow_tests().items() if name not in MEASURED}
-        write_slow({**others, **{name: s for name, s in MEASURED.items() if s > LIMIT_S}})
+        write_slow(renewed(slow_tests(), MEASURED))

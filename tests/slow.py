@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,31 @@ def slow_tests() -> dict[str, float]:
     """Returns the slow tests, by the name of file and function, with their CPU time in seconds."""
     lines = [line for line in FILE.read_text().splitlines() if not line.startswith("#")]
     return {name: float(seconds) for name, seconds in map(str.split, lines)}
+
+
+def functions(path: Path) -> list[str]:
+    """Returns the names of the test functions of a file, in order."""
+    tree = ast.parse(path.read_text())
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [node.name for node in nodes if node.name.startswith("test_")]
+
+
+def is_test(name: str) -> bool:
+    """Returns true if the file and the function of a name, `FILE::FUNCTION`, exist."""
+    file, _, function = name.partition("::")
+    path = FILE.parent.parent / file
+    return path.is_file() and function in functions(path)
+
+
+def renewed(old: Mapping[str, float], measured: Mapping[str, float]) -> dict[str, float]:
+    """Returns the slow tests after a measurement, which need not be one of all tests.
+
+    Args:
+        old: the slow tests before it.
+        measured: CPU time of each test that ran, in seconds.
+    """
+    kept = {name: s for name, s in old.items() if name not in measured and is_test(name)}
+    return kept | {name: s for name, s in measured.items() if s > LIMIT_S}
 
 
 def write_slow(measured: Mapping[str, float]) -> None:

@@ -11,7 +11,7 @@ import pytest
 import goodqueue
 from conftest import ROOT
 from conftest import goodqueue as command
-from goodqueue.cli import run_command
+from goodqueue.cli import explain, run_command
 from goodqueue.output import terminal
 from goodqueue.runs.explain import Line, life_of, lines_of
 
@@ -112,18 +112,60 @@ def test_pings_and_sessions_have_lines_of_packets(small: Path) -> None:
     assert [one for one in told if one in expected] == expected
 
 
+def rows_of(page: str) -> list[str]:
+    """Returns the first row of each line of a flow's life.
+
+    The number of new bytes is left out: a part does not know it for its first ACK.
+    """
+    rows = [row for row in page.splitlines() if re.match(r"\d+\.\d{6}  ", row)]
+    return [re.sub(r": \d+ new bytes", "", row) for row in rows]
+
+
 def test_the_first_lines_are_printed_with_the_way_to_the_rest(printed: Any) -> None:  # noqa: ANN401
     page = printed(TIMEOUT, "--explain", "first", "--lines", 10)
-    rows = [line for line in page.splitlines() if re.match(r"\d+\.\d{6}  ", line)]
-    assert len(rows) == 10
+    both = rows_of(printed(TIMEOUT, "--explain", "first", "--lines", 20))
+    assert len(both) == 20
+    assert rows_of(page) == both[:10]
     more = re.search(r"Go on with --from (\S+)s, or show more with --lines 20", page)
     assert more is not None
-    rest = printed(TIMEOUT, "--explain", "first", "--from", f"{more[1]}s", "--lines", 10)
-    first = next(line for line in rest.splitlines() if re.match(r"\d+\.\d{6}  ", line))
-    # Nothing between the two parts is missing.
-    assert float(first.split()[0]) <= float(rows[-1].split()[0]) or float(more[1]) <= float(
-        first.split()[0]
-    )
+    rest = rows_of(printed(TIMEOUT, "--explain", "first", "--from", f"{more[1]}s", "--lines", 20))
+    # The second part begins with the microsecond of the first line that is missing.
+    begin = rest.index(both[10])
+    assert all(float(row.split()[0]) <= float(both[10].split()[0]) for row in rest[:begin])
+    assert rest[begin : begin + 10] == both[10:]
+
+
+@pytest.mark.parametrize("same", [0.25, 0.2500004])
+def test_a_page_that_would_repeat_itself_asks_for_more_lines(
+    same: float,
+    printed: Any,  # noqa: ANN401
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lines(_: object) -> list[Line]:
+        return [Line(same, "sender", f"line {number}") for number in range(25)]
+
+    monkeypatch.setattr(explain, "lines_of", lines)
+    page = printed(TIMEOUT, "--explain", "first", "--lines", 10)
+    assert "15 lines not shown. Go on with --from 0.25s, or show more with --lines 20" in page
+    again = printed(TIMEOUT, "--explain", "first", "--from", "250ms", "--lines", 10)
+    assert "15 lines not shown. Show more with --lines 20; --json has the records." in again
+    assert "--from" not in again
+
+
+@pytest.mark.parametrize("records", [{}, {"records": []}], ids=["some", "none"])
+def test_records_that_never_fit_ask_for_more_of_them(
+    records: dict[str, Any],
+    printed: Any,  # noqa: ANN401
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*arguments: Any, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+        return life_of(*arguments, **options) | {"whole_before_s": 0.25} | records
+
+    monkeypatch.setattr(explain, "life_of", full)
+    page = printed(TIMEOUT, "--explain", "first", "--from", "0s", "--lines", 100000)
+    assert "Later records did not fit. Go on with --from 0.25s." in page
+    page = printed(TIMEOUT, "--explain", "first", "--from", "250ms", "--lines", 100000)
+    assert "Later records did not fit. Show more with --json --lines 200000." in page
 
 
 def test_the_head_names_the_turns_of_the_whole_run(printed: Any) -> None:  # noqa: ANN401

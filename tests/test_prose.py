@@ -10,14 +10,6 @@ from conftest import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FINISHED = ["crates"]
-# Folders in which some comments are not rewritten yet.
-UNFINISHED = (
-    "crates/scenario/src/congestion.rs",
-    "crates/scenario/src/queue",
-    "crates/scenario/src/spec",
-    "crates/scenario/src/tc",
-)
 # Openings without a subject. A sentence that begins with one of them needs a second reading.
 OPENING = re.compile(r"(?:Of|By|With|What|Whether|At|Where|How)\b(?! (?:least|most)\b)")
 DOC = re.compile(r"\s*//[/!](?!/) ?(?P<text>.*)")

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import tomllib
 from typing import TYPE_CHECKING
 
 from conftest import ROOT, tracked
-from slow import LIMIT_S, slow_tests
+from slow import LIMIT_S, functions, renewed, slow_tests
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def functions(path: Path) -> list[str]:
-    """Returns the names of the test functions of a file, in order."""
-    tree = ast.parse(path.read_text())
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    return [node.name for node in nodes if node.name.startswith("test_")]
 
 
 def test_python_tests_lie_where_pytest_looks() -> None:
@@ -45,6 +37,16 @@ def test_the_list_of_slow_tests_names_existing_tests() -> None:
     }
     assert not set(slow) - known, "`make slow` measures again"
     assert all(seconds >= LIMIT_S for seconds in slow.values())
+
+
+def test_a_new_measurement_keeps_only_tests_that_exist() -> None:
+    here = "tests/test_tests.py::"
+    kept = here + "test_a_new_measurement_keeps_only_tests_that_exist"
+    slower = here + "test_python_tests_lie_where_pytest_looks"
+    faster = here + "test_no_python_test_hides_another_of_the_same_name"
+    gone = [here + "test_renamed", "tests/test_removed.py::test_removed"]
+    old = {kept: 2.0, slower: 3.0, faster: 4.0, **dict.fromkeys(gone, 5.0)}
+    assert renewed(old, {slower: 6.0, faster: 0.5}) == {kept: 2.0, slower: 6.0}
 
 
 def test_make_test_runs_fast_and_slow_python_tests() -> None:

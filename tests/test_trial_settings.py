@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import tomllib
+from http import HTTPStatus
+
+import numpy as np
 import pytest
 
 from conftest import ROOT
 from goodqueue import load
-from goodqueue.runs.settings import changed, readable_toml, scenario_of, settings_of
+from goodqueue.runs.settings import (
+    changed,
+    overrides,
+    readable_toml,
+    scenario_of,
+    settings_of,
+    toml_of,
+)
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
 from goodqueue.sizing.trials.described import LinkTrial
 from goodqueue.sizing.trials.length import WHOLE, Extent
@@ -81,6 +92,33 @@ def test_settings_as_readable_text_make_the_same_scenario(name: str) -> None:
         "# one = two",
     ]
     assert load(text).resolved_toml() == scenario.resolved_toml()
+
+
+NAMES = ("bare_key-1", "two words", "a.dot", 'a "quote"', "delete \x7f", "new\nline", "é", "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_key_of_a_table_is_read_as_it_was_written(name: str) -> None:
+    settings = {
+        name: {name: name, "inner": {name: 1}, f"{name} 2": {name: {name: 2}}},
+        f"{name} 3": [{name: 3}],
+        f"{name} 4": name,
+    }
+    assert tomllib.loads(toml_of(settings).decode()) == settings
+    assert tomllib.loads(readable_toml(settings, {})) == settings
+
+
+def test_bare_names_of_tables_are_written_without_quotes() -> None:
+    text = readable_toml({"topology": {"link-1": {"rate": "1Mbps"}}, "flow": [{"count": 2}]}, {})
+    heads = [line for line in text.splitlines() if line.startswith("[")]
+    assert heads == ["[topology]", "[topology.link-1]", "[[flow]]"]
+
+
+def test_numbers_of_subclasses_are_written_as_plain_numbers() -> None:
+    settings = {"share": np.float64(0.1), "status": HTTPStatus.OK, "flag": True}
+    text = toml_of(settings).decode()
+    assert text == "share = 0.1\nstatus = 200\nflag = true\n"
+    assert overrides({"share": np.float64(0.1)}) == [("share", "0.1")]
 
 
 def test_changed_settings_differ_in_nothing_else() -> None:

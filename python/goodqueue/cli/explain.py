@@ -152,22 +152,27 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 def _end(life: dict[str, Any], lines: list[Line], shown: int) -> str:
     """Returns the last line: what is not shown, and how to get it."""
-    if not lines:
+    if not lines and life["whole_before_s"] is None:
         return (
             f"Nothing happens to the flow from {life['from_s']:g} s to {life['to_s']:g} s; "
             f"it starts at {life['start_s']:.6g} s."
         )
     if shown < len(lines):
         rest = len(lines) - shown
-        next_s = _before(lines[shown].time_s)
         more = "" if life["whole_before_s"] is None else "more than "
+        next_s = _before(lines[shown].time_s)
+        is_later = float(next_s) > life["from_s"]  # else the next page would be this one again
+        go_on = f"Go on with --from {next_s}s, or show" if is_later else "Show"
         return (
-            f"... {more}{counted(rest, 'line')} not shown. Go on with --from {next_s}s, or show "
-            f"more with --lines {2 * shown}; --json has the records."
+            f"... {more}{counted(rest, 'line')} not shown. {go_on} more with --lines {2 * shown}; "
+            "--json has the records."
         )
     if life["whole_before_s"] is not None:
         next_s = _before(life["whole_before_s"])
-        return f"... Later records did not fit. Go on with --from {next_s}s."
+        is_later = float(next_s) > life["from_s"]
+        more = f"Show more with --json --lines {2 * MOST_RECORDS}."
+        go_on = f"Go on with --from {next_s}s." if is_later else more
+        return f"... Later records did not fit. {go_on}"
     return f"That is all from {life['from_s']:g} s to {life['to_s']:g} s."
 
 

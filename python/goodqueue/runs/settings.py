@@ -75,15 +75,15 @@ def readable_toml(settings: Mapping[str, Any], comments: Mapping[str, str]) -> s
     for key, value in settings.items():
         if isinstance(value, Mapping):
             own = {k: v for k, v in value.items() if not isinstance(v, Mapping)}
-            blocks.append(_block(f"[{key}]", key, own, comments))
+            blocks.append(_block(f"[{_key(key)}]", key, own, comments))
             blocks += [
-                _block(f"[{key}.{part}]", f"{key}.{part}", table, comments)
+                _block(f"[{_key(key)}.{_key(part)}]", f"{key}.{part}", table, comments)
                 for part, table in value.items()
                 if isinstance(table, Mapping)
             ]
         elif _is_table(value):
             blocks += [
-                _block(f"[[{key}]]", f"{key}.{place}", table, comments)
+                _block(f"[[{_key(key)}]]", f"{key}.{place}", table, comments)
                 for place, table in enumerate(value)
             ]
     return "\n".join(blocks)
@@ -97,7 +97,7 @@ def _is_table(value: object) -> bool:
 def _block(head: str, path: str, table: Mapping[str, Any], comments: Mapping[str, str]) -> str:
     lines = [f"# {printable(comments[path])}"] if path in comments else []
     lines += [head] if head else []
-    lines += [f"{key} = {_toml(value)}" for key, value in table.items()]
+    lines += [f"{_key(key)} = {_toml(value)}" for key, value in table.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -113,7 +113,12 @@ def _plain(value: object) -> str:
 
 def _key(key: object) -> str:
     text = str(key)
-    return text if BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+    return text if BARE.fullmatch(text) else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    """Returns a text in quotes. JSON's escapes are also TOML's, which needs one of U+007F too."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _toml(value: object) -> str:
@@ -121,10 +126,12 @@ def _toml(value: object) -> str:
     match value:
         case bool():
             return str(value).lower()
-        case int() | float():
-            return repr(value)  # TOML also writes nan and inf
+        case int():
+            return int.__repr__(value)
+        case float():  # The repr of a subclass, such as NumPy's, may name its type.
+            return float.__repr__(value)  # TOML also writes nan and inf
         case str():
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+            return _quoted(value)
         case Mapping():
             pairs = (f"{_key(key)} = {_toml(item)}" for key, item in value.items())
             return "{ " + ", ".join(pairs) + " }"

@@ -9,7 +9,7 @@ use goodqueue_types::{
 };
 use std::collections::HashMap;
 
-/// Largest number of turns that are kept. A flow with more has kept its first.
+/// Largest number of turns that are kept. Later turns are not recorded.
 const MOST_TURNS: usize = 1 << 20;
 
 /// Part of a flow's life that a [`LifeProbe`] records.
@@ -133,11 +133,15 @@ pub struct Life {
     pub whole_before: Option<Time>,
     /// State of the sender before the range, if it had one.
     pub before: Option<SenderState>,
-    /// Turns in the whole run, in order of time.
+    /// Turns in the whole run, in order of time. There are at most 2^20: the probe keeps those that
+    /// it records first, and drops the others without a notice.
     pub turns: Vec<(Time, Turn)>,
 }
 
-/// Probe that records the life of one flow within a range of time. Its memory is bounded.
+/// Probe that records the life of one flow within a range of time.
+///
+/// The numbers of its moments and turns are bounded. The rest of its memory grows with the flow's
+/// packets in the network, and with its connections, because ended ones keep their entries.
 #[derive(Debug)]
 pub struct LifeProbe {
     range: LifeRange,
@@ -146,7 +150,7 @@ pub struct LifeProbe {
     state: Option<SenderState>,
     before: Option<SenderState>,
     turns: Vec<(Time, Turn)>,
-    /// Time at which each packet that waits arrived at its link.
+    /// Time at which each packet in the network last arrived at a link.
     arrivals: HashMap<(Direction, u64), Time>,
     /// Sequence number after all data sent by each end of each connection.
     sent: HashMap<(Direction, u32), u64>,
@@ -208,6 +212,7 @@ impl LifeProbe {
         again
     }
 
+    /// Keeps a turn, unless [`MOST_TURNS`] are kept already.
     fn turn(&mut self, time: Time, turn: Turn) {
         if self.turns.len() < MOST_TURNS {
             self.turns.push((time, turn));
