@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING
 
 from conftest import ROOT, tracked
 from slow import LIMIT_S, functions, renewed, slow_tests
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_python_tests_lie_where_pytest_looks() -> None:
