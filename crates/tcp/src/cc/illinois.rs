@@ -81,6 +81,14 @@ impl Illinois {
         self.samples += 1;
     }
 
+    /// Begins a new round if the ACK ends the present one.
+    fn end_round(&mut self, sample: &AckSample) {
+        if sample.acked_to > self.round_end {
+            self.adjust();
+            self.round_end = sample.sent_to;
+        }
+    }
+
     /// Adjusts growth and decrease to the round that ends.
     fn adjust(&mut self) {
         if self.window.segments() < f64::from(self.config.window_threshold) {
@@ -139,17 +147,18 @@ impl Illinois {
 impl CongestionControl for Illinois {
     fn on_ack(&mut self, sample: &AckSample) {
         self.measure(sample);
-        if sample.acked_to > self.round_end {
-            self.adjust();
-            self.round_end = sample.sent_to;
-        }
+        self.end_round(sample);
         let rest = self.window.slow_start(sample) as f64;
         let step = self.alpha * rest / self.window.segments();
         self.window.set_cwnd(self.window.cwnd() + step);
     }
 
+    /// Rounds also end while the window is not used. Recovery alone stops them, as in Linux.
     fn observe(&mut self, sample: &AckSample) {
         self.measure(sample);
+        if !sample.in_recovery {
+            self.end_round(sample);
+        }
     }
 
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
@@ -193,6 +202,19 @@ mod tests {
         control
     }
 
+    /// An ACK that changes no window: up to `acked_to` of `sent_to` bytes, with this round-trip time.
+    fn observed(acked_to: u64, sent_to: u64, rtt_ms: u64) -> AckSample {
+        AckSample {
+            acked_to,
+            sent_to,
+            segments: Some(SegmentSample {
+                rtt: Some(Span::from_millis(rtt_ms)),
+                ..SegmentSample::default()
+            }),
+            ..AckSample::default()
+        }
+    }
+
     /// Acknowledges a window of segments with this round-trip time.
     fn round(control: &mut Illinois, rtt_ms: u64) {
         let mss = control.window.mss() as u64;
@@ -200,13 +222,11 @@ mod tests {
         for segment in 1..=count {
             control.on_ack(&AckSample {
                 acked: mss,
-                acked_to: start + segment * mss,
-                sent_to: start + (segment + count) * mss,
-                segments: Some(SegmentSample {
-                    rtt: Some(Span::from_millis(rtt_ms)),
-                    ..SegmentSample::default()
-                }),
-                ..AckSample::default()
+                ..observed(
+                    start + segment * mss,
+                    start + (segment + count) * mss,
+                    rtt_ms,
+                )
             });
         }
     }
@@ -266,6 +286,24 @@ mod tests {
             ..CongestionEvent::default()
         });
         assert!((control.window() / basis - 0.875).abs() < 1e-3);
+    }
+
+    /// Linux's `update_params` comes before the check whether the window limits sending.
+    #[test]
+    fn a_round_ends_while_the_window_is_not_used_but_not_in_recovery() {
+        let mut control = illinois(100);
+        control.on_ack(&observed(1, 1_000, 40));
+        close(control.alpha, 10.0);
+        let end = observed(1_001, 2_000, 80);
+        control.observe(&AckSample {
+            in_recovery: true,
+            ..end
+        });
+        assert_eq!((control.round_end, control.samples), (1_000, 1));
+        control.observe(&end);
+        assert_eq!((control.round_end, control.samples), (2_000, 0));
+        close(control.alpha, 0.3);
+        close(control.beta, 0.5);
     }
 
     #[test]
