@@ -45,7 +45,10 @@ pub struct Illinois {
     /// Sum and number of the round-trip times of this round.
     sum: Span,
     samples: u32,
+    /// Sequence number beyond which an ACK ends the round.
     round_end: u64,
+    /// Highest sequence number sent, as of the last ACK.
+    sent_to: u64,
     /// True if the delay has exceeded the lowest hundredth since growth was last largest.
     was_above: bool,
     /// Number of round trips since then with less delay.
@@ -65,12 +68,14 @@ impl Illinois {
             sum: Span::ZERO,
             samples: 0,
             round_end: 0,
+            sent_to: 0,
             was_above: false,
             low_rounds: 0,
         }
     }
 
     fn measure(&mut self, sample: &AckSample) {
+        self.sent_to = sample.sent_to;
         let Some(rtt) = sample.measured().rtt else {
             return;
         };
@@ -170,7 +175,9 @@ impl CongestionControl for Illinois {
             .collapse(event.map(|event| event.basis * (1.0 - self.beta)));
         (self.alpha, self.beta) = (1.0, 0.5);
         (self.was_above, self.low_rounds) = (false, 0);
+        // A new round begins (Linux: `rtt_reset`).
         (self.sum, self.samples) = (Span::ZERO, 0);
+        self.round_end = self.sent_to;
     }
 
     serve_by_window!();
@@ -328,5 +335,20 @@ mod tests {
         assert!((control.ssthresh() as f64 / basis - 0.875).abs() < 1e-3);
         close(control.alpha, 1.0);
         close(control.beta, 0.5);
+    }
+
+    /// Linux's `rtt_reset` begins a round at `snd_nxt`, so that Reno's values last until all data
+    /// sent before the timeout are acknowledged.
+    #[test]
+    fn a_timeout_begins_a_round_that_ends_with_all_that_was_sent() {
+        let mut control = illinois(100);
+        control.on_ack(&observed(1, 1_000, 40));
+        control.on_ack(&observed(500, 3_000, 40));
+        control.on_retransmission_timeout(None);
+        control.set_window(100.0 * control.window.mss());
+        control.on_ack(&observed(3_000, 4_000, 40));
+        close(control.alpha, 1.0);
+        control.on_ack(&observed(3_001, 4_000, 40));
+        close(control.alpha, 10.0);
     }
 }
