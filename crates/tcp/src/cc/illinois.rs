@@ -109,8 +109,8 @@ impl Illinois {
         (self.sum, self.samples) = (Span::ZERO, 0);
     }
 
-    /// Returns the segments added per round trip at a mean delay in seconds, where `longest` is the longest
-    /// delay so far: f1 of the paper, with the lowest hundredth as the threshold.
+    /// Returns the segments added per round trip at a mean delay in seconds, if `longest` is the
+    /// longest delay so far: f1 of the paper, with the lowest hundredth as the threshold.
     fn growth(&mut self, delay: f64, longest: f64) -> f64 {
         let IllinoisConfig {
             alpha_min: least,
