@@ -33,7 +33,8 @@ parameters! {
         ///
         /// See [`truesize`](crate::truesize).
         memory_limit: Option<u64> = Some(32 << 20)
-            => one_of(&[ANY_SIZE, Kind::Choice(&["unlimited"])]).tc("memory_limit").default("\"32MiB\"").example("unlimited");
+            => one_of(&[ANY_SIZE, Kind::Choice(&["unlimited"])])
+                .tc("memory_limit").default("\"32MiB\"").example("unlimited");
         codel: CodelParams = CodelParams { ecn: true, ..CodelParams::default() };
         /// Backlog with which `mtu` is compared: that of all queues (Linux) or the queue's own
         /// (ns-3).

@@ -1,12 +1,13 @@
 //! Everything that is registered is documented, runs, and is read as it is written. The lists come
 //! from the registries of queue disciplines and congestion controls.
 
-use goodqueue_queue::{Configuration, QueueConfig};
+use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_scenario::{Scenario, parse_qdisc, qdisc_commands, queue_toml};
 use goodqueue_sim::run;
 use goodqueue_tcp::CongestionControlConfig;
 use goodqueue_types::RandomStream;
 use goodqueue_types::parameters::vary;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Frames of up to 1514 bytes on a link of 10 Mb/s.
@@ -58,17 +59,28 @@ fn every_congestion_control_has_a_section() {
     }
 }
 
-/// Parameters that the declarations draw at random. What `tc` can be told, it says again.
+/// The example with a limit of 100 packets, and with parameters that the declarations draw at
+/// random.
+fn variants(example: &QueueConfig) -> impl Iterator<Item = QueueConfig> {
+    let is_valid = |config: &QueueConfig| config.check(1514) == Ok(());
+    let mut plain = example.clone();
+    plain.set_limit(Limit::Packets(100));
+    let random = (0..20).map(move |seed| {
+        let mut config = example.clone();
+        let mut random = RandomStream::new(seed, "parameters", 0);
+        vary(&mut config, &mut random, is_valid);
+        config
+    });
+    Some(plain).into_iter().filter(is_valid).chain(random)
+}
+
+/// A queue that can be written as commands of `tc` is read from them again. Each discipline that
+/// Linux has is written at least once.
 #[test]
 fn random_parameters_of_every_discipline_survive_being_written() {
-    let mut exported = 0;
+    let mut exported = BTreeSet::new();
     for (name, example) in goodqueue_queue::examples() {
-        for seed in 0..20 {
-            let mut config = example.clone();
-            let mut random = RandomStream::new(seed, "parameters", 0);
-            vary(&mut config, &mut random, |config| {
-                config.check(1514) == Ok(())
-            });
+        for config in variants(&example) {
             let toml = queue_toml(&config).unwrap_or_else(|| panic!("{name} has a word"));
             let read = link(&[("topology.bottleneck.queue", toml.clone())]);
             assert_eq!(read.network().links[0].queue, config, "{toml}");
@@ -76,11 +88,16 @@ fn random_parameters_of_every_discipline_survive_being_written() {
                 let again = parse_qdisc(&commands.join("\n"));
                 let again = again.unwrap_or_else(|error| panic!("{error}\n{commands:?}"));
                 assert_eq!(again.queue, config, "{commands:?}");
-                exported += 1;
+                exported.extend(config.word());
             }
         }
     }
-    assert!(exported > 20, "{exported}");
+    for (qdisc, word) in QueueConfig::qdiscs() {
+        assert!(
+            exported.contains(word),
+            "no {word} becomes a command with {qdisc}"
+        );
+    }
 }
 
 #[test]

@@ -17,8 +17,11 @@ use crate::{
 use goodqueue_types::parameters::{Given, Key, Parameter, Parameters, fraction, integer, packets};
 use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, Time, parameters};
 
-/// Threshold in packets. The kernel's queue has at most 2¹⁷ − 1.
-const PACKETS: Key = packets(0, 131_071);
+/// Most packets of the kernel's queue (`CHOKE_MAX_QUEUE`).
+const MOST: u32 = 131_071;
+
+/// Threshold in packets.
+const PACKETS: Key = packets(0, MOST as u64);
 
 parameters! {
     /// Parameters of `CHOKe`, by their names in `tc`. Thresholds are in packets.
@@ -90,6 +93,35 @@ impl ChokeConfig {
     fn wlog(&self) -> Option<u8> {
         red_wlog(self.min.checked_mul(self.avpkt)?, self.burst, self.avpkt)
     }
+
+    /// Refuses numbers of packets that the kernel or `tc` does not accept.
+    fn check_packets(&self) -> Result<(), Refusal> {
+        if self.min == 0 {
+            return Err(Refusal::new(
+                "min",
+                "tc takes a lower threshold of 0 packets as one that is not given",
+                "write a min of at least 1 packet, or leave it out with a max of at least 3",
+            ));
+        }
+        let Limit::Packets(limit) = self.limit else {
+            return Ok(());
+        };
+        if limit > u64::from(MOST) {
+            return Err(Refusal::new(
+                "limit",
+                format!("{limit} packets are more than the kernel's queue holds, {MOST}"),
+                format!("write a limit of at most {MOST} packets"),
+            ));
+        }
+        if u64::from(self.max) > limit {
+            return Err(Refusal::new(
+                "max",
+                format!("max, {} packets, is larger than limit, {limit}", self.max),
+                "write a max of at most limit; by default it is a quarter of it",
+            ));
+        }
+        Ok(())
+    }
 }
 
 impl Configuration for ChokeConfig {
@@ -109,6 +141,7 @@ impl Configuration for ChokeConfig {
 
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         refuse_small_limit(self.limit, frame_bytes)?;
+        self.check_packets()?;
         check_thresholds(f64::from(self.min), f64::from(self.max))?;
         check_probability("probability", self.probability)?;
         let Some(wlog) = self.wlog() else {
@@ -419,6 +452,14 @@ mod tests {
             }),
             "min"
         );
+        assert_eq!(key(ChokeConfig { min: 0, ..config() }), "min");
+        for (packets, refused) in [(49, "max"), (131_072, "limit")] {
+            let limit = Limit::Packets(packets);
+            assert_eq!(key(ChokeConfig { limit, ..config() }), refused);
+        }
+        for limit in [Limit::Packets(50), Limit::Packets(131_071)] {
+            assert_eq!(ChokeConfig { limit, ..config() }.check(1514), Ok(()));
+        }
         assert_eq!(
             key(ChokeConfig {
                 burst: 9,

@@ -62,7 +62,8 @@ parameters! {
         /// dropped once the probability has reached 1, ECN-capable or not.
         mark_below: Option<f64> = Some(0.1)
             => one_of(&[Kind::Fraction, Kind::Choice(&["none"])]).example("none");
-        /// Algorithm by which `max_probability` follows the load: Floyd et al. 2001, or Feng et al. 1999.
+        /// Algorithm by which `max_probability` follows the load: Floyd et al. 2001, or Feng et
+        /// al. 1999.
         adaptation: Option<RedAdaptation> = None => one_of(&[
             Kind::Tagged { tag: "kind", variants: RedAdaptation::VARIANTS },
             Kind::Choice(&["none"]),

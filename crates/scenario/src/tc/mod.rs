@@ -3,8 +3,9 @@
 //! Sizes include headers: the kernel counts a packet with its 14-byte Ethernet header (not the frame
 //! check sequence, preamble or gap), so bytes of `tc` are bytes here on a link with `framing =
 //! "14B"`. For a link with other framing, commands scale queue sizes and a shaper's rates by the
-//! largest packet, so that as many of them fit and pass; CAKE is told the framing. A packet limit counts one segment here; the kernel counts one
-//! aggregate of up to 64 KiB where offload is on.
+//! largest packet, so that as many of them fit and pass; the commands of CAKE contain the framing.
+//! A packet limit counts one segment here; the kernel counts one aggregate of up to 64 KiB if
+//! offload is on.
 
 mod read;
 mod units;

@@ -45,7 +45,10 @@ pub struct Illinois {
     /// Sum and number of the round-trip times of this round.
     sum: Span,
     samples: u32,
+    /// Sequence number beyond which an ACK ends the round.
     round_end: u64,
+    /// Highest sequence number sent, as of the last ACK.
+    sent_to: u64,
     /// True if the delay has exceeded the lowest hundredth since growth was last largest.
     was_above: bool,
     /// Number of round trips since then with less delay.
@@ -65,12 +68,14 @@ impl Illinois {
             sum: Span::ZERO,
             samples: 0,
             round_end: 0,
+            sent_to: 0,
             was_above: false,
             low_rounds: 0,
         }
     }
 
     fn measure(&mut self, sample: &AckSample) {
+        self.sent_to = sample.sent_to;
         let Some(rtt) = sample.measured().rtt else {
             return;
         };
@@ -79,6 +84,14 @@ impl Illinois {
         self.longest_rtt = self.longest_rtt.max(rtt);
         self.sum += rtt;
         self.samples += 1;
+    }
+
+    /// Begins a new round if the ACK ends the present one.
+    fn end_round(&mut self, sample: &AckSample) {
+        if sample.acked_to > self.round_end {
+            self.adjust();
+            self.round_end = sample.sent_to;
+        }
     }
 
     /// Adjusts growth and decrease to the round that ends.
@@ -96,8 +109,8 @@ impl Illinois {
         (self.sum, self.samples) = (Span::ZERO, 0);
     }
 
-    /// Returns the segments added per round trip at a mean delay in seconds, where `longest` is the longest
-    /// delay so far: f1 of the paper, with the lowest hundredth as the threshold.
+    /// Returns the segments added per round trip at a mean delay in seconds, if `longest` is the
+    /// longest delay so far: f1 of the paper, with the lowest hundredth as the threshold.
     fn growth(&mut self, delay: f64, longest: f64) -> f64 {
         let IllinoisConfig {
             alpha_min: least,
@@ -139,17 +152,18 @@ impl Illinois {
 impl CongestionControl for Illinois {
     fn on_ack(&mut self, sample: &AckSample) {
         self.measure(sample);
-        if sample.acked_to > self.round_end {
-            self.adjust();
-            self.round_end = sample.sent_to;
-        }
+        self.end_round(sample);
         let rest = self.window.slow_start(sample) as f64;
         let step = self.alpha * rest / self.window.segments();
         self.window.set_cwnd(self.window.cwnd() + step);
     }
 
+    /// Rounds also end while the window is not used. Recovery alone stops them, as in Linux.
     fn observe(&mut self, sample: &AckSample) {
         self.measure(sample);
+        if !sample.in_recovery {
+            self.end_round(sample);
+        }
     }
 
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
@@ -161,7 +175,9 @@ impl CongestionControl for Illinois {
             .collapse(event.map(|event| event.basis * (1.0 - self.beta)));
         (self.alpha, self.beta) = (1.0, 0.5);
         (self.was_above, self.low_rounds) = (false, 0);
+        // A new round begins (Linux: `rtt_reset`).
         (self.sum, self.samples) = (Span::ZERO, 0);
+        self.round_end = self.sent_to;
     }
 
     serve_by_window!();
@@ -193,6 +209,19 @@ mod tests {
         control
     }
 
+    /// An ACK that changes no window: up to `acked_to` of `sent_to` bytes, with this round-trip time.
+    fn observed(acked_to: u64, sent_to: u64, rtt_ms: u64) -> AckSample {
+        AckSample {
+            acked_to,
+            sent_to,
+            segments: Some(SegmentSample {
+                rtt: Some(Span::from_millis(rtt_ms)),
+                ..SegmentSample::default()
+            }),
+            ..AckSample::default()
+        }
+    }
+
     /// Acknowledges a window of segments with this round-trip time.
     fn round(control: &mut Illinois, rtt_ms: u64) {
         let mss = control.window.mss() as u64;
@@ -200,13 +229,11 @@ mod tests {
         for segment in 1..=count {
             control.on_ack(&AckSample {
                 acked: mss,
-                acked_to: start + segment * mss,
-                sent_to: start + (segment + count) * mss,
-                segments: Some(SegmentSample {
-                    rtt: Some(Span::from_millis(rtt_ms)),
-                    ..SegmentSample::default()
-                }),
-                ..AckSample::default()
+                ..observed(
+                    start + segment * mss,
+                    start + (segment + count) * mss,
+                    rtt_ms,
+                )
             });
         }
     }
@@ -268,6 +295,24 @@ mod tests {
         assert!((control.window() / basis - 0.875).abs() < 1e-3);
     }
 
+    /// Linux's `update_params` comes before the check whether the window limits sending.
+    #[test]
+    fn a_round_ends_while_the_window_is_not_used_but_not_in_recovery() {
+        let mut control = illinois(100);
+        control.on_ack(&observed(1, 1_000, 40));
+        close(control.alpha, 10.0);
+        let end = observed(1_001, 2_000, 80);
+        control.observe(&AckSample {
+            in_recovery: true,
+            ..end
+        });
+        assert_eq!((control.round_end, control.samples), (1_000, 1));
+        control.observe(&end);
+        assert_eq!((control.round_end, control.samples), (2_000, 0));
+        close(control.alpha, 0.3);
+        close(control.beta, 0.5);
+    }
+
     #[test]
     fn a_small_window_moves_as_renos() {
         let mut control = illinois(10);
@@ -290,5 +335,20 @@ mod tests {
         assert!((control.ssthresh() as f64 / basis - 0.875).abs() < 1e-3);
         close(control.alpha, 1.0);
         close(control.beta, 0.5);
+    }
+
+    /// Linux's `rtt_reset` begins a round at `snd_nxt`, so that Reno's values last until all data
+    /// sent before the timeout are acknowledged.
+    #[test]
+    fn a_timeout_begins_a_round_that_ends_with_all_that_was_sent() {
+        let mut control = illinois(100);
+        control.on_ack(&observed(1, 1_000, 40));
+        control.on_ack(&observed(500, 3_000, 40));
+        control.on_retransmission_timeout(None);
+        control.set_window(100.0 * control.window.mss());
+        control.on_ack(&observed(3_000, 4_000, 40));
+        close(control.alpha, 1.0);
+        control.on_ack(&observed(3_001, 4_000, 40));
+        close(control.alpha, 10.0);
     }
 }
