@@ -56,6 +56,7 @@ CASES = (
         '{ kind = "ns2_red", limit = "400kB", mean_packet = "1500B", '
         'adaptation = { kind = "floyd" } }',
     ),
+    Case("choke", '{ kind = "choke", limit = "1000p" }'),
     Case("blue", '{ kind = "blue", limit = "200p" }'),
     Case("fpq", '{ kind = "fpq", limit = "1000p" }'),
     Case("codel", '{ kind = "codel" }'),
