@@ -1,0 +1,179 @@
+use super::*;
+use crate::rig::Rig;
+use goodqueue_types::Ecn::{Capable0, Capable1, Experienced, NotCapable};
+
+fn dual(change: impl FnOnce(&mut DualPi2Config)) -> Rig<DualPi2> {
+    let mut config = DualPi2Config::linux(Limit::Packets(10_000));
+    change(&mut config);
+    Rig::new(&config)
+}
+
+/// Serves `packets` packets at once and returns the ECN field of each, which shows its queue.
+fn served(rig: &mut Rig<DualPi2>, packets: usize) -> Vec<Ecn> {
+    (0..packets)
+        .filter_map(|_| rig.dequeue())
+        .map(|packet| packet.ecn)
+        .collect()
+}
+
+#[test]
+fn the_ecn_field_decides_the_queue() {
+    let mut rig = dual(|_| ());
+    for ecn in [NotCapable, Capable0, Capable1, Experienced] {
+        rig.enqueue(1, 1500, ecn);
+    }
+    assert_eq!(rig.queue.low_latency.backlog().packets, 2);
+    assert_eq!(rig.queue.classic.backlog().packets, 2);
+}
+
+#[test]
+fn while_both_wait_the_classic_queue_gets_its_ten_percent_of_the_bytes() {
+    for (percent, sizes) in [(10, (1500, 1500)), (10, (500, 1500)), (50, (1500, 1500))] {
+        let mut rig = dual(|config| {
+            config.scheduler = DualScheduler::Weighted {
+                classic_percent: percent,
+            }
+        });
+        rig.enqueue(1000, sizes.0, NotCapable);
+        rig.enqueue(1000, sizes.1, Capable1);
+        let (mut classic, mut all) = (0, 0);
+        for ecn in served(&mut rig, 500) {
+            let size = u64::from(if ecn == NotCapable { sizes.0 } else { sizes.1 });
+            classic += if ecn == NotCapable { size } else { 0 };
+            all += size;
+        }
+        // The tolerance is two packets, for the phase of the first turns and of the last.
+        let expected = all * u64::from(percent) / 100;
+        assert!(classic.abs_diff(expected) <= 3000, "{classic} of {all}");
+    }
+}
+
+#[test]
+fn low_latency_starts_and_an_empty_link_forgets_the_credit() {
+    let mut rig = dual(|_| ());
+    rig.enqueue(3, 1500, NotCapable);
+    rig.enqueue(3, 1500, Capable1);
+    assert_eq!(served(&mut rig, 2), [Capable1, Capable1]);
+    while rig.dequeue().is_some() {}
+    assert_eq!(rig.queue.credit, -80 * 1514);
+}
+
+#[test]
+fn the_time_shifted_fifo_prefers_low_latency_by_its_shift() {
+    let mut rig = dual(|config| {
+        config.step = StepThreshold::Packets(100);
+        config.scheduler = DualScheduler::TimeShifted {
+            shift: Span::from_millis(30),
+        };
+    });
+    rig.enqueue(1, 100, NotCapable);
+    rig.at(Span::from_millis(30)).enqueue(1, 100, Capable1);
+    assert_eq!(served(&mut rig, 1), [Capable1]);
+    rig.at(Span::from_millis(31)).enqueue(1, 100, Capable1);
+    assert_eq!(served(&mut rig, 2), [NotCapable, Capable1]);
+}
+
+#[test]
+fn packets_that_waited_longer_than_the_step_are_marked() {
+    let mut rig = dual(|_| ());
+    rig.enqueue(3, 1500, Capable1);
+    rig.at(Span::from_millis(1));
+    assert_eq!(served(&mut rig, 1), [Capable1], "not above a millisecond");
+    rig.at(Span::from_micros(1001));
+    assert_eq!(served(&mut rig, 2), [Experienced, Experienced]);
+    assert_eq!(rig.marks(DropReason::Forced), 2);
+    let mut rig = dual(|config| config.step = StepThreshold::Packets(1));
+    rig.enqueue(3, 1500, Capable1);
+    assert_eq!(served(&mut rig, 3), [Experienced, Capable1, Capable1]);
+}
+
+/// In Linux 6.18, `apply_step` is set on arrival if `min_qlen_step` packets or more wait in the
+/// low-latency queue.
+#[test]
+fn the_step_spares_packets_that_found_few_waiting() {
+    let mut rig = dual(|config| config.least_backlog = 2);
+    rig.enqueue(4, 1500, Capable1);
+    rig.at(Span::from_millis(2));
+    let expected = [Capable1, Capable1, Experienced, Experienced];
+    assert_eq!(served(&mut rig, 4), expected);
+    // Packets in the classic queue do not count.
+    rig.enqueue(9, 1500, NotCapable);
+    rig.enqueue(1, 1500, Capable1);
+    rig.at(Span::from_millis(5));
+    assert_eq!(served(&mut rig, 1), [Capable1]);
+}
+
+/// Returns a queue whose probability has grown to its bound, with packets of both kinds
+/// waiting.
+fn overloaded(change: impl FnOnce(&mut DualPi2Config)) -> Rig<DualPi2> {
+    let mut rig = dual(change);
+    rig.enqueue(1000, 1500, Capable0);
+    rig.enqueue(1000, 1500, Capable1);
+    rig.at(Span::from_secs(10))
+        .call(|queue, _| queue.catch_up(Time::ZERO + Span::from_secs(10)));
+    rig
+}
+
+#[test]
+fn on_overload_all_are_dropped_or_the_queue_grows() {
+    let mut rig = overloaded(|_| ());
+    assert!((rig.queue.probability() - 1.0).abs() < 1e-12);
+    while rig.dequeue().is_some() {}
+    // All packets are dropped except the last two or so, which are too few for a queue.
+    assert!(rig.drops(DropReason::Early) >= 1990);
+    let mut rig = overloaded(|config| config.drop_overload = false);
+    assert!((rig.queue.probability() - 0.5).abs() < 1e-12);
+    let low_latency = served(&mut rig, 2000);
+    assert_eq!(
+        low_latency
+            .iter()
+            .filter(|ecn| **ecn == Experienced)
+            .count(),
+        rig.verdicts.len()
+    );
+    assert_eq!(rig.drops(DropReason::Early), 0, "marks only");
+}
+
+#[test]
+fn drops_happen_at_enqueue_or_at_dequeue() {
+    for drop_early in [false, true] {
+        let mut rig = overloaded(|config| config.drop_early = drop_early);
+        rig.enqueue(100, 1500, NotCapable);
+        assert_eq!(
+            rig.drops(DropReason::Early),
+            if drop_early { 100 } else { 0 }
+        );
+        rig.dequeue();
+        assert!(rig.drops(DropReason::Early) > 0);
+    }
+}
+
+#[test]
+fn with_few_bytes_waiting_nothing_is_hit() {
+    let mut rig = overloaded(|_| ());
+    while rig.waiting() > 0 {
+        rig.dequeue();
+    }
+    rig.verdicts.clear();
+    rig.enqueue(3, 1000, NotCapable);
+    assert_eq!(served(&mut rig, 3).len(), 3);
+    assert!(rig.queue.probability() > 0.9 && rig.verdicts.is_empty());
+}
+
+#[test]
+fn senseless_parameters_are_refused() {
+    let key = |change: fn(&mut DualPi2Config)| {
+        let mut config = DualPi2Config::linux(Limit::Packets(10_000));
+        change(&mut config);
+        config.check(1514).unwrap_err().key
+    };
+    assert_eq!(key(|config| config.limit = Limit::Bytes(1000)), "limit");
+    assert_eq!(key(|config| config.coupling = 0.0), "coupling_factor");
+    assert_eq!(key(|config| config.pi2.target = Span::ZERO), "target");
+    assert_eq!(
+        key(|config| config.scheduler = DualScheduler::Weighted {
+            classic_percent: 101
+        }),
+        "classic_protection"
+    );
+}
