@@ -212,7 +212,7 @@ fn a_hole_that_is_filled_late_was_lost_before_the_tapping_point() {
 fn two_tapping_points_show_the_queue_and_what_it_drops() {
     let mut capture = Capture::new(true);
     capture.open(10 * MS, 10 * MS);
-    // At 8 Mb/s a frame of 1040 bytes takes 1.04 ms. Ten arrive at once and two are dropped.
+    // A frame of 1040 bytes takes 1.04 ms at 8 Mb/s. Ten arrive at once and two are dropped.
     for number in 0..10 {
         capture.data(Tap::First, 30 * MS + i64::from(number), number);
     }
@@ -367,7 +367,7 @@ fn a_queue_that_never_empties_shows_its_rate_and_leaves_base_rtts_right() {
 fn acks_give_the_rate_of_a_link_that_is_mostly_idle() {
     let mut capture = Capture::new(false);
     capture.open(10 * MS, 10 * MS);
-    // At 8 Mb/s the link is busy for 52 ms of each second. Every second segment is acknowledged.
+    // The link is busy at 8 Mb/s for 52 ms of each second. Every second segment is acknowledged.
     for burst in 0..60_u32 {
         let time = 1000 * MS * (i64::from(burst) + 1);
         let first = 50 * burst;

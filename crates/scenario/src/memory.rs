@@ -258,7 +258,7 @@ fn packets_of(workload: &WorkloadConfig, duration: Span, packet: u128) -> Option
             bytes.map(|bytes| u128::from(bytes) / packet + 1)
         }
         WorkloadConfig::Session { .. } => Some(0),
-        // At most twice the mean number of datagrams can wait.
+        // The queue can hold at most twice the mean number of datagrams.
         datagrams => Some(most_waiting(datagrams, duration) / packet / 2),
     }
 }
