@@ -7,7 +7,8 @@
 //! probability.
 
 use super::config::{check_probability, check_thresholds};
-use super::tc::{IdleTable, red_wlog};
+use super::kernel::{Averaging, KernelRed};
+use super::tc::red_wlog;
 use crate::config::refuse_small_limit;
 use crate::keys::{BANDWIDTH, ECN, LIMIT, MEAN};
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
     Refusal,
 };
 use goodqueue_types::parameters::{Given, Key, Parameter, Parameters, fraction, integer, packets};
-use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, Time, parameters};
+use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, parameters};
 
 /// Most packets of the kernel's queue (`CHOKE_MAX_QUEUE`).
 const MOST: u32 = 131_071;
@@ -88,10 +89,17 @@ impl BuiltIn for ChokeConfig {
 }
 
 impl ChokeConfig {
-    /// Returns the exponent of the average's weight, which `tc` computes from the thresholds in
-    /// bytes.
-    fn wlog(&self) -> Option<u8> {
-        red_wlog(self.min.checked_mul(self.avpkt)?, self.burst, self.avpkt)
+    /// Returns the values of the average. `tc` computes its weight from the thresholds in bytes.
+    fn averaging(&self) -> Averaging {
+        let min_bytes = self.min.checked_mul(self.avpkt);
+        Averaging {
+            wlog: min_bytes.and_then(|min| red_wlog(min, self.burst, self.avpkt)),
+            burst: self.burst,
+            max: self.max,
+            unit: "packets",
+            avpkt: self.avpkt,
+            bandwidth: self.bandwidth,
+        }
     }
 
     /// Refuses numbers of packets that the kernel or `tc` does not accept.
@@ -144,74 +152,31 @@ impl Configuration for ChokeConfig {
         self.check_packets()?;
         check_thresholds(f64::from(self.min), f64::from(self.max))?;
         check_probability("probability", self.probability)?;
-        let Some(wlog) = self.wlog() else {
-            return Err(Refusal::new(
-                "burst",
-                format!("no weight lets a burst of {} packets pass", self.burst),
-                "write a burst above min, and packets of a usual size",
-            ));
-        };
-        // Fixed-point numbers must not overflow 32 bits (the kernel's `red_check_params`).
-        if u32::BITS - self.max.leading_zeros() + u32::from(wlog) > 32 {
-            return Err(Refusal::new(
-                "max",
-                format!("{} packets times 2^{wlog} pass 32 bits", self.max),
-                "write a smaller max or a smaller burst",
-            ));
-        }
-        if self.bandwidth == Rate(0) || IdleTable::new(wlog, self.avpkt, self.bandwidth).is_none() {
-            return Err(Refusal::new(
-                "bandwidth",
-                "the link is too slow for a table of idle times",
-                "write the link's rate, as in bandwidth = \"10Mbps\"",
-            ));
-        }
-        Ok(())
+        self.averaging()
+            .check("write a burst above min, and packets of a usual size".to_owned())
     }
 }
 
-/// State of `CHOKe`: a FIFO and an average in packets, in fixed point with `wlog` fraction bits.
+/// State of `CHOKe`: a FIFO and an average in packets.
 #[derive(Clone, Debug)]
 pub struct Choke {
     config: ChokeConfig,
-    wlog: u8,
-    idle_table: IdleTable,
+    red: KernelRed,
     waiting: Fifo,
     /// Probability per packet between the thresholds, in units of 2⁻³².
     step: u64,
-    average: u64,
-    /// Number of packets since `mark_at` was drawn. `None` up to `min` and above `max`.
-    count: Option<u64>,
-    /// Random product of the average's excess over `min` and `count` at which a packet is marked.
-    mark_at: u64,
-    idle_since: Option<Time>,
 }
 
 impl Choke {
     fn new(config: ChokeConfig) -> Self {
-        // Both values exist for a configuration that passed `check`.
-        let wlog = config.wlog().unwrap_or(31);
-        let idle_table = IdleTable::new(wlog, config.avpkt, config.bandwidth);
         let probability = libm::floor(config.probability * 4_294_967_296.0) as u64;
         let range = u64::from(config.max.saturating_sub(config.min)).max(1);
         Self {
             config,
-            wlog,
-            idle_table: idle_table.unwrap_or_default(),
+            red: KernelRed::new(&config.averaging()),
             waiting: Fifo::default(),
             step: (probability / range).max(1),
-            average: 0,
-            count: None,
-            mark_at: 0,
-            idle_since: Some(Time::ZERO),
         }
-    }
-
-    fn update_average(&mut self, now: Time) {
-        self.average = match self.idle_since.take() {
-            Some(since) => self.idle_table.decay(self.average, now - since),
-            None => self.average + self.waiting.backlog().packets - (self.average >> self.wlog),
-        };
     }
 
     /// Removes a packet drawn from the queue if it is of the arrival's flow.
@@ -228,41 +193,24 @@ impl Choke {
             .flatten()
     }
 
-    /// Draws a number uniformly below (max - min) / probability.
-    fn draw(&self, random: &mut RandomStream) -> u64 {
-        (random.bits() >> 32) / self.step
-    }
-
-    /// Returns true if RED chooses the arrival at random.
-    fn is_chosen(&mut self, random: &mut RandomStream) -> bool {
-        let count = self.count.map_or(0, |count| count + 1);
-        self.count = Some(count);
-        let above = (self.average >> self.wlog) - u64::from(self.config.min);
-        if count > 0 && above * count < self.mark_at {
-            return false;
-        }
-        if count > 0 {
-            self.count = Some(0);
-        }
-        self.mark_at = self.draw(random);
-        count > 0
-    }
-
     /// Returns the reason for which the arrival is to be marked or dropped, if it is.
     fn verdict(&mut self, random: &mut RandomStream) -> Option<DropReason> {
-        if self.average > u64::from(self.config.max) << self.wlog {
-            self.count = None;
+        if self.red.average > u64::from(self.config.max) << self.red.wlog {
+            self.red.count = None;
             return Some(DropReason::Forced);
         }
-        self.is_chosen(random).then_some(DropReason::Early)
+        let above = self.red.whole() - u64::from(self.config.min);
+        let chosen = self.red.is_chosen(above, self.step, random);
+        chosen.then_some(DropReason::Early)
     }
 }
 
 impl QueueDiscipline for Choke {
     fn enqueue(&mut self, context: &mut Context<'_>, mut packet: Packet) {
-        self.update_average(context.now);
-        if self.average <= u64::from(self.config.min) << self.wlog {
-            self.count = None;
+        let backlog = self.waiting.backlog().packets;
+        self.red.update(context.now, backlog);
+        if self.red.average <= u64::from(self.config.min) << self.red.wlog {
+            self.red.count = None;
         } else {
             if let Some(drawn) = self.matching(context, &packet) {
                 context.drop(drawn, DropReason::Early);
@@ -282,8 +230,8 @@ impl QueueDiscipline for Choke {
 
     fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let packet = self.waiting.pop(context);
-        if packet.is_none() && self.idle_since.is_none() {
-            self.idle_since = Some(context.now);
+        if packet.is_none() {
+            self.red.found_empty(context.now);
         }
         packet
     }
@@ -294,7 +242,7 @@ impl QueueDiscipline for Choke {
 
     /// Returns the average backlog in packets.
     fn average(&self) -> Option<f64> {
-        Some(self.average as f64 / libm::exp2(f64::from(self.wlog)))
+        Some(self.red.mean())
     }
 
     fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
@@ -334,11 +282,11 @@ mod tests {
     fn filled(config: ChokeConfig, average: u64) -> Rig<Choke> {
         let mut rig = Rig::new(&config);
         for _ in 0..40 {
-            rig.queue.average = 0;
+            rig.queue.red.average = 0;
             offer(&mut rig, 0);
         }
         assert_eq!(rig.waiting(), 40);
-        rig.queue.average = average << rig.queue.wlog;
+        rig.queue.red.average = average << rig.queue.red.wlog;
         rig
     }
 
@@ -382,11 +330,11 @@ mod tests {
         let mut matched = 0;
         let mut rig = filled(config(), 30);
         for _ in 0..10 {
-            rig.queue.average = 0;
+            rig.queue.red.average = 0;
             offer(&mut rig, 1);
         }
         for _ in 0..trials {
-            rig.queue.average = 30 << rig.queue.wlog;
+            rig.queue.red.average = 30 << rig.queue.red.wlog;
             // A clone, so that the shares stay 40 and 10 of 50.
             let before = rig.queue.clone();
             let drops = rig.verdicts.len();
@@ -429,7 +377,7 @@ mod tests {
         let mut rig = filled(config(), 30);
         let before = rig.waiting();
         for _ in 0..20_000 {
-            rig.queue.average = 30 << rig.queue.wlog;
+            rig.queue.red.average = 30 << rig.queue.red.wlog;
             let waiting = rig.queue.waiting.clone();
             offer(&mut rig, 1);
             rig.queue.waiting = waiting;

@@ -1,7 +1,8 @@
 //! RED in Linux's fixed-point arithmetic (`net/sched/sch_red.c`, `include/net/red.h`).
 
 use super::config::{check_probability, check_thresholds};
-use super::tc::{IdleTable, red_wlog};
+use super::kernel::{Averaging, KernelRed};
+use super::tc::red_wlog;
 use crate::config::refuse_small_limit;
 use crate::keys::{BANDWIDTH, ECN, LIMIT, MEAN};
 use crate::{
@@ -104,6 +105,19 @@ impl LinuxRedConfig {
     }
 }
 
+impl LinuxRedConfig {
+    fn averaging(&self) -> Averaging {
+        Averaging {
+            wlog: red_wlog(self.min, self.burst, self.avpkt),
+            burst: self.burst,
+            max: self.max,
+            unit: "bytes",
+            avpkt: self.avpkt,
+            bandwidth: self.bandwidth,
+        }
+    }
+}
+
 /// Returns the bytes between the thresholds.
 fn range(config: &LinuxRedConfig) -> u64 {
     u64::from(config.max.saturating_sub(config.min)).max(1)
@@ -140,13 +154,6 @@ impl Configuration for LinuxRedConfig {
                 "write the mean size of a packet, as in avpkt = \"1500B\"",
             ));
         }
-        if self.bandwidth.0 == 0 {
-            return Err(Refusal::new(
-                "bandwidth",
-                "a link that sends nothing",
-                "write the link's rate, as in bandwidth = \"10Mbps\"",
-            ));
-        }
         if self.min < self.avpkt {
             let (min, avpkt) = (self.min, self.avpkt);
             return Err(Refusal::new(
@@ -155,51 +162,22 @@ impl Configuration for LinuxRedConfig {
                 "write several times avpkt",
             ));
         }
-        let Some(wlog) = red_wlog(self.min, self.burst, self.avpkt) else {
-            let least = 1 + self.min / self.avpkt;
-            return Err(Refusal::new(
-                "burst",
-                format!("no weight lets a burst of {} packets pass", self.burst),
-                format!("write a burst of {least} packets or a few more"),
-            ));
-        };
-        // Fixed-point numbers must not overflow 32 bits (the kernel's `red_check_params`).
-        if u32::BITS - self.max.leading_zeros() + u32::from(wlog) > 32 {
-            return Err(Refusal::new(
-                "max",
-                format!("{} bytes times 2^{wlog} pass 32 bits", self.max),
-                "write a smaller max or a smaller burst",
-            ));
-        }
-        if IdleTable::new(wlog, self.avpkt, self.bandwidth).is_none() {
-            return Err(Refusal::new(
-                "bandwidth",
-                "the link is too slow for a table of idle times",
-                "write the link's rate, as in bandwidth = \"10Mbps\"",
-            ));
-        }
-        Ok(())
+        let least = 1 + self.min / self.avpkt;
+        self.averaging()
+            .check(format!("write a burst of {least} packets or a few more"))
     }
 }
 
-/// State of Linux `red`: a byte FIFO and an average in fixed point with `wlog` fraction bits.
+/// State of Linux `red`: a FIFO and an average in bytes.
 #[derive(Clone, Debug)]
 pub struct LinuxRed {
     config: LinuxRedConfig,
-    wlog: u8,
-    idle_table: IdleTable,
+    red: KernelRed,
     waiting: Fifo,
     /// Probability at `max`, in units of 2⁻³².
     max_probability: u64,
     /// Probability per byte between the thresholds, in units of 2⁻³².
     step: u64,
-    /// Average backlog in bytes, shifted left by `wlog`.
-    average: u64,
-    /// Number of packets since `mark_at` was drawn. `None` below `min` and above `max`.
-    count: Option<u64>,
-    /// Random product of the average's excess over `min` and `count` at which a packet is marked.
-    mark_at: u64,
-    idle_since: Option<Time>,
     next_adaptation: Time,
 }
 
@@ -213,77 +191,45 @@ enum Action {
 
 impl LinuxRed {
     fn new(config: LinuxRedConfig) -> Self {
-        // Both values exist for a configuration that passed `check`.
-        let wlog = red_wlog(config.min, config.burst, config.avpkt).unwrap_or(31);
-        let idle_table = IdleTable::new(wlog, config.avpkt, config.bandwidth);
         let max_probability = libm::floor(config.probability * 4_294_967_296.0) as u64;
         Self {
             config,
-            wlog,
-            idle_table: idle_table.unwrap_or_default(),
+            red: KernelRed::new(&config.averaging()),
             waiting: Fifo::default(),
             max_probability,
             step: (max_probability / range(&config)).max(1),
-            average: 0,
-            count: None,
-            mark_at: 0,
-            idle_since: Some(Time::ZERO),
             next_adaptation: Time::ZERO + ADAPTATION_INTERVAL,
         }
     }
 
     /// Returns the average backlog in bytes.
     pub fn average_bytes(&self) -> f64 {
-        self.average as f64 / libm::exp2(f64::from(self.wlog))
-    }
-
-    fn update_average(&mut self, now: Time) {
-        self.average = match self.idle_since.take() {
-            Some(since) => self.idle_table.decay(self.average, now - since),
-            None => self.average + self.waiting.backlog().bytes - (self.average >> self.wlog),
-        };
+        self.red.mean()
     }
 
     fn action(&mut self, random: &mut RandomStream) -> Action {
-        let bytes = self.average >> self.wlog;
-        let min = u64::from(self.config.min);
-        if self.average < min << self.wlog {
-            self.count = None;
+        let (bytes, min) = (self.red.whole(), u64::from(self.config.min));
+        if self.red.average < min << self.red.wlog {
+            self.red.count = None;
             return Action::Pass;
         }
         if bytes >= u64::from(self.config.max) {
-            self.count = None;
+            self.red.count = None;
             return Action::Forced;
         }
-        let count = self.count.map_or(0, |count| count + 1);
-        self.count = Some(count);
-        if count == 0 {
-            self.mark_at = self.draw(random);
-        } else if (bytes - min) * count >= self.mark_at {
-            self.count = Some(0);
-            self.mark_at = self.draw(random);
-            return Action::Early;
+        if self.red.is_chosen(bytes - min, self.step, random) {
+            Action::Early
+        } else {
+            Action::Pass
         }
-        Action::Pass
-    }
-
-    /// Draws a number uniformly below (max - min) / probability.
-    fn draw(&self, random: &mut RandomStream) -> u64 {
-        (random.bits() >> 32) / self.step
     }
 
     /// Makes the adaptations that the kernel's timer would have made every 500 ms since the last
     /// call.
     fn adapt_until(&mut self, now: Time) {
         while self.config.adaptive && self.next_adaptation <= now {
-            let average = match self.idle_since {
-                Some(since) => {
-                    let idle = self.next_adaptation.saturating_since(since);
-                    self.idle_table.decay(self.average, idle)
-                }
-                None => self.average,
-            };
-            self.adapt(average >> self.wlog);
+            let average = self.red.average_at(self.next_adaptation);
+            self.adapt(average >> self.red.wlog);
             self.next_adaptation += ADAPTATION_INTERVAL;
         }
     }
@@ -321,7 +267,8 @@ impl LinuxRed {
 impl QueueDiscipline for LinuxRed {
     fn enqueue(&mut self, context: &mut Context<'_>, mut packet: Packet) {
         self.adapt_until(context.now);
-        self.update_average(context.now);
+        let backlog = self.waiting.backlog().bytes;
+        self.red.update(context.now, backlog);
         let action = self.action(context.random);
         if !self.marks_or_lets_pass(context, &mut packet, action) {
             let reason = match action {
@@ -338,8 +285,8 @@ impl QueueDiscipline for LinuxRed {
     fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         self.adapt_until(context.now);
         let packet = self.waiting.pop(context);
-        if packet.is_none() && self.idle_since.is_none() {
-            self.idle_since = Some(context.now);
+        if packet.is_none() {
+            self.red.found_empty(context.now);
         }
         packet
     }
@@ -381,7 +328,7 @@ mod tests {
     /// Returns a queue whose average is `bytes` bytes.
     fn at_average(config: LinuxRedConfig, bytes: u64) -> LinuxRed {
         let mut queue = LinuxRed::new(config);
-        queue.average = bytes << queue.wlog;
+        queue.red.average = bytes << queue.red.wlog;
         queue
     }
 
@@ -410,7 +357,7 @@ mod tests {
         rig.enqueue(3, 1000, Ecn::NotCapable);
         // The link is idle until the first arrival. The next two find 1000 and 2000 bytes.
         let scaled = 1000 + 2000 - (1000 >> 5);
-        assert_eq!(rig.queue.average, scaled);
+        assert_eq!(rig.queue.red.average, scaled);
         assert_eq!(rig.queue.average(), Some(scaled as f64 / 32.0));
     }
 
@@ -430,8 +377,8 @@ mod tests {
         for (index, bytes) in [(0, 60_000), (2, 90_000)] {
             let mut rig = Rig::new(&config);
             rig.queue = at_average(config, bytes);
-            rig.queue.idle_since = None;
-            (rig.queue.count, rig.queue.mark_at) = (Some(0), 0);
+            rig.queue.red.idle_since = None;
+            (rig.queue.red.count, rig.queue.red.mark_at) = (Some(0), 0);
             // The average stays constant with this backlog.
             rig.call(|queue, context| {
                 let packet = Packet {
@@ -479,16 +426,16 @@ mod tests {
             ..BASE
         };
         let mut queue = at_average(config, 70_000);
-        queue.idle_since = None;
+        queue.red.idle_since = None;
         assert_eq!(queue.max_probability, 85_899_345);
         queue.adapt_until(Time::ZERO + Span::from_millis(499));
         assert_eq!(queue.max_probability, 85_899_345);
         queue.adapt_until(Time::ZERO + Span::from_millis(500));
         assert_eq!(queue.max_probability, 85_899_345 + 21_474_836);
-        queue.average = 53_000 << queue.wlog;
+        queue.red.average = 53_000 << queue.red.wlog;
         queue.adapt_until(Time::ZERO + Span::from_millis(1000));
         assert_eq!(queue.max_probability, 10_737_418 * 9);
-        queue.average = 60_000 << queue.wlog;
+        queue.red.average = 60_000 << queue.red.wlog;
         queue.adapt_until(Time::ZERO + Span::from_secs(100));
         assert_eq!(queue.max_probability, 10_737_418 * 9);
         assert_eq!(queue.step, (96_636_762 + 30_000) / 60_000);

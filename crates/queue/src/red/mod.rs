@@ -2,6 +2,7 @@
 
 mod choke;
 mod config;
+mod kernel;
 mod law;
 mod linux;
 mod tc;
