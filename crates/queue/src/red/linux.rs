@@ -43,7 +43,7 @@ parameters! {
         ecn: bool = false => ECN;
         /// Above `max` drop ECN-capable packets, too.
         harddrop: bool = false => flag().tc("harddrop").example("true");
-        /// Let packets that are not ECN-capable pass; with `ecn` only.
+        /// Let packets that are not ECN-capable pass, if `ecn` is set.
         nodrop: bool = false => flag().tc("nodrop").example("true");
     }
 }
