@@ -305,10 +305,5 @@ def _size(values: Sequence[float]) -> float:
 
 def _plain(one: Sample) -> dict[str, object]:
     """Returns a sample as a dictionary for JSON; the ends of an infinite interval are None."""
-    ends = math.isfinite(one.interval.half_width)
-    return {
-        "mean": one.interval.mean,
-        "low": one.interval.low if ends else None,
-        "high": one.interval.high if ends else None,
-        "values": list(one.values),
-    }
+    low, high = one.interval.ends
+    return {"mean": one.interval.mean, "low": low, "high": high, "values": list(one.values)}
