@@ -11,7 +11,16 @@ from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_wrote
 from goodqueue.core.outdir import check_file
 from goodqueue.errors import RequestError
-from goodqueue.output.terminal import MISSING, goes_on, print_json, progress, stderr, stdout, table
+from goodqueue.output.terminal import (
+    MISSING,
+    goes_on,
+    print_json,
+    progress,
+    say,
+    stderr,
+    stdout,
+    table,
+)
 from goodqueue.papers.cells import Cell, Finding, Reproduction, Verdict, remarks
 from goodqueue.papers.experiment import Experiment, experiment, experiments, paper, papers
 from goodqueue.papers.table import TableExperiment
@@ -153,7 +162,7 @@ def write_traces(  # noqa: PLR0913 - which table, which cells, and where to
         written.append({"cell": said, "directory": str(folder), "files": files})
         if not json:
             stdout().print(said, markup=False)
-            stdout().print(f"in {folder}: {', '.join(files)}", soft_wrap=True, markup=False)
+            say(f"in {folder}: {', '.join(files)}")
     if json:
         print_json({"schema_version": 1, "cells": written})
     return 0
@@ -189,7 +198,7 @@ def _runner(request: ReproduceRequest, titles: Sequence[str]) -> Iterator[Any]:
 def print_reproduction(one: Experiment, done: Reproduction) -> None:
     """Prints a small table for each quantity, and the known reasons of mismatches."""
     console = stdout()
-    console.print(f"[bold]{one.paper} {one.name}[/]: {one.title}", soft_wrap=True)
+    say(f"[bold]{one.paper} {one.name}[/]: {one.title}", markup=True)
     for sentence in done.sentences:
         console.print(sentence, markup=False)
     figures = [cell for cell in done.cells if cell.finding is None]
@@ -198,7 +207,7 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
         console.print()
         console.print(_table(quantity, list(cells)))
     for text, cells in groupby(concluded, key=lambda cell: cell.quantity):
-        console.print(f"\n{text}", soft_wrap=True, markup=False)
+        say("", text)
         console.print(_conclusion(list(cells)))
     if any(cell.published is None and cell.verdict for cell in figures):
         console.print(CLAIMS, markup=False)

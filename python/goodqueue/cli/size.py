@@ -168,7 +168,7 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
     else:
         print_rest(answer)
         if out is not None:
-            print_written(stdout(), out)
+            print_written(out)
     return _exit_code(answer)
 
 

@@ -10,7 +10,7 @@ from goodqueue.cli.exits import EXIT_DAMAGED
 from goodqueue.cli.studies.draw import check_draw, draw_results
 from goodqueue.core.outdir import check_apart, check_file, whole_file
 from goodqueue.errors import RequestError
-from goodqueue.output.terminal import counted, plain, print_json, quantity, stdout, table
+from goodqueue.output.terminal import counted, plain, print_json, quantity, say, stdout, table
 from goodqueue.study.record.store import Store
 from goodqueue.study.results import Results
 
@@ -100,7 +100,7 @@ def _draw(results: Results, request: ResultsRequest, draw: DrawRequest) -> int:
     if request.json:
         print_json({"picture": str(draw.file), "caption": caption})
     else:
-        stdout().print(f"picture: {draw.file}", markup=False, soft_wrap=True)
+        say(f"picture: {draw.file}")
         stdout().print(caption, markup=False)
     return 0
 
@@ -122,8 +122,7 @@ def _inspect(folder: Path, request: ResultsRequest) -> int:
         facts = {"rows": found.rows, "tables": found.tables, "format": found.format}
         print_json({**facts, "damage": faults, "repaired": request.repair})
     else:
-        for line in _inspection(folder, found, repaired=request.repair):
-            stdout().print(line, markup=False, soft_wrap=True)
+        say(*_inspection(folder, found, repaired=request.repair))
     return EXIT_DAMAGED if found.faults and not request.repair else 0
 
 
