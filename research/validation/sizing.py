@@ -18,7 +18,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
-from goodqueue.sizing.answer import work_out as size
+from goodqueue.sizing.answer.effort import Effort
 from goodqueue.sizing.answer.work_out import first_reach, last_reach, targets
 from goodqueue.sizing.link import Link, as_in_theory
 from goodqueue.sizing.rules.bscl import bscl
@@ -133,7 +133,7 @@ def check(number: int, link: Link, store: Store) -> Checked | None:
     helped, hurt = targets(link)
     last = last_reach(link, laboratory)
     answer = smallest(
-        searched, helped, hurt, reach=(min(first, last), last), most_replicates=size.MOST_REPLICATES
+        searched, helped, hurt, reach=(min(first, last), last), most_replicates=Effort().replicates
     )
     fresh = Laboratory(runner, LinkTrial(), FRESH_SEED)
     fresh.take_length_of(laboratory)

@@ -299,14 +299,14 @@ def size(  # noqa: PLR0913
     Loss and delay can be bounded too. Every published rule is judged and simulated for comparison;
     docs/sizing.md explains how.
     """
+    from goodqueue import _core
     from goodqueue.cli.capture import Capture
     from goodqueue.cli.size import File, Output, size_capture, size_described, size_file
     from goodqueue.runs.engines import choice_of
-    from goodqueue.sizing.answer.work_out import MOST_REPLICATES, QUEUES
-    from goodqueue.sizing.api import Effort
+    from goodqueue.sizing.answer.effort import MOST_REPLICATES, QUEUES, Effort
     from goodqueue.sizing.known import Known
     from goodqueue.sizing.question import Bounds, Question
-    from goodqueue.sizing.search.budget import BUDGET_S, parse_budget
+    from goodqueue.sizing.search.budget import BUDGET_S
 
     known_besides = Known(synchronization, loss_burst, effective_rtt, ack_every, byte_counting)
     of_capture = typed(context, "--from", "--after")
@@ -339,7 +339,7 @@ def size(  # noqa: PLR0913
         queues=queues if aqm is None else tuple(dict.fromkeys(aqm)),
         changes=not only,
         rules=not only,
-        budget_s=BUDGET_S if budget is None else parse_budget(budget),
+        budget_s=BUDGET_S if budget is None else _core.parse_span("--budget", budget),
         jobs=jobs,
         store=store,
         memory=memory,
