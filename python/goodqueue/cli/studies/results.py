@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.cli.exits import EXIT_DAMAGED
 from goodqueue.cli.studies.draw import check_draw, draw_results
+from goodqueue.core.columns import distinct_ends
 from goodqueue.core.outdir import check_apart, check_file, whole_file
 from goodqueue.errors import RequestError
 from goodqueue.output.terminal import counted, plain, print_json, quantity, say, stdout, table
@@ -239,20 +240,9 @@ PRINTED = re.compile("_(bps|bytes|s)$")
 
 def _short(axes: list[str]) -> dict[str, str]:
     """Returns unique ends of the axes' paths, as short as possible, without units."""
-
-    def end(path: str, parts: int) -> str:
-        return ".".join(path.split(".")[-parts:])
-
-    paths = [PRINTED.sub("", axis) for axis in axes]
-    short = {}
-    for axis, path in zip(axes, paths, strict=True):
-        ends = (
-            end(path, parts)
-            for parts in range(1, path.count(".") + 2)
-            if [end(other, parts) for other in paths].count(end(path, parts)) == 1
-        )
-        short[axis] = next(ends, axis)
-    return short
+    paths = {axis: PRINTED.sub("", axis) for axis in axes}
+    ends = distinct_ends(list(paths.values()))
+    return {axis: ends.get(path, axis) for axis, path in paths.items()}
 
 
 def _cell(name: str, value: object) -> str:
