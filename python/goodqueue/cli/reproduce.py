@@ -21,7 +21,7 @@ from goodqueue.output.terminal import (
     stdout,
     table,
 )
-from goodqueue.papers.cells import Cell, Finding, Reproduction, Verdict, remarks
+from goodqueue.papers.cells import GRADES, Cell, Finding, Reproduction, Verdict, remarks
 from goodqueue.papers.experiment import Experiment, experiment, experiments, paper, papers
 from goodqueue.papers.table import TableExperiment
 from goodqueue.papers.tally import LEGEND, controls, of_all, once, tally
@@ -33,16 +33,7 @@ if TYPE_CHECKING:
     from goodqueue.papers.tally import Control
     from goodqueue.study.runner import Runner
 
-COLOURS: dict[Verdict | Finding, str] = {
-    Verdict.MATCHES: "green",
-    Verdict.SHAPE: "yellow",
-    Verdict.NOT: "red",
-    Finding.HOLDS: "green",
-    Finding.UNDECIDED: "yellow",
-    Finding.UNREPRODUCED: "red",
-    Finding.CONTRADICTED: "red",
-    Finding.ELSEWHERE: "red",
-}
+COLOURS = {"matches": "green", "shape": "yellow", "not": "red"}
 
 CONTROLS = "Controls: deliberately wrong models"
 CONTROL_HEADS = (
@@ -208,7 +199,7 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
         console.print(_table(quantity, list(cells)))
     for text, cells in groupby(concluded, key=lambda cell: cell.quantity):
         say("", text)
-        console.print(_conclusion(list(cells)))
+        console.print(_cells_table("", list(cells)))
     if any(cell.published is None and cell.verdict for cell in figures):
         console.print(CLAIMS, markup=False)
     console.print(f"cells: {tally(done.cells).text() or 'nothing to match'}", markup=False)
@@ -220,30 +211,18 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
 
 
 def _table(quantity: tuple[str, str], cells: Sequence[Cell]) -> object:
-    first = cells[0]
-    headers = [*first.row, "paper", "ours", first.interval_of]
-    headers += [beside.label for beside in first.beside]
-    headers += [*first.variants, *(["asked"] if first.asked else []), "verdict"]
-    lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
     label, unit = quantity
-    title = f"{label}, {unit}" if unit else label
-    return table(title, headers, lines, [*first.row, "paper", "ours", "verdict"])
+    return _cells_table(f"{label}, {unit}" if unit else label, cells)
 
 
-def _conclusion(cells: Sequence[Cell]) -> object:
-    lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
-    headers = [*cells[0].row, "paper", "ours", cells[0].interval_of, "verdict"]
-    return table("", headers, lines, [*cells[0].row, "paper", "ours", "verdict"])
+def _cells_table(title: str, cells: Sequence[Cell]) -> object:
+    lines = [[*cell.row.values(), *cell.texts, _coloured(cell.verdict)] for cell in cells]
+    return table(title, cells[0].heads, lines, [*cells[0].row, "paper", "ours", "verdict"])
 
 
-def _texts(cell: Cell) -> list[str]:
-    ours = cell.ours
-    texts = [cell.published or MISSING, f"{ours.mean:.{cell.digits}f}", ours.text(cell.digits)]
-    texts += [beside.spread.text(cell.digits) for beside in cell.beside]
-    texts += [spread.text(cell.digits) for spread in cell.variants.values()]
-    texts += [cell.asked] if cell.asked else []
-    verdict = cell.verdict
-    return [*texts, f"[{COLOURS[verdict]}]{verdict}[/]" if verdict is not None else ""]
+def _coloured(verdict: Verdict | Finding | None) -> str:
+    colour = COLOURS[GRADES.get(verdict, "not")] if verdict else ""
+    return f"[{colour}]{verdict}[/]" if verdict else ""
 
 
 def _rows(cells: Sequence[Cell]) -> str:

@@ -39,6 +39,14 @@ class Finding(StrEnum):
     ELSEWHERE = "fails elsewhere"
 
 
+GRADES: dict[Verdict | Finding, str] = {
+    Verdict.MATCHES: "matches",
+    Verdict.SHAPE: "shape",
+    Finding.HOLDS: "matches",
+    Finding.UNDECIDED: "shape",
+}
+"""Class of a verdict on the HTML page, which also sets its colour; `not` for all others."""
+
 WEAK = "a match with an interval wider than half of our mean, which says little"
 
 
@@ -225,6 +233,22 @@ class Cell:
     def interval_of(self) -> str:
         """Heading of the column that shows the ends of `ours`."""
         return "one run lies in" if self.finding is None else "95 % interval"
+
+    @property
+    def heads(self) -> list[str]:
+        """Headings of its columns in a table: the key columns, those of `texts`, the verdict."""
+        asked = ["asked"] if self.asked else []
+        others = [*(one.label for one in self.beside), *self.variants, *asked]
+        return [*self.row, "paper", "ours", self.interval_of, *others, "verdict"]
+
+    @property
+    def texts(self) -> list[str]:
+        """The published figure, ours, its interval, and the figures beside it, for a table."""
+        ours = self.ours
+        spreads = [ours, *(one.spread for one in self.beside), *self.variants.values()]
+        texts = [self.published or "-", f"{ours.mean:.{self.digits}f}"]
+        texts += [spread.text(self.digits) for spread in spreads]
+        return [*texts, *([self.asked] if self.asked else [])]
 
     @property
     def weak(self) -> bool:
