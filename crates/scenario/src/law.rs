@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_says_what_is_wrong_with_it_and_where() {
+    fn a_mistake_in_a_file_of_a_law_is_reported_with_its_line() {
         let error = |text: &str| parse(text.as_bytes(), &SIZES).unwrap_err();
         let header = error("size_kb,share\n1,1\n");
         assert_eq!(header.line, Some(1));

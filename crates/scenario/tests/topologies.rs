@@ -430,7 +430,7 @@ fn mistakes_of_stars_and_trees_are_located_at_their_tables() {
 /// the ratio of the frames, data to ACK. Where k is above the segments that one ACK is for, d,
 /// and no ACK is lost, the way there carries d/k of its rate.
 #[test]
-fn the_way_back_of_an_asymmetric_link_limits_the_way_there() {
+fn a_slow_reverse_link_limits_the_forward_direction() {
     let utilization = |back: &str, ack_every: u32| {
         let text = format!(
             "schema_version = 1

@@ -232,7 +232,7 @@ fn a_held_packet_announces_its_release() {
 }
 
 #[test]
-fn at_ingress_drops_slow_the_sender_down_as_well() {
+fn drops_at_ingress_reduce_the_shaped_rate() {
     let config = |ingress| CakeConfig {
         ingress,
         ..CakeConfig::linux(Some(MEGABITS_10))

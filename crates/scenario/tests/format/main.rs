@@ -368,7 +368,7 @@ fn the_defaults_are_the_documented_ones() {
 }
 
 #[test]
-fn values_with_units_mean_what_they_say() {
+fn values_with_units_are_converted_exactly() {
     let spans = [
         ("1ps", 1),
         ("1.5ns", 1_500),
