@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn no_sequence_of_frames_books_more_than_there_is() {
+    fn no_sequence_of_frames_books_more_than_the_capacity() {
         let mut random = goodqueue_types::RandomStream::new(1, "test", 0);
         for sharing in [
             Sharing::Complete,

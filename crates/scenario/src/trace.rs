@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_come_with_units_in_the_cells_or_in_the_first_line() {
+    fn units_of_rates_are_in_the_cells_or_in_the_first_line() {
         let expected = vec![
             (Span::ZERO, Rate(10_000_000)),
             (Span::from_millis(1_500), Rate(0)),

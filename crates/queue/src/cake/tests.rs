@@ -255,7 +255,7 @@ fn drops_at_ingress_reduce_the_shaped_rate() {
 }
 
 #[test]
-fn the_fattest_queue_of_all_tins_gives_way() {
+fn the_longest_queue_of_all_tins_is_dropped_from() {
     let mut rig = Rig::new(&CakeConfig {
         memory_limit: Some(10 * 2304),
         ..CakeConfig::linux(None)

@@ -40,7 +40,7 @@ fn without_delay_all_leave_in_order() {
 }
 
 #[test]
-fn drops_come_when_ns3_has_them() {
+fn drops_have_the_times_of_ns3() {
     let mut rig = ns3(false, None);
     rig.enqueue(20, 1000, NotCapable);
     rig.at(FIRST).dequeue();
