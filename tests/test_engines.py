@@ -54,10 +54,7 @@ FAST = ["size", "--rate", "10Gbps", "--rtt", "100ms", "--flows", "100", "--contr
 """A link of which one replicate has a hundred million packets."""
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of other tests, or of the user, are not those of a test."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def asked(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:

@@ -38,10 +38,7 @@ LARGE = ["size", "--rate", "1Gbps", "--rtt", "10ms..120ms", "--flows", "300", "-
 UTILIZATION = Target("utilization", 0.98, at_least=True)
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives each test its own cache, without runs of other tests or of the user."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def asked(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:

@@ -65,10 +65,7 @@ initial_ssthresh = "75kB"
 ONLY_SEARCH = Effort(replicates=24, changes=False, queues=())
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives each test its own cache, without runs of other tests or of the user."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def trial_of(text: str, asked: Asked = Asked(), **changes: str) -> FileTrial:  # noqa: B008

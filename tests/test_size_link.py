@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 SMALL = ["size", "--rate", "2Mbps", "--rtt", "40ms", "--flows", "1"]
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives each test its own cache, without runs of other tests or of the user."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def answered(capsys: pytest.CaptureFixture[str], *flags: str) -> tuple[int, dict[str, Any]]:
