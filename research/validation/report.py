@@ -11,7 +11,7 @@ from goodqueue._core import version
 from research.validation.cases import METRICS
 from research.validation.compare import estimate
 from research.validation.reading import INTRODUCTION, READING
-from research.validation.simulators import ns2_arguments, ns2_version, overrides
+from research.validation.simulators import ns2_arguments, overrides, package_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -64,8 +64,9 @@ def verdict(comparisons: Iterable[Comparison]) -> list[str]:
 
 def _setting(seeds: range) -> str:
     today = datetime.now(tz=UTC).date().isoformat()
+    ns2 = package_version("ns2")
     return (
-        f"goodqueue {version()}; ns-2 {ns2_version()} (Debian package `ns2`); {today}; seeds "
+        f"goodqueue {version()}; ns-2 {ns2} (Debian package `ns2`); {today}; seeds "
         f"{seeds[0]} to {seeds[-1]} of each simulator. Written by `make validate`.\n"
     )
 
