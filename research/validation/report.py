@@ -132,8 +132,8 @@ def _commands(comparisons: Iterable[Comparison]) -> str:
     settings = overrides(case, "Reno", "rfc")
     sets = " ".join(f"--set {key}={value}" for key, value in settings.items())
     return (
-        "### Commands\n\nFor the first seed; `tcp=Newreno`, `Reno` or `Tahoe` is another agent of\n"
-        f"ns-2. Ours change by settings such as `{sets}`.\n\n"
+        "### Commands\n\nThese commands run the first seed. `tcp=Newreno`, `Reno` or `Tahoe` "
+        f"selects another agent of\nns-2, and settings such as `{sets}` change ours.\n\n"
         "```sh\n" + "\n".join(lines) + "\n```\n"
     )
 
