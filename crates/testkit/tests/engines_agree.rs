@@ -27,14 +27,14 @@ proptest! {
     })]
 
     #[test]
-    fn packet_for_packet(network in networks()) {
+    fn engines_agree_packet_for_packet(network in networks()) {
         let (fast, reference) = (run(&network), run_reference(&network));
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }
 
     /// The engines also agree if links feed each other in circles.
     #[test]
-    fn packet_for_packet_around_rings(network in graphs()) {
+    fn engines_agree_packet_for_packet_around_rings(network in graphs()) {
         let (fast, reference) = (run(&network), run_reference(&network));
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }

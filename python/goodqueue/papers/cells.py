@@ -116,7 +116,7 @@ class Spread:
         return cls(fmean(values), min(values), max(values), error, tuple(values))
 
     def explains(self, printed: str, tolerance: float = 0.0) -> bool:
-        """Returns True if a value in the interval, rounded or cut to its digits, reads as printed.
+        """Returns True if a value in the interval gives the printed one by rounding or cutting.
 
         Args:
             printed: the published figure, as printed.
@@ -257,10 +257,10 @@ class Cell:
         return self.verdict is Verdict.MATCHES and width > abs(self.ours.mean) / 2
 
     def controlled(self, name: str) -> Cell:
-        """Returns the cell with the figure of a control, a model that is wrong on purpose, as ours.
+        """Returns the cell with the figure of a control in place of ours.
 
-        The shape is not tested for a control: its figure matches, matches weakly, or does not
-        match.
+        A control is a model that is wrong on purpose. Its shape is not tested: its figure matches,
+        matches weakly, or does not match.
         """
         return replace(self, ours=self.controls[name], shape=None, controls={})
 
