@@ -30,7 +30,7 @@ from goodqueue.sizing.rules import (
     window_decrease,
 )
 from goodqueue.sizing.rules.rule import Advice, loss_rate
-from goodqueue.sizing.smoothing.formula import friendly_increase, smoothing_packets
+from goodqueue.sizing.smoothing.formula import smoothing_packets
 from research.validation import linux_deep, linux_recording
 
 TABLE_1 = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005" / "table1.csv"
@@ -247,11 +247,9 @@ def test_fluid_models() -> None:
 
 
 def test_smoothing() -> None:
-    assert smoothing_packets(50, 1, 0.5) == pytest.approx(138.9, abs=0.05)
     assert smoothing_packets(50, 0.2, 1 / 8) == pytest.approx(27.8, abs=0.05)
-    assert friendly_increase(1 / 8) == pytest.approx(0.2)
-    # With the friendly increase it is a (R T)^2 / 18.
-    assert smoothing_packets(50, friendly_increase(0.5), 0.5) == pytest.approx(2500 / 18)
+    # With the friendly increase 3b/(2 - b), which is 1 for a half, it is a (R T)^2 / 18.
+    assert smoothing_packets(50, 1, 0.5) == pytest.approx(2500 / 18)
 
 
 def recorded_behind_deep_buffers() -> list[linux_recording.Recording]:
