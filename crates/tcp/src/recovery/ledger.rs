@@ -322,6 +322,8 @@ impl Ledger {
         sample.acked = if may_grow { segments.delivered } else { 0 };
         if may_grow || turn.config.byte_counting {
             turn.sender.controller.on_ack(&sample);
+        } else {
+            turn.sender.controller.observe(&sample);
         }
     }
 
