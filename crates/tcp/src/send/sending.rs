@@ -28,7 +28,8 @@ impl Sender {
             if self.meter.is_some() {
                 self.measure_silence();
             }
-            self.note_limit(now, self.find_limit(u64::from(config.mss)));
+            let cwnd_has_room = self.cwnd_has_room(u64::from(config.mss));
+            self.note_limit(now, self.find_limit(u64::from(config.mss), cwnd_has_room));
         }
         chunk
     }

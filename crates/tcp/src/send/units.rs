@@ -69,16 +69,24 @@ impl Ledger {
         let room = window.saturating_sub(self.records.in_flight()).max(1);
         let peer = sender.window.saturating_sub(sender.next - sender.una);
         let data = sender.data_end.saturating_sub(sender.next);
-        let largest = self.largest_unit(turn);
         // At least two units have to be in flight.
-        let quota = room.min((window / 2).max(1)).min(largest);
-        let unit = u64::from(quota) * mss;
+        let mut quota = room.min((window / 2).max(1));
         let limit = peer.min(u64::from(room) * mss);
         let may_wait = data > mss && limit < data && u64::from(room) * mss < peer;
-        if may_wait && limit < u64::from(largest) * mss && self.ack_is_near(turn, limit) {
-            return None;
+        let may_wait = may_wait && self.ack_is_near(turn, limit);
+        // The largest unit has at least this many segments, and no more are asked for mostly.
+        if may_wait || quota > sender.controller.least_burst() {
+            let largest = self.largest_unit(turn);
+            if may_wait && limit < u64::from(largest) * mss {
+                return None;
+            }
+            quota = quota.min(largest);
         }
-        Some((unit.min(data).min(peer).div_ceil(mss)).max(1) as u32)
+        let unit = u64::from(quota) * mss;
+        if unit <= data.min(peer) {
+            return Some(quota.max(1));
+        }
+        Some((data.min(peer).div_ceil(mss)).max(1) as u32)
     }
 
     /// Returns true if the window will soon open further (Linux: `tcp_tso_should_defer`).
