@@ -295,8 +295,8 @@ impl Sender {
     }
 
     /// Calls `call` with the ledger, if there is one.
-    #[cold]
-    pub fn with_ledger<T>(
+    #[inline(always)]
+    fn with_ledger<T>(
         &mut self,
         now: Time,
         config: &TcpConfig,
@@ -315,6 +315,7 @@ impl Sender {
         Some(answer)
     }
 
+    #[inline(never)]
     fn on_ack_by_records(
         &mut self,
         now: Time,
@@ -326,6 +327,17 @@ impl Sender {
         self.with_ledger(now, config, stats, |ledger, turn| {
             ledger.on_ack(turn, segment);
         });
+    }
+
+    /// Returns the next piece of data to send by the records, or none for now.
+    #[inline(never)]
+    pub fn poll_by_records(
+        &mut self,
+        now: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) -> Option<Chunk> {
+        self.with_ledger(now, config, stats, Ledger::poll).flatten()
     }
 
     /// Handles an expired timer of the ledger.

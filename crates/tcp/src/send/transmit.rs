@@ -28,39 +28,48 @@ impl Ledger {
         if held_until != Time::MAX {
             return None;
         }
-        let room = self.window(turn.sender) > self.records.in_flight();
+        let window = self.window(turn.sender);
         if self.resend == Resend::Lost
-            && room
+            && window > self.records.in_flight()
             && let Some(index) = self.records.next_waiting()
         {
             return Some(self.send_again(turn, index));
         }
-        let chunk = self.poll_new(turn, room);
+        let chunk = self.poll_new(turn, window);
         if chunk.is_none() && self.resend == Resend::NewData {
-            if turn.sender.max_sent > self.high_seq {
-                return None;
-            }
-            // F-RTO cannot decide without new data to send.
-            self.frto = false;
-            self.resend = Resend::Lost;
-            return self.poll(turn);
+            return self.poll_without_new_data(turn);
         }
         chunk
     }
 
-    fn poll_new(&mut self, turn: &mut Turn<'_>, room: bool) -> Option<Chunk> {
+    /// Ends F-RTO, which cannot decide without new data to send, and sends data marked lost.
+    #[cold]
+    fn poll_without_new_data(&mut self, turn: &mut Turn<'_>) -> Option<Chunk> {
+        if turn.sender.max_sent > self.high_seq {
+            return None;
+        }
+        self.frto = false;
+        self.resend = Resend::Lost;
+        self.poll(turn)
+    }
+
+    /// Returns the next new data or FIN, or none for now. `window` is the present window in
+    /// segments.
+    fn poll_new(&mut self, turn: &mut Turn<'_>, mut window: u32) -> Option<Chunk> {
+        let in_flight = self.records.in_flight();
+        let was_room = window > in_flight;
         if self.records.is_empty() {
             self.restart_after_idle(turn);
+            window = self.window(turn.sender);
         }
         let sender = &mut *turn.sender;
         let fin_due = sender.closing && sender.next == sender.data_end;
         if sender.next >= sender.data_end && !fin_due {
-            self.note_idle(turn, room);
+            self.note_idle(turn, was_room);
             return None;
         }
-        let room = self.window(turn.sender) > self.records.in_flight();
         // A FIN needs no room (RFC 9293 section 3.10.4; Linux).
-        if !room && !fin_due {
+        if window <= in_flight && !fin_due {
             self.validate(turn, true);
             return None;
         }
@@ -76,7 +85,7 @@ impl Ledger {
             let chunk = turn
                 .sender
                 .next_new_data(turn.now, turn.config, record_end)?;
-            if turn.config.details.segmentation_offload && !self.take_from_unit(turn) {
+            if turn.config.details.segmentation_offload && !self.take_from_unit(turn, window) {
                 self.validate(turn, true);
                 return None;
             }
@@ -306,6 +315,7 @@ impl Ledger {
     }
 
     /// Passes a segment to the pacer.
+    #[inline]
     fn pace(&mut self, turn: &mut Turn<'_>, payload: u32) {
         if !turn.config.pacing && turn.sender.controller.pacing_rate().is_none() {
             return;

@@ -44,10 +44,10 @@ impl Unit {
 
 impl Ledger {
     /// Returns true if a segment of new data may leave, as part of a unit. Begins a unit if none is
-    /// leaving.
-    pub fn take_from_unit(&mut self, turn: &Turn<'_>) -> bool {
+    /// leaving. `window` is the present window in segments.
+    pub fn take_from_unit(&mut self, turn: &Turn<'_>, window: u32) -> bool {
         if !self.unit.is_leaving(turn.now) {
-            let Some(segments) = self.next_unit(turn) else {
+            let Some(segments) = self.next_unit(turn, window) else {
                 self.unit.left = 0;
                 return false;
             };
@@ -62,10 +62,9 @@ impl Ledger {
 
     /// Returns the segments of the unit that may leave now, or none if it is better to wait for the
     /// next ACK.
-    fn next_unit(&self, turn: &Turn<'_>) -> Option<u32> {
+    fn next_unit(&self, turn: &Turn<'_>, window: u32) -> Option<u32> {
         let sender = &*turn.sender;
         let mss = self.rules.mss;
-        let window = self.window(sender);
         let room = window.saturating_sub(self.records.in_flight()).max(1);
         let peer = sender.window.saturating_sub(sender.next - sender.una);
         let data = sender.data_end.saturating_sub(sender.next);
