@@ -204,6 +204,15 @@ impl Ledger {
         }))
     }
 
+    /// Returns true if nothing is outstanding, and an ACK without news would change nothing.
+    pub fn rests(&self) -> bool {
+        self.records.is_empty()
+            && self.state == CaState::Open
+            && self.resend == Resend::Nothing
+            && !self.ecn_echo
+            && self.undo.is_idle()
+    }
+
     /// Returns the window in segments, at least one.
     #[inline]
     pub fn window(&self, sender: &Sender) -> u32 {
@@ -259,7 +268,7 @@ impl Ledger {
         if !old {
             seen.not_duplicate |= turn.sender.update_window(segment);
         }
-        if self.rules.sack {
+        if self.rules.sack && !segment.sack.is_empty() {
             self.take_sack(turn, segment, &mut seen);
         }
         self.resend = Resend::Nothing;
@@ -356,9 +365,6 @@ impl Ledger {
 
     /// Records the SACK blocks, the lowest first.
     fn take_sack(&mut self, turn: &mut Turn<'_>, segment: &Segment, seen: &mut Seen) {
-        if segment.sack.is_empty() {
-            return;
-        }
         let mut blocks = [(u64::MAX, u64::MAX); 4];
         for (slot, block) in blocks.iter_mut().zip(segment.sack.ranges(segment.ack)) {
             *slot = block;

@@ -198,6 +198,7 @@ impl Ledger {
 
     /// Sends a tail loss probe: new data if there are any and the peer has room, otherwise the last
     /// segment.
+    #[cold]
     fn poll_tail_probe(&mut self, turn: &mut Turn<'_>) -> Option<Chunk> {
         let Some(last) = self.records.last_index() else {
             self.rearm(turn);
@@ -223,6 +224,7 @@ impl Ledger {
     /// Probes a small or closed window. A closed window is probed with an old sequence number,
     /// which requires an ACK (Linux). A window smaller than a segment is probed with as much as
     /// fits.
+    #[cold]
     fn window_probe(&mut self, turn: &mut Turn<'_>) -> Chunk {
         let sender = &mut *turn.sender;
         let len = (sender.data_end - sender.next)
@@ -335,6 +337,7 @@ fn remembered_ssthresh(ssthresh: u64, window: f64) -> u64 {
 impl Sender {
     /// Returns the next new data within the peer's window and by Nagle's rule, but none beyond the
     /// end of an application's write.
+    #[inline]
     fn next_new_data(
         &mut self,
         now: goodqueue_types::Time,
