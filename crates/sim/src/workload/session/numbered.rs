@@ -90,7 +90,7 @@ mod tests {
         let (mut numbered, mut tree) = (Numbered::default(), BTreeMap::new());
         for step in 0..20_000_u32 {
             let number = step / 4 + (random.bits() % 20) as u32;
-            if random.bits() % 2 == 0 {
+            if random.bits().is_multiple_of(2) {
                 numbered.insert(number, step);
                 tree.insert(number, step);
             } else {
