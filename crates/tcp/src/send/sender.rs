@@ -336,7 +336,7 @@ impl Sender {
 
     /// Returns true if this end has nothing outstanding, nothing to send and no recovery to undo.
     /// Together with [`has_no_news`](Self::has_no_news) it saves the end of a connection that
-    /// receives data a search for something to send: 5 % of the instructions of `many-flows`.
+    /// receives data a search for something to send: 3 % of the instructions of `many-flows`.
     fn has_nothing_to_do(&self, config: &TcpConfig) -> bool {
         // Other rules may lower the window at any call.
         let restarts_at_writes = config.details.idle_restart == IdleRestart::Halved;

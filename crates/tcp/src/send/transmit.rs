@@ -99,8 +99,7 @@ impl Ledger {
     }
 
     /// Blocks a sender whose window has just become full, if the next call of [`poll`](Self::poll)
-    /// would only find that out. This leaves out four calls of ten: 8 % of the instructions of
-    /// `s1-linux`.
+    /// would only find that out. This leaves out a third of its calls in `s1-linux`.
     fn block_if_full(&mut self, turn: &mut Turn<'_>) {
         let sender = &mut *turn.sender;
         let fin_due = sender.closing && sender.next == sender.data_end;
