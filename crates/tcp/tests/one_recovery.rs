@@ -121,6 +121,7 @@ proptest! {
 #[derive(Debug)]
 struct Frozen {
     window: f64,
+    sets_window_in_recovery: bool,
     samples: Arc<Mutex<Vec<AckSample>>>,
 }
 
@@ -138,8 +139,11 @@ impl CongestionControl for Frozen {
         1000
     }
     fn set_ssthresh(&mut self, _bytes: u64) {}
+    fn observe(&mut self, sample: &AckSample) {
+        self.samples.lock().unwrap().push(*sample);
+    }
     fn sets_window_in_recovery(&self) -> bool {
-        true
+        self.sets_window_in_recovery
     }
     fn needs(&self) -> Needs {
         Needs::Rates
@@ -147,12 +151,23 @@ impl CongestionControl for Frozen {
 }
 
 /// Returns the samples of the first 600 ms of a transfer with a window of 20 segments that loses the
-/// packets of host 0 with these indices, and the data sent.
+/// packets of host 0 with these indices, and the data sent. The control may set the window in
+/// recovery.
 fn samples(config: &TcpConfig, lost: &'static [u64]) -> (Vec<AckSample>, Vec<(u64, u64, bool)>) {
+    samples_of(config, true, lost)
+}
+
+/// Returns [`samples`] of a control that sets the window in recovery, or does not.
+fn samples_of(
+    config: &TcpConfig,
+    sets_window_in_recovery: bool,
+    lost: &'static [u64],
+) -> (Vec<AckSample>, Vec<(u64, u64, bool)>) {
     let mut network = simple(config, 5_000_000, Span::from_millis(20), 100);
     let samples = Arc::new(Mutex::new(Vec::new()));
     let control = Box::new(Frozen {
         window: 20.0 * f64::from(config.mss),
+        sets_window_in_recovery,
         samples: samples.clone(),
     });
     network.hosts[0] = TcpEndpoint::with_congestion_control(Arc::new(config.clone()), control);
@@ -185,5 +200,24 @@ fn samples_mean_the_same_with_and_without_records() {
             };
             assert_eq!(plain, *recorded, "{lost:?}: ACK {index}");
         }
+    }
+}
+
+/// Each ACK of outstanding data reaches the control, even if the window may not grow. The rule of
+/// growth (by bytes or by ACKs) does not change which ones do.
+#[test]
+fn every_ack_reaches_the_control() {
+    for lost in [&[][..], &[60], &[60, 61, 120, 180]] {
+        let mut config = TcpConfig::profile(Profile::Linux);
+        config.byte_counting = true;
+        let (by_bytes, sent) = samples_of(&config, false, lost);
+        config.byte_counting = false;
+        let (by_acks, sent_by_acks) = samples_of(&config, false, lost);
+        assert!(by_bytes.len() > 100);
+        assert_eq!(sent, sent_by_acks, "{lost:?}");
+        let times = |samples: &[AckSample]| -> Vec<Time> {
+            samples.iter().map(|sample| sample.now).collect()
+        };
+        assert_eq!(times(&by_bytes), times(&by_acks), "{lost:?}");
     }
 }

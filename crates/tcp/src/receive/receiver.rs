@@ -219,7 +219,9 @@ impl Receiver {
         config: &TcpConfig,
         stats: &TcpStats,
     ) {
-        self.open_at_pace(now, config);
+        if self.pace.is_some() {
+            self.open_at_pace(now, config);
+        }
         let reach = self.out_of_order.as_deref().and_then(Reassembly::end);
         let beyond = reach.map_or(0, |end| end - self.next);
         let Some(initial) = config.receive_window_moderation else {
@@ -444,13 +446,14 @@ impl Receiver {
     /// Returns the window for a segment that leaves now.
     #[inline]
     pub fn advertise(&mut self, config: &TcpConfig) -> u32 {
-        let window = if self.unread == 0 && !self.has_holes && self.pace.is_none() {
+        let paced = self.pace.is_some();
+        let window = if self.unread == 0 && !self.has_holes && !paced {
             self.full_window
         } else {
             self.window_to_offer(config)
         };
         self.advertised = self.advertised.max(self.next + u64::from(window));
-        if let Some(at) = self.more_to_tell(config) {
+        if paced && let Some(at) = self.more_to_tell(config) {
             self.ack_deadline = self.ack_deadline.min(at);
         }
         window

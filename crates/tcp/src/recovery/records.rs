@@ -52,6 +52,12 @@ impl Record {
     pub fn end(&self) -> u64 {
         self.seq + u64::from(self.len)
     }
+
+    /// Returns the number of segments delivered at its last transmission, limited to 32 bits.
+    #[inline]
+    pub fn delivered(&self) -> u32 {
+        self.delivered
+    }
 }
 
 /// Returns the number of delivered segments of a snapshot, limited to 32 bits.
@@ -148,16 +154,14 @@ impl Records {
         self.ring.partition_point(|record| record.end() <= position)
     }
 
-    /// Returns the state of delivery at a record's last transmission, or only the number of
-    /// delivered segments if delivery rates are not needed.
-    pub fn snapshot(&self, index: usize) -> Snapshot {
-        match &self.snapshots {
-            Some(snapshots) => snapshots.ring[index],
-            None => Snapshot::of_delivered(u64::from(self.ring[index].delivered)),
-        }
+    /// Returns the state of delivery at a record's last transmission, if delivery rates are needed.
+    pub fn snapshot(&self, index: usize) -> Option<&Snapshot> {
+        let snapshots = self.snapshots.as_deref()?;
+        snapshots.ring.get(index)
     }
 
     /// Appends new data.
+    #[inline]
     pub fn push(&mut self, record: Record, snapshot: Snapshot) {
         debug_assert!(self.ring.back().is_none_or(|last| last.end() <= record.seq));
         push_tight(&mut self.ring, record);
@@ -166,22 +170,49 @@ impl Records {
         }
     }
 
-    /// Takes the first record, with its [snapshot](Self::snapshot), if it ends at or below `ack`. A
-    /// record that `ack` cuts loses its head.
-    pub fn pop_below(&mut self, ack: u64) -> Option<(Record, Snapshot)> {
-        let first = self.ring.front_mut()?;
-        if first.end() > ack {
-            if first.seq < ack {
-                first.cut = true;
-                first.len -= (ack - first.seq) as u32;
-                first.seq = ack;
+    /// Removes the records that end at or below `ack`, in order, after a visit to each with its
+    /// [snapshot](Self::snapshot). A record that `ack` cuts loses its head. Returns their number.
+    #[inline]
+    pub fn remove_below(
+        &mut self,
+        ack: u64,
+        mut visit: impl FnMut(&Record, Option<&Snapshot>),
+    ) -> u32 {
+        let mut removed = 0;
+        while let Some(record) = self.ring.front()
+            && record.end() <= ack
+        {
+            let snapshots = self.snapshots.as_deref();
+            visit(
+                record,
+                snapshots.and_then(|snapshots| snapshots.ring.front()),
+            );
+            if record.sacked || record.lost || record.resent {
+                self.sacked_out = self.sacked_out.saturating_sub(u32::from(record.sacked));
+                self.waiting -= u32::from(record.lost && !record.resent);
+                self.lost_out -= u32::from(record.lost);
+                self.resent_out -= u32::from(record.resent);
             }
-            return None;
+            self.ring.pop_front();
+            if let Some(snapshots) = &mut self.snapshots {
+                snapshots.ring.pop_front();
+            }
+            removed += 1;
         }
-        let snapshot = self.snapshot(0);
-        let record = self.ring.pop_front()?;
-        if let Some(snapshots) = &mut self.snapshots {
-            snapshots.ring.pop_front();
+        self.cut_below(ack);
+        removed
+    }
+
+    /// Removes the head of the first record below `ack`, and retransmissions and memory that are not
+    /// in use any more.
+    #[inline]
+    fn cut_below(&mut self, ack: u64) {
+        if let Some(first) = self.ring.front_mut()
+            && first.seq < ack
+        {
+            first.cut = true;
+            first.len -= (ack - first.seq) as u32;
+            first.seq = ack;
         }
         while self
             .repetitions
@@ -191,13 +222,6 @@ impl Records {
             self.repetitions.pop_front();
         }
         give_back(&mut self.ring);
-        if record.sacked {
-            self.sacked_out = self.sacked_out.saturating_sub(1);
-        }
-        self.waiting -= u32::from(record.lost && !record.resent);
-        self.lost_out -= u32::from(record.lost);
-        self.resent_out -= u32::from(record.resent);
-        Some((record, snapshot))
     }
 
     /// Removes the remaining retransmissions when nothing is outstanding.
@@ -425,6 +449,7 @@ impl Records {
 
 /// Appends to a queue that grows by a quarter instead of doubling, because thousands of flows have
 /// one.
+#[inline]
 fn push_tight<T>(queue: &mut VecDeque<T>, entry: T) {
     if queue.len() == queue.capacity() {
         queue.reserve_exact((queue.len() / 4).max(2));
@@ -433,6 +458,7 @@ fn push_tight<T>(queue: &mut VecDeque<T>, entry: T) {
 }
 
 /// Gives memory back if three quarters of it are empty, as after slow start.
+#[inline]
 fn give_back<T>(queue: &mut VecDeque<T>) {
     if queue.len() < queue.capacity() / 4 && queue.capacity() > 16 {
         queue.shrink_to(2 * queue.len() + 4);
@@ -468,7 +494,7 @@ mod tests {
             records.push(record, Snapshot::default());
         }
         assert!(records.ring.capacity() <= 1250);
-        while records.pop_below(991).is_some() {}
+        assert_eq!(records.remove_below(991, |_, _| ()), 990);
         assert_eq!((records.out(), records.get(0).seq), (10, 991));
         assert!(records.ring.capacity() <= 40);
         records.tighten();

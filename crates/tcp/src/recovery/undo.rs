@@ -27,6 +27,11 @@ impl Undo {
         self.marker.is_some()
     }
 
+    /// Returns true if there is no reduction and no retransmission to judge.
+    pub fn is_idle(&self) -> bool {
+        self.marker.is_none() && self.first_resent.is_none()
+    }
+
     pub fn disarm(&mut self) {
         self.marker = None;
     }

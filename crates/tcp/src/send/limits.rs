@@ -91,8 +91,21 @@ impl Sender {
         chronograph.map_or(Time::ZERO, |chronograph| chronograph.since)
     }
 
-    /// Returns the cause that limits the sender, after it has sent all that it may.
-    pub fn find_limit(&self, mss: u64) -> Limited {
+    /// Returns true if the congestion window has room for more data, with what recovery adds to it.
+    pub fn cwnd_has_room(&self, mss: u64) -> bool {
+        if let Some(ledger) = &self.ledger {
+            return ledger.window(self) > ledger.records.in_flight();
+        }
+        // Without records both windows count from `una`, and the smaller one limits.
+        let waiting = self.data_end.saturating_sub(self.next);
+        let used = self.next - self.una;
+        let cwnd = self.controller.cwnd().saturating_add_signed(self.extra);
+        cwnd >= (used + waiting.min(mss)).min(self.window)
+    }
+
+    /// Returns the cause that limits the sender, after it has sent all that it may. `cwnd_has_room`
+    /// is the answer of [`cwnd_has_room`](Self::cwnd_has_room).
+    pub fn find_limit(&self, mss: u64, cwnd_has_room: bool) -> Limited {
         if self.next >= self.data_end {
             return if self.una == self.max_sent {
                 Limited::Nothing
@@ -103,13 +116,6 @@ impl Sender {
         let waiting = self.data_end - self.next;
         let used = self.next - self.una;
         let peer_has_room = self.window >= used + waiting.min(mss);
-        // Without records both windows count from `una`, and the smaller one limits.
-        let cwnd_has_room = if let Some(ledger) = &self.ledger {
-            ledger.window(self) > ledger.records.in_flight()
-        } else {
-            let cwnd = self.controller.cwnd().saturating_add_signed(self.extra);
-            cwnd >= (used + waiting.min(mss)).min(self.window)
-        };
         match (cwnd_has_room, peer_has_room) {
             (true, false) => Limited::ReceiverWindow,
             // Less than a segment waits for more data (Nagle's algorithm).

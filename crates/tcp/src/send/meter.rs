@@ -143,7 +143,7 @@ impl Meter {
             let record = *self.records.get(index);
             if record.seq >= block.0 && record.end() <= block.1 && !record.sacked {
                 let snapshot = self.records.snapshot(index);
-                self.rate.on_delivered(snapshot, record.sent, record.end());
+                self.rate.on_delivered(&record, snapshot);
                 if !record.ever_resent {
                     self.seen.newest = self.seen.newest.max(Some(record.sent));
                 }
@@ -155,18 +155,17 @@ impl Meter {
 
     fn take_cumulative(&mut self, ack: u64, sender: &Sender) {
         let sacked_before = self.records.sacked_out;
-        let (mut popped, mut newest) = (0, None);
-        while let Some((record, snapshot)) = self.records.pop_below(ack) {
-            popped += 1;
+        let mut newest = None;
+        let popped = self.records.remove_below(ack, |record, snapshot| {
             if record.ever_resent {
                 self.seen.resent_acked = true;
             } else if !record.sacked {
                 newest = newest.max(Some(record.sent));
             }
             if !record.sacked {
-                self.rate.on_delivered(snapshot, record.sent, record.end());
+                self.rate.on_delivered(record, snapshot);
             }
-        }
+        });
         if !self.seen.resent_acked {
             self.seen.newest = self.seen.newest.max(newest);
         }

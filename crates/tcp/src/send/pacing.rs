@@ -73,7 +73,9 @@ impl Ledger {
             return Rate(0);
         }
         let window = self.window(sender);
-        let slow_start = u64::from(window) < u64::from(self.ssthresh(sender)) / 2;
+        // The window is below half of the threshold in segments, both rounded down.
+        let doubled = 2 * (u64::from(window) + 1) * self.rules.mss;
+        let slow_start = sender.controller.ssthresh() >= doubled;
         let gain = if slow_start { 2.0 } else { 1.2 };
         let segments = f64::from(window.max(self.records.out()));
         let bits = 8.0 * segments * self.rules.mss as f64;

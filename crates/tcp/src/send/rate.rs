@@ -3,6 +3,7 @@
 use goodqueue_types::{Span, Time};
 
 use crate::cc::RateSample;
+use crate::recovery::records::Record;
 
 /// State of delivery when a segment was sent. Counts are in segments.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,19 +93,23 @@ impl DeliveryRate {
         }
     }
 
-    /// Records the delivery of a segment.
-    pub fn on_delivered(&mut self, snapshot: Snapshot, sent: Time, end: u64) {
+    /// Records the delivery of a segment. `snapshot` is its snapshot, if samples are needed.
+    #[inline]
+    pub fn on_delivered(&mut self, record: &Record, snapshot: Option<&Snapshot>) {
         self.delivered += 1;
+        let (sent, end) = (record.sent, record.end());
         let newer = |time: Time, last: u64| (time, last) < (sent, end);
         if self.newest.is_none_or(|(_, time, last)| newer(time, last)) {
-            self.newest = Some((snapshot.delivered, sent, end));
+            let known = u64::from(record.delivered());
+            let delivered = snapshot.map_or(known, |snapshot| snapshot.delivered);
+            self.newest = Some((delivered, sent, end));
         }
-        if let Some(sampling) = self.sampling.as_deref_mut()
+        if let (Some(sampling), Some(snapshot)) = (self.sampling.as_deref_mut(), snapshot)
             && sampling
                 .newest
                 .is_none_or(|(_, time, last)| newer(time, last))
         {
-            sampling.newest = Some((snapshot, sent, end));
+            sampling.newest = Some((*snapshot, sent, end));
         }
     }
 

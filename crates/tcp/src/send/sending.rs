@@ -7,7 +7,6 @@ use goodqueue_types::Time;
 use crate::cc::CongestionControl;
 use crate::config::{Recovery, SackVariant, TcpConfig, TimingRule};
 use crate::connection::stats::{Phase, TcpStats};
-use crate::recovery::ledger::Ledger;
 use crate::send::limits::Limited;
 use crate::send::sender::{Chunk, Sender, UNTIMED};
 
@@ -19,7 +18,7 @@ impl Sender {
             return None;
         }
         let chunk = if self.ledger.is_some() {
-            self.with_ledger(now, config, stats, Ledger::poll).flatten()
+            self.poll_by_records(now, config, stats)
         } else {
             self.poll_unblocked(now, config, stats)
         };
@@ -28,7 +27,8 @@ impl Sender {
             if self.meter.is_some() {
                 self.measure_silence();
             }
-            self.note_limit(now, self.find_limit(u64::from(config.mss)));
+            let cwnd_has_room = self.cwnd_has_room(u64::from(config.mss));
+            self.note_limit(now, self.find_limit(u64::from(config.mss), cwnd_has_room));
         }
         chunk
     }

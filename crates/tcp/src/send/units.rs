@@ -44,10 +44,10 @@ impl Unit {
 
 impl Ledger {
     /// Returns true if a segment of new data may leave, as part of a unit. Begins a unit if none is
-    /// leaving.
-    pub fn take_from_unit(&mut self, turn: &Turn<'_>) -> bool {
+    /// leaving. `window` is the present window in segments.
+    pub fn take_from_unit(&mut self, turn: &Turn<'_>, window: u32) -> bool {
         if !self.unit.is_leaving(turn.now) {
-            let Some(segments) = self.next_unit(turn) else {
+            let Some(segments) = self.next_unit(turn, window) else {
                 self.unit.left = 0;
                 return false;
             };
@@ -62,23 +62,30 @@ impl Ledger {
 
     /// Returns the segments of the unit that may leave now, or none if it is better to wait for the
     /// next ACK.
-    fn next_unit(&self, turn: &Turn<'_>) -> Option<u32> {
+    fn next_unit(&self, turn: &Turn<'_>, window: u32) -> Option<u32> {
         let sender = &*turn.sender;
         let mss = self.rules.mss;
-        let window = self.window(sender);
         let room = window.saturating_sub(self.records.in_flight()).max(1);
         let peer = sender.window.saturating_sub(sender.next - sender.una);
         let data = sender.data_end.saturating_sub(sender.next);
-        let largest = self.largest_unit(turn);
         // At least two units have to be in flight.
-        let quota = room.min((window / 2).max(1)).min(largest);
-        let unit = u64::from(quota) * mss;
+        let mut quota = room.min((window / 2).max(1));
         let limit = peer.min(u64::from(room) * mss);
         let may_wait = data > mss && limit < data && u64::from(room) * mss < peer;
-        if may_wait && limit < u64::from(largest) * mss && self.ack_is_near(turn, limit) {
-            return None;
+        let may_wait = may_wait && self.ack_is_near(turn, limit);
+        // The largest unit has at least this many segments, and no more are asked for mostly.
+        if may_wait || quota > sender.controller.least_burst() {
+            let largest = self.largest_unit(turn);
+            if may_wait && limit < u64::from(largest) * mss {
+                return None;
+            }
+            quota = quota.min(largest);
         }
-        Some((unit.min(data).min(peer).div_ceil(mss)).max(1) as u32)
+        let unit = u64::from(quota) * mss;
+        if unit <= data.min(peer) {
+            return Some(quota.max(1));
+        }
+        Some((data.min(peer).div_ceil(mss)).max(1) as u32)
     }
 
     /// Returns true if the window will soon open further (Linux: `tcp_tso_should_defer`).

@@ -39,10 +39,14 @@ impl Validation {
         self.full_at = now;
     }
 
-    /// Returns true if the window may grow. In slow start it may while it is less than twice the
-    /// segments used.
-    pub fn is_limited(&self, slow_start: bool, window: u32) -> bool {
-        self.limited || (slow_start && window < 2 * self.most_out)
+    /// Returns true if the window kept data back in the last round trip.
+    pub fn is_limited(&self) -> bool {
+        self.limited
+    }
+
+    /// Returns true if more than half of a window of `window` segments was used.
+    pub fn is_half_used(&self, window: u32) -> bool {
+        window < 2 * self.most_out
     }
 
     /// Returns the largest number of segments used, if the window has not been full for a whole

@@ -3,8 +3,10 @@
 use goodqueue_tcp::{TcpConfig, TcpEndpoint, TcpStats, TimeLimited, TimeWait};
 use goodqueue_types::{Body, Ecn, Packet, Segment, SegmentFlags, Span, Time};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
+
+use super::numbered::Numbered;
 
 /// Time for which the end that closed first stays to answer a repeated FIN (Linux
 /// `TCP_TIMEWAIT_LEN`).
@@ -18,17 +20,17 @@ const TIME_WAIT: Span = Span::from_secs(60);
 pub struct Connections {
     config: Arc<TcpConfig>,
     /// Open connections by number.
-    live: BTreeMap<u32, Live>,
+    live: Numbered<Live>,
     /// Connections that may have something to send, each once.
     ready: VecDeque<u32>,
     /// Times at which connections' timers must be checked, none of them later than the timer. A
     /// timer that moves to a later time leaves its entry here. Only the entry at `Live::armed`
     /// counts.
-    deadlines: BinaryHeap<Reverse<(Time, u32)>>,
+    deadlines: Deadlines,
     /// Connections whose timers are due in this wake. The vector is kept to reuse its memory.
     due: Vec<u32>,
     /// Connections in TIME-WAIT, by number.
-    resting: BTreeMap<u32, Resting>,
+    resting: Numbered<Resting>,
     /// End of each connection's TIME-WAIT, in order.
     leaving: VecDeque<(Time, u32)>,
     /// Counters of connections that have ended or are in TIME-WAIT.
@@ -38,6 +40,9 @@ pub struct Connections {
     next: u32,
     last_rtt: Option<Span>,
 }
+
+/// Times with the numbers of their connections.
+type Deadlines = BinaryHeap<Reverse<(Time, u32)>>;
 
 #[derive(Debug)]
 struct Live {
@@ -62,11 +67,11 @@ impl Connections {
     pub fn new(config: Arc<TcpConfig>) -> Self {
         Self {
             config,
-            live: BTreeMap::new(),
+            live: Numbered::default(),
             ready: VecDeque::new(),
-            deadlines: BinaryHeap::new(),
+            deadlines: Deadlines::new(),
             due: Vec::new(),
-            resting: BTreeMap::new(),
+            resting: Numbered::default(),
             leaving: VecDeque::new(),
             gone: TcpStats::default(),
             gone_limited: TimeLimited::default(),
@@ -99,23 +104,23 @@ impl Connections {
 
     /// Returns a connection if it has not ended and is not in TIME-WAIT.
     pub fn get(&self, id: u32) -> Option<&TcpEndpoint> {
-        self.live.get(&id).map(|live| &*live.endpoint)
+        self.live.get(id).map(|live| &*live.endpoint)
     }
 
     /// Queues bytes to send on a connection.
     pub fn write(&mut self, id: u32, bytes: u64) {
-        if let Some(live) = self.live.get_mut(&id) {
+        if let Some(live) = self.live.get_mut(id) {
             live.endpoint.write(bytes);
-            self.touch(id);
+            live.touch(id, &mut self.ready, &mut self.deadlines);
         }
     }
 
     /// Closes a connection after the bytes that were written.
     pub fn close(&mut self, id: u32) {
-        if let Some(live) = self.live.get_mut(&id) {
+        if let Some(live) = self.live.get_mut(id) {
             live.closed_first = !live.endpoint.is_peer_finished();
             live.endpoint.close();
-            self.touch(id);
+            live.touch(id, &mut self.ready, &mut self.deadlines);
         }
     }
 
@@ -128,20 +133,20 @@ impl Connections {
         };
         let id = packet.connection;
         self.forget(now);
-        if self.resting.contains_key(&id) {
+        if self.resting.contains(id) {
             self.receive_late(id, segment, packet.ecn);
             return None;
         }
         let is_new = listens && segment.flags.contains(SegmentFlags::SYN);
-        if is_new && !self.live.contains_key(&id) {
+        if is_new && !self.live.contains(id) {
             let mut endpoint = TcpEndpoint::new(self.config.clone());
             endpoint.listen();
             self.add(id, endpoint);
         }
-        let endpoint = &mut self.live.get_mut(&id)?.endpoint;
-        endpoint.handle_packet(now, segment, packet.ecn);
-        self.last_rtt = endpoint.take_rtt_sample();
-        self.touch(id);
+        let live = self.live.get_mut(id)?;
+        live.endpoint.handle_packet(now, segment, packet.ecn);
+        self.last_rtt = live.endpoint.take_rtt_sample();
+        live.touch(id, &mut self.ready, &mut self.deadlines);
         Some(id)
     }
 
@@ -152,7 +157,7 @@ impl Connections {
         self.gone.received_payload_bytes += payload;
         self.gone.duplicate_payload_bytes += payload;
         self.gone.marked_packets += u64::from(mark == Ecn::Experienced);
-        if let Some(resting) = self.resting.get_mut(&id)
+        if let Some(resting) = self.resting.get_mut(id)
             && resting.left.handle_segment(segment)
             && !std::mem::replace(&mut resting.is_ready, true)
         {
@@ -173,7 +178,7 @@ impl Connections {
                 break;
             }
             self.deadlines.pop();
-            let Some(live) = self.live.get_mut(&id).filter(|live| live.armed == at) else {
+            let Some(live) = self.live.get_mut(id).filter(|live| live.armed == at) else {
                 continue;
             };
             live.armed = Time::MAX;
@@ -181,7 +186,7 @@ impl Connections {
                 live.endpoint.handle_timeout(now);
                 due.push(id);
             } else {
-                self.arm(id);
+                live.arm(id, &mut self.deadlines);
             }
         }
         // The entries are set only now, so that a timer that is still due does not expire twice in
@@ -202,40 +207,26 @@ impl Connections {
 
     /// Records that a connection may have something to send, and its new deadline.
     fn touch(&mut self, id: u32) {
-        if let Some(live) = self.live.get_mut(&id)
-            && !std::mem::replace(&mut live.is_ready, true)
-        {
-            self.ready.push_back(id);
-        }
-        self.arm(id);
-    }
-
-    /// Ensures that a connection's timers are checked in time.
-    fn arm(&mut self, id: u32) {
-        if let Some(live) = self.live.get_mut(&id)
-            && let Some(deadline) = live.endpoint.poll_timeout()
-            && deadline < live.armed
-        {
-            live.armed = deadline;
-            self.deadlines.push(Reverse((deadline, id)));
+        if let Some(live) = self.live.get_mut(id) {
+            live.touch(id, &mut self.ready, &mut self.deadlines);
         }
     }
 
     /// Checks if both ends of a connection have closed. If so the connection ends, at once or after
     /// TIME-WAIT, when it has sent the ACK that it still owes.
     pub fn settle(&mut self, id: u32) {
-        let Some(live) = self.live.get_mut(&id) else {
+        let Some(live) = self.live.get_mut(id) else {
             return;
         };
         if !live.is_done && live.endpoint.is_finished() && live.endpoint.is_peer_finished() {
             live.is_done = true;
-            self.touch(id);
+            live.touch(id, &mut self.ready, &mut self.deadlines);
         }
     }
 
     /// Ends a connection that is done. The end that closed first stays in TIME-WAIT.
     fn leave(&mut self, now: Time, id: u32) {
-        let Some(live) = self.live.get_mut(&id) else {
+        let Some(live) = self.live.get_mut(id) else {
             return;
         };
         // If the FINs crossed, the connection may have no TIME-WAIT state to leave behind.
@@ -250,14 +241,14 @@ impl Connections {
         self.gone.add(live.endpoint.stats());
         let times = live.endpoint.time_limited(now);
         add_times(&mut self.gone_limited, &times);
-        self.live.remove(&id);
+        self.live.remove(id);
     }
 
     /// Removes connections whose TIME-WAIT is over.
     fn forget(&mut self, now: Time) {
         while self.leaving.front().is_some_and(|(until, _)| *until < now) {
             if let Some((_, id)) = self.leaving.pop_front() {
-                self.resting.remove(&id);
+                self.resting.remove(id);
             }
         }
     }
@@ -276,22 +267,24 @@ impl Connections {
             unreachable!("set just now")
         };
         while let Some(id) = self.ready.front().copied() {
-            if let Some(live) = self.live.get_mut(&id) {
+            if let Some(live) = self.live.get_mut(id) {
                 let endpoint = &mut live.endpoint;
                 let sends = endpoint.poll_transmit_into(now, segment);
                 if sends {
                     packet.size = segment.ip_bytes();
                     packet.ecn = endpoint.transmit_ecn();
                     packet.connection = id;
-                    self.arm(id);
+                    live.arm(id, &mut self.deadlines);
                     return true;
                 }
                 live.is_ready = false;
                 if live.is_done {
                     self.leave(now, id);
                 }
-                self.arm(id);
-            } else if let Some(resting) = self.resting.get_mut(&id) {
+                if let Some(live) = self.live.get_mut(id) {
+                    live.arm(id, &mut self.deadlines);
+                }
+            } else if let Some(resting) = self.resting.get_mut(id) {
                 *segment = resting.left.answer(now, &self.config);
                 resting.is_ready = false;
                 packet.size = segment.ip_bytes();
@@ -321,6 +314,27 @@ impl Connections {
             stats.add(live.endpoint.stats());
         }
         stats
+    }
+}
+
+impl Live {
+    /// Records that the connection with this number may have something to send, and its new
+    /// deadline.
+    fn touch(&mut self, id: u32, ready: &mut VecDeque<u32>, deadlines: &mut Deadlines) {
+        if !std::mem::replace(&mut self.is_ready, true) {
+            ready.push_back(id);
+        }
+        self.arm(id, deadlines);
+    }
+
+    /// Ensures that the connection's timers are checked in time.
+    fn arm(&mut self, id: u32, deadlines: &mut Deadlines) {
+        if let Some(deadline) = self.endpoint.poll_timeout()
+            && deadline < self.armed
+        {
+            self.armed = deadline;
+            deadlines.push(Reverse((deadline, id)));
+        }
     }
 }
 

@@ -32,7 +32,7 @@ impl Instant {
         call(&mut Desk {
             now,
             connections: &mut Connections::new(self.tcp.clone()),
-            opening: &mut BTreeMap::new(),
+            opening: &mut Numbered::default(),
             script: &self.script,
             random: &mut self.random,
         });

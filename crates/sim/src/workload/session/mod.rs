@@ -8,6 +8,7 @@ mod exchanges;
 #[cfg(test)]
 mod laws;
 mod measure;
+mod numbered;
 mod playout;
 mod script;
 mod smoothing;
@@ -19,9 +20,10 @@ use crate::IdealPath;
 use connections::Connections;
 use goodqueue_tcp::{TcpConfig, TcpStats, TimeLimited};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
+use numbered::Numbered;
 use script::{Message, Script};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use exchanges::Exchanges;
@@ -101,7 +103,7 @@ impl App {
 struct Desk<'a> {
     now: Time,
     connections: &'a mut Connections,
-    opening: &'a mut BTreeMap<u32, Time>,
+    opening: &'a mut Numbered<Time>,
     script: &'a Script,
     random: &'a mut RandomStream,
 }
@@ -161,7 +163,7 @@ pub struct Client {
     app: App,
     connections: Connections,
     /// Time of the first SYN of each connection that is not open yet.
-    opening: BTreeMap<u32, Time>,
+    opening: Numbered<Time>,
     handshakes: Measure,
     script: Script,
     random: RandomStream,
@@ -215,7 +217,7 @@ pub fn pair(
     let client = Client {
         app,
         connections: Connections::new(tcp.clone()),
-        opening: BTreeMap::new(),
+        opening: Numbered::default(),
         handshakes: Measure::new(measured_from).of("connections", "handshake_time_s"),
         script,
         random,
@@ -240,7 +242,7 @@ impl Client {
     fn note_handshake(&mut self, now: Time, id: u32) {
         let connection = self.connections.get(id);
         if connection.is_some_and(goodqueue_tcp::TcpEndpoint::is_established)
-            && let Some(began) = self.opening.remove(&id)
+            && let Some(began) = self.opening.remove(id)
         {
             self.handshakes.record(0, began, now);
         }

@@ -1,11 +1,11 @@
 //! Short flows: connections that begin whether or not those before have ended.
 
 use super::measure::{AppOutcome, Metric};
+use super::numbered::Numbered;
 use super::{Desk, Measure, Reply};
 use crate::{Distribution, IdealPath, Law};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::{Direction, Histogram, RandomStream, Span, Time};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Number of recorded units in a slowdown of 1.
@@ -31,7 +31,7 @@ pub struct Transfers {
     next: Time,
     begun: u64,
     /// Start time and bytes of each transfer that has not ended.
-    under_way: BTreeMap<u32, (Time, u64)>,
+    under_way: Numbered<(Time, u64)>,
     measure: Measure,
     measured_from: Time,
     /// The path without other traffic, for which the slowdown is 1.
@@ -54,7 +54,7 @@ impl Transfers {
             next,
             config,
             begun: 0,
-            under_way: BTreeMap::new(),
+            under_way: Numbered::default(),
             measured_from: measure.from(),
             measure: measure.of("transfers", "transfer_time_s"),
             alone,
@@ -93,7 +93,7 @@ impl Transfers {
 
     /// Ends a transfer when its last byte has arrived, or has been acknowledged.
     pub fn progress(&mut self, id: u32, desk: &mut Desk<'_>) {
-        let Some((begun, size)) = self.under_way.get(&id).copied() else {
+        let Some((begun, size)) = self.under_way.get(id).copied() else {
             return;
         };
         let ended = match self.config.request {
@@ -104,7 +104,7 @@ impl Transfers {
                 .is_none_or(goodqueue_tcp::TcpEndpoint::is_finished),
         };
         if ended {
-            self.under_way.remove(&id);
+            self.under_way.remove(id);
             self.measure.record(0, begun, desk.now);
             self.record_slowdown(size, desk.now - begun, desk.now);
         }
