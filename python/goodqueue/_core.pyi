@@ -376,11 +376,17 @@ class Outcome:
 
     @property
     def links(self) -> list[str]:
-        """Names of the links that the numbers in a column `link` stand for."""
+        """Names of the links that the numbers in a column `link` stand for.
+
+        Without packet events these are the links up to the last one that results cover.
+        """
 
     @property
     def flows(self) -> list[str]:
-        """Names of the flows that the numbers in a column `flow` stand for."""
+        """Names of the flows that the numbers in a column `flow` stand for.
+
+        There are none without series and packet events.
+        """
 
     @property
     def has_series(self) -> bool:

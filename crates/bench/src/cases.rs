@@ -107,7 +107,7 @@ fn growth(flows: u32) -> Case {
     let rate_kbps = 500 * flows;
     // The buffer has room for 100 ms of full packets and the packet in transmission, which ns-2
     // counts too.
-    let buffer = rate_kbps * 100 / 12_000 + 1;
+    let buffer = u64::from(rate_kbps) * 100 / 12_000 + 1;
     let set = |key: &str, value: String| (key.to_owned(), value);
     Case {
         name: format!("grow-{flows}"),

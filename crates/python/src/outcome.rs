@@ -50,14 +50,31 @@ impl Outcome {
     pub(crate) fn new(
         scenario: &Scenario,
         network: &Network,
-        outcome: goodqueue_sim::Outcome,
+        mut outcome: goodqueue_sim::Outcome,
     ) -> Self {
         let summary = summary_json(scenario, network, &outcome);
+        outcome.flows = Vec::new();
+        let record = network.record;
+        // Tables name the observed links, and all links and flows only if these were recorded. A
+        // million flows have four million links.
+        let links = if record.packets {
+            network.links.len()
+        } else {
+            let last = network.links.iter().rposition(|link| link.observed);
+            last.map_or(0, |last| last + 1)
+        };
+        let flows = if record.packets || record.series {
+            network.flows.len()
+        } else {
+            0
+        };
+        let links = network.links[..links].iter();
+        let flows = network.flows[..flows].iter();
         Self {
             figures: Figures::Packets(Box::new(scenario.clone()), summary),
-            links: network.links.iter().map(|link| link.name.clone()).collect(),
-            flows: network.flows.iter().map(|flow| flow.name.clone()).collect(),
-            record: network.record,
+            links: links.map(|link| link.name.clone()).collect(),
+            flows: flows.map(|flow| flow.name.clone()).collect(),
+            record,
             tables: outcome,
         }
     }
@@ -101,13 +118,14 @@ impl Outcome {
         (names, PyBytes::new(py, &values))
     }
 
-    /// Names of the links, by the numbers in a column `link`.
+    /// Names of the links, by the numbers in a column `link`. Without packet events these are the
+    /// links up to the last observed one.
     #[getter]
     fn links(&self) -> Vec<String> {
         self.links.clone()
     }
 
-    /// Names of the flows, by the numbers in a column `flow`.
+    /// Names of the flows, by the numbers in a column `flow`; none without series and packet events.
     #[getter]
     fn flows(&self) -> Vec<String> {
         self.flows.clone()

@@ -125,7 +125,7 @@ pub(crate) fn read_flows(
         total += group.count;
         if total > MOST_FLOWS {
             let message = format!("the flows up to this one are {total}");
-            return Err(table.problem("count", message, "a scenario has at most 100000 flows"));
+            return Err(table.problem("count", message, "a scenario has at most 10000000 flows"));
         }
         check_start(table, &group, duration)?;
         let together = group.start_jitter.is_none() && table.get("start_interval").is_none();

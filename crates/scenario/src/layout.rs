@@ -5,7 +5,7 @@ use crate::topology::{Access, Topology};
 use crate::traffic::Traffic;
 use crate::units::format_span;
 use goodqueue_types::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Hosts, and flows with their hosts.
 #[derive(Clone, Debug)]
@@ -21,7 +21,8 @@ pub(crate) struct Layout {
 /// A client's and a server's host with their access links.
 #[derive(Clone, Debug)]
 pub(crate) struct HostPair {
-    pub name: String,
+    /// The first of its flows, as a group and an index in it. The pair's name follows from it.
+    first: (u32, u32),
     /// Nodes to which the pair is attached, the earlier first.
     pub nodes: (usize, usize),
     /// Propagation delay between those nodes, both directions.
@@ -33,11 +34,27 @@ pub(crate) struct HostPair {
 /// One flow of a group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlacedFlow {
-    pub group: usize,
-    pub index: u64,
-    /// Index of its pair of hosts. It has no meaning without access links.
-    pub host: usize,
+    group: u32,
+    index: u32,
+    host: u32,
     pub base_rtt: Span,
+}
+
+impl PlacedFlow {
+    /// Returns the index of its group.
+    pub(crate) fn group(&self) -> usize {
+        self.group as usize
+    }
+
+    /// Returns its index in the group.
+    pub(crate) fn index(&self) -> u64 {
+        u64::from(self.index)
+    }
+
+    /// Returns the index of its pair of hosts, which has no meaning without access links.
+    pub(crate) fn host(&self) -> usize {
+        self.host as usize
+    }
 }
 
 /// Contradiction in the places of flows.
@@ -61,18 +78,18 @@ impl Layout {
             for index in 0..config.count {
                 let between = config.paths.of(index).round_trip;
                 let host = hosts.of_flow.get(flows.len()).copied().unwrap_or(0);
-                let pair = hosts.pairs.get(host);
+                let pair = hosts.pairs.get(host as usize);
                 let rtt = pair.and_then(|pair| pair.rtt);
                 if let Some(rtt) = rtt.filter(|rtt| *rtt < between) {
                     return Err(too_short(group, config, rtt, between));
                 }
                 if let Some(pair) = pair.filter(|pair| rtt.is_some() && pair.between != between) {
-                    return Err(two_lengths(group, &pair.name));
+                    return Err(two_lengths(group, &pair.name(groups)));
                 }
                 let base_rtt = rtt.unwrap_or(between + access_round_trip(topology));
                 flows.push(PlacedFlow {
-                    group,
-                    index,
+                    group: group as u32,
+                    index: index as u32,
                     host,
                     base_rtt,
                 });
@@ -91,7 +108,7 @@ impl Layout {
     pub(crate) fn host_rtts(&self) -> Vec<Span> {
         let mut rtts = vec![Span::ZERO; self.hosts.len()];
         for flow in &self.flows {
-            if let Some(rtt) = rtts.get_mut(flow.host) {
+            if let Some(rtt) = rtts.get_mut(flow.host()) {
                 *rtt = flow.base_rtt;
             }
         }
@@ -108,6 +125,14 @@ pub(crate) struct AccessDelays {
 }
 
 impl HostPair {
+    /// Returns the pair's name: the `host` of its group, or else the name of its flow.
+    pub(crate) fn name(&self, groups: &[FlowGroup]) -> String {
+        let (group, index) = self.first;
+        let group = &groups[group as usize];
+        let host = group.host.clone();
+        host.unwrap_or_else(|| group.flow_name(u64::from(index)))
+    }
+
     /// Returns the configured delays. With a given round-trip time, returns the part that the links
     /// in between leave, in four equal parts; odd picoseconds are on the forward path.
     pub(crate) fn access_delays(&self, access: &Access) -> AccessDelays {
@@ -134,26 +159,32 @@ impl HostPair {
 struct Hosts {
     pairs: Vec<HostPair>,
     /// Index of the pair of each flow, in network order.
-    of_flow: Vec<usize>,
+    of_flow: Vec<u32>,
 }
 
 /// Groups flows by host. Flows of one host must agree on its node and its round-trip time.
 fn share_hosts(groups: &[FlowGroup]) -> Result<Hosts, Misplaced> {
     let mut hosts = Hosts::default();
-    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    // Names of flows differ, so two flows can have one pair only if a group names its host.
+    let named: BTreeSet<&str> = groups.iter().filter_map(|g| g.host.as_deref()).collect();
+    let mut known: BTreeMap<String, u32> = BTreeMap::new();
     for (group, config) in groups.iter().enumerate() {
         for index in 0..config.count {
-            let name = config
-                .host
-                .clone()
-                .unwrap_or_else(|| config.flow_name(index));
+            let name = match &config.host {
+                Some(host) => Some(host.clone()),
+                None if named.is_empty() => None,
+                None => Some(config.flow_name(index)).filter(|name| named.contains(&**name)),
+            };
             let rtt = config.rtt.as_ref().map(|rtt| rtt.of(index));
             let path = config.paths.of(index);
-            let host = *known.entry(name.clone()).or_insert(hosts.pairs.len());
+            let new = hosts.pairs.len() as u32;
+            let host = name
+                .clone()
+                .map_or(new, |name| *known.entry(name).or_insert(new));
             hosts.of_flow.push(host);
-            let Some(pair) = hosts.pairs.get_mut(host) else {
+            let Some(pair) = hosts.pairs.get_mut(host as usize) else {
                 hosts.pairs.push(HostPair {
-                    name,
+                    first: (group as u32, index as u32),
                     nodes: path.nodes(),
                     between: path.round_trip,
                     rtt,
@@ -166,6 +197,7 @@ fn share_hosts(groups: &[FlowGroup]) -> Result<Hosts, Misplaced> {
                 message,
                 help: help.to_owned(),
             };
+            let name = name.unwrap_or_default();
             if pair.nodes != path.nodes() {
                 let message = format!("the hosts \"{name}\" stand at two places");
                 return Err(refuse(

@@ -10,6 +10,7 @@ mod explain;
 mod file;
 mod flow;
 mod framing;
+mod groups;
 mod hybrid;
 mod impairment;
 mod law;

@@ -35,14 +35,14 @@ impl Scenario {
     pub fn long_flows(&self, link: &str) -> Result<Vec<LongFlow<'_>>, UnitError> {
         let link = self.find_link(link)?;
         let long = self.layout.flows.iter().filter_map(|flow| {
-            let group = &self.flows[flow.group];
+            let group = &self.flows[flow.group()];
             let WorkloadConfig::Bulk { tcp, bytes: None } = &group.workload else {
                 return None;
             };
-            let crosses = group.paths.of(flow.index).forward.contains(&link);
+            let crosses = group.paths.of(flow.index()).forward.contains(&link);
             crosses.then(|| LongFlow {
                 name: &group.name,
-                group: flow.group,
+                group: flow.group(),
                 group_count: group.count,
                 base_rtt: flow.base_rtt,
                 congestion_control: tcp.congestion_control.word(),

@@ -1,6 +1,7 @@
 //! Memory that a run needs, estimated from the scenario before anything is built.
 
 use crate::flow::FlowGroup;
+use crate::groups::is_listed;
 use crate::layout::{HostPair, PlacedFlow};
 use crate::path::Path;
 use crate::scenario::Scenario;
@@ -15,10 +16,14 @@ use std::collections::BTreeMap;
 const LINKS_OF_HOSTS: u64 = 4;
 const LINKS_OF_HOSTS_ON_A_WAY: u64 = 2;
 
-/// Bytes of a flow in the summary: about 70 figures with their names, as values in the core, as
+/// Bytes of a flow's own entry in the summary: about 70 figures with their names, as values in the core, as
 /// JSON text there and in Python, and as Python objects. `tests/test_memory.py` compares it with a
 /// run of many flows.
 const SUMMARY_OF_FLOW: u64 = 24_000;
+
+/// Bytes of a flow in the summary of a large group: its figures before they are sorted, and its
+/// share of the tables' names.
+const FIGURES_OF_FLOW: u64 = 400;
 
 /// Bytes of a link in the summary, measured in the same way.
 const SUMMARY_OF_LINK: u64 = 12_000;
@@ -71,8 +76,9 @@ pub(crate) fn parts(scenario: &Scenario, record: Record) -> Vec<MemoryPart> {
         part(
             "flows",
             flows,
-            flow(scenario) + placed as u64 + SUMMARY_OF_FLOW,
+            flow(scenario) + placed as u64 + FIGURES_OF_FLOW,
         ),
+        part("flows in the summary", listed(scenario), SUMMARY_OF_FLOW),
         part("links of routes", hops(scenario), footprint::hop() as u64),
         part(
             "links",
@@ -103,6 +109,13 @@ fn flow(scenario: &Scenario) -> u64 {
     let groups = scenario.flows.iter();
     let bytes = groups.map(|group| footprint::flow(&group.workload) as u64);
     bytes.max().unwrap_or(0)
+}
+
+/// Returns the number of flows that have an entry of their own in the summary.
+fn listed(scenario: &Scenario) -> u64 {
+    let groups = scenario.flows.iter();
+    let listed = groups.filter(|group| is_listed(scenario, group));
+    listed.map(|group| group.count).sum()
 }
 
 /// Returns the number of links on the routes of all flows, both directions.

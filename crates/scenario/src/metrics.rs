@@ -13,7 +13,7 @@ const ECHOES: [&str; 4] = [
 /// Figure of flows with a sum, extremes and fairness.
 pub(crate) const GOODPUT: &str = "goodput_bps";
 /// Figures of flows whose sum over all flows is reported.
-const SUMS: [&str; 6] = [
+pub(crate) const SUMS: [&str; 6] = [
     GOODPUT,
     "throughput_bps",
     "packets_sent",
@@ -35,17 +35,25 @@ pub fn metrics(scenario: &Scenario, summary: &Value) -> Vec<(String, f64)> {
     for (name, link) in table("links").iter().chain(table("pools")) {
         list.link(name, link);
     }
-    let flows = table("flows");
+    let (flows, groups) = (table("flows"), table("groups"));
     for group in scenario.flows.iter() {
+        let name = stem(&group.name, [table("links"), table("pools")]);
+        if let Some(large) = groups.get(&group.name) {
+            list.large_group(&name, large);
+            continue;
+        }
         let members = (0..group.count).filter_map(|index| flows.get(&group.flow_name(index)));
         let members: Vec<&Value> = members.collect();
-        list.group(
-            &stem(&group.name, [table("links"), table("pools")]),
-            &members,
-        );
+        list.group(&name, &members);
     }
     let flows: Vec<&Value> = flows.values().collect();
-    list.all_flows(&SUMS, |key| samples(&flows, key));
+    list.all_flows(&SUMS, |key| {
+        let mut sums = Sums::of(&samples(&flows, key));
+        for group in groups.values() {
+            sums.add(&Sums::of_group(&group[key]));
+        }
+        sums
+    });
     list.link("totals", &summary["totals"]);
     list.into()
 }
@@ -109,7 +117,7 @@ impl List {
 
     /// Adds one figure of a group's flows.
     pub(crate) fn column(&mut self, name: &str, key: &str, samples: &[f64]) {
-        self.push(format!("{name}.{key}"), mean(samples));
+        self.push(format!("{name}.{key}"), Sums::of(samples).mean());
         if key == GOODPUT {
             let fold = |of: fn(f64, f64) -> f64| samples.iter().copied().fold(f64::NAN, of);
             self.push(format!("{name}.{key}.sum"), samples.iter().sum());
@@ -119,14 +127,83 @@ impl List {
         }
     }
 
-    /// Adds figures of all flows: sums of these keys, of which `samples` returns the values.
-    pub(crate) fn all_flows(&mut self, sums: &[&str], samples: impl Fn(&str) -> Vec<f64>) {
-        for key in sums {
-            self.push(format!("flows.{key}.sum"), samples(key).iter().sum());
+    /// Adds the figures of a group whose flows have one entry together.
+    fn large_group(&mut self, name: &str, group: &Value) {
+        for (key, figure) in group.as_object().into_iter().flatten() {
+            let Some(mean) = figure.get("mean").and_then(number) else {
+                continue;
+            };
+            self.push(format!("{name}.{key}"), mean);
+            if key == GOODPUT {
+                for (suffix, of) in [
+                    ("sum", "sum"),
+                    ("min", "min"),
+                    ("max", "max"),
+                    ("jain", "jain_index"),
+                ] {
+                    let value = number(&figure[of]).unwrap_or(f64::NAN);
+                    self.push(format!("{name}.{key}.{suffix}"), value);
+                }
+            }
         }
-        let goodputs = samples(GOODPUT);
-        self.push("flows.goodput_bps.mean".to_owned(), mean(&goodputs));
-        self.push("flows.goodput_bps.jain".to_owned(), jain(&goodputs));
+    }
+
+    /// Adds figures of all flows. `sums` returns the sums of the values of a key.
+    pub(crate) fn all_flows(&mut self, keys: &[&str], sums: impl Fn(&str) -> Sums) {
+        for key in keys {
+            self.push(format!("flows.{key}.sum"), sums(key).sum);
+        }
+        let goodput = sums(GOODPUT);
+        self.push("flows.goodput_bps.mean".to_owned(), goodput.mean());
+        self.push("flows.goodput_bps.jain".to_owned(), goodput.jain());
+    }
+}
+
+/// The number of values, their sum and the sum of their squares.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sums {
+    count: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Sums {
+    pub(crate) fn of(values: &[f64]) -> Self {
+        Self {
+            count: values.len() as f64,
+            sum: values.iter().sum(),
+            squares: values.iter().map(|value| value * value).sum(),
+        }
+    }
+
+    /// Returns the sums of a figure of a large group from its entry. The squares follow from Jain's
+    /// index, which only goodput has.
+    fn of_group(figure: &Value) -> Self {
+        let of = |key: &str| figure[key].as_f64().unwrap_or(0.0);
+        let (count, sum) = (of("flows"), of("sum"));
+        let jain = figure["jain_index"].as_f64();
+        Self {
+            count,
+            sum,
+            squares: jain.map_or(0.0, |jain| sum * sum / (count * jain)),
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.squares += other.squares;
+    }
+
+    /// Returns the mean. Without values this is 0 / 0, NaN, which represents a missing sample.
+    fn mean(&self) -> f64 {
+        self.sum / self.count
+    }
+
+    /// Returns Jain's index: 1 if all have the same, 1/n if one has all (Jain, Chiu and Hawe,
+    /// DEC-TR-301).
+    fn jain(&self) -> f64 {
+        self.sum * self.sum / (self.count * self.squares)
     }
 }
 
@@ -143,17 +220,9 @@ fn samples(flows: &[&Value], key: &str) -> Vec<f64> {
     flows.iter().filter_map(|flow| flow[key].as_f64()).collect()
 }
 
-fn mean(values: &[f64]) -> f64 {
-    // Without values this is 0 / 0, NaN, which represents a missing sample.
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// Returns Jain's index: 1 if all have the same, 1/n if one has all (Jain, Chiu and Hawe,
-/// DEC-TR-301).
-fn jain(values: &[f64]) -> f64 {
-    let sum: f64 = values.iter().sum();
-    let squares: f64 = values.iter().map(|value| value * value).sum();
-    sum * sum / (values.len() as f64 * squares)
+/// Returns Jain's index; NaN without values or if all are zero.
+pub(crate) fn jain(values: &[f64]) -> f64 {
+    Sums::of(values).jain()
 }
 
 #[cfg(test)]

@@ -98,10 +98,11 @@ fn add_access(links: &mut Vec<LinkConfig>, access: &Access, scenario: &Scenario)
     let [near, far] = [duplex(&access.near), duplex(&access.far)];
     for (pair, rtt) in layout.hosts.iter().zip(layout.host_rtts()) {
         let delays = pair.access_delays(access);
+        let name = pair.name(&scenario.flows);
         let mut add = |[away, back]: &[LinkConfig; 2], up: Span, down: Span| {
             for (link, delay, suffix) in [(away, up, ""), (back, down, ".reverse")] {
                 links.push(LinkConfig {
-                    name: [&pair.name, ".", &link.name, suffix].concat(),
+                    name: [&name, ".", &link.name, suffix].concat(),
                     delay,
                     burst_gap: Some(rtt),
                     ..link.clone()
@@ -117,20 +118,20 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
     let placed = scenario.layout.flows.iter().enumerate();
     placed
         .map(|(id, flow)| {
-            let group = &scenario.flows[flow.group];
-            let pair = scenario.topology.access.is_some().then_some(flow.host);
-            let path = group.paths.of(flow.index);
+            let group = &scenario.flows[flow.group()];
+            let pair = scenario.topology.access.is_some().then_some(flow.host());
+            let path = group.paths.of(flow.index());
             let (forward, reverse) = routes(path, scenario.topology.trunk.len(), pair);
             FlowConfig {
-                name: group.flow_name(flow.index),
-                group: flow.group as u32,
-                start: start(scenario.seed, group, flow.index, id as u64),
+                name: group.flow_name(flow.index()),
+                group: flow.group() as u32,
+                start: start(scenario.seed, group, flow.index(), id as u64),
                 forward,
                 reverse,
                 hosts: hosts(scenario, path, pair, id),
                 dscp: group.dscp,
                 workload: group.workload.clone(),
-                between_losses: between_losses(scenario.seed, group, flow.index, id as u64),
+                between_losses: between_losses(scenario.seed, group, flow.index(), id as u64),
             }
         })
         .collect()

@@ -34,6 +34,8 @@ pub struct Scenario {
     pub(crate) layout: Arc<Layout>,
     pub(crate) record: Record,
     pub(crate) record_access: bool,
+    /// True if the summary has an entry for each flow of any group.
+    pub(crate) record_flows: bool,
 }
 
 impl Scenario {
@@ -103,7 +105,8 @@ impl Scenario {
 
     /// Returns the names of all flows, in network order.
     pub fn flow_names(&self) -> Vec<String> {
-        let name = |flow: &crate::layout::PlacedFlow| self.flows[flow.group].flow_name(flow.index);
+        let name =
+            |flow: &crate::layout::PlacedFlow| self.flows[flow.group()].flow_name(flow.index());
         self.layout.flows.iter().map(name).collect()
     }
 
@@ -268,6 +271,7 @@ impl Scenario {
         plain.description.clear();
         plain.seed = 0;
         plain.record = Record::default();
+        plain.record_flows = false;
         crate::file::without_paths(&plain.resolved_toml())
     }
 
@@ -328,7 +332,7 @@ pub(crate) fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
     let waiting = flows.iter().map(|group| group.most_waiting(duration)).sum();
     let hosts = layout.hosts.len();
     topology.read_queues(&topology_table, &sketch, &layout.traffic, hosts, waiting)?;
-    let (record, record_access) = read_record(&root)?;
+    let (record, record_access, record_flows) = read_record(&root)?;
     Ok(Scenario {
         title: root.text("title")?.unwrap_or_default(),
         description: root.text("description")?.unwrap_or_default(),
@@ -340,6 +344,7 @@ pub(crate) fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
         layout: Arc::new(layout),
         record,
         record_access,
+        record_flows,
     })
 }
 
@@ -365,9 +370,10 @@ fn read_warmup(root: &Reader<'_>, duration: Span) -> Checked<Span> {
     ))
 }
 
-fn read_record(root: &Reader<'_>) -> Checked<(Record, bool)> {
+/// Returns the records of the engine, and if access links and all flows are reported.
+fn read_record(root: &Reader<'_>) -> Checked<(Record, bool, bool)> {
     let Some(field) = root.get("record") else {
-        return Ok((Record::default(), false));
+        return Ok((Record::default(), false, false));
     };
     let table = Reader::open(field.node, &RECORD, field.path.clone())?;
     let record = Record {
@@ -375,7 +381,8 @@ fn read_record(root: &Reader<'_>) -> Checked<(Record, bool)> {
         packets: table.flag("packets")?.unwrap_or(false),
         tcp_delays: table.flag("tcp_delays")?.unwrap_or(false),
     };
-    Ok((record, table.flag("access")?.unwrap_or(false)))
+    let [access, flows] = ["access", "flows"].map(|key| table.flag(key));
+    Ok((record, access?.unwrap_or(false), flows?.unwrap_or(false)))
 }
 
 /// Splits `path=value`, the form of an override.

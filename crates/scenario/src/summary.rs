@@ -1,6 +1,7 @@
 //! The summary of a run for machines. docs/results.md documents every key; they are stable.
 
 use crate::buffers::{BufferEcho, LIMIT_COUNTS};
+use crate::groups::FlowTables;
 use crate::scenario::{SCHEMA_VERSION, Scenario};
 use crate::setting::Words;
 use goodqueue_sim::PoolOutcome;
@@ -20,11 +21,7 @@ pub fn summary_json(scenario: &Scenario, network: &Network, outcome: &Outcome) -
         .zip(observed)
         .map(|(link, config)| (link.name.clone(), link_json(scenario, config, link)))
         .collect();
-    let flows: Map<String, Value> = outcome
-        .flows
-        .iter()
-        .map(|flow| (flow.name.clone(), flow_json(network, flow)))
-        .collect();
+    let flows = FlowTables::of(scenario, |_, flow| flow_json(network, &outcome.flows[flow]));
     let totals = &outcome.totals;
     let mut summary = json!({
         "schema_version": SCHEMA_VERSION,
@@ -32,7 +29,7 @@ pub fn summary_json(scenario: &Scenario, network: &Network, outcome: &Outcome) -
         "seed": scenario.seed(),
         "measured_s": outcome.measured_s,
         "links": links,
-        "flows": flows,
+        "flows": flows.each,
         "totals": {
             "sent": totals.sent,
             "duplicated": totals.duplicated,
@@ -44,12 +41,18 @@ pub fn summary_json(scenario: &Scenario, network: &Network, outcome: &Outcome) -
             "events": totals.events,
         },
     });
-    if let (Value::Object(map), false) = (&mut summary, outcome.pools.is_empty()) {
-        let pools = outcome.pools.iter();
-        let pools: Map<String, Value> = pools.map(|p| (p.name.clone(), pool_json(p))).collect();
-        map.insert("pools".to_owned(), Value::Object(pools));
-    }
+    let pools = outcome.pools.iter();
+    let pools: Map<String, Value> = pools.map(|p| (p.name.clone(), pool_json(p))).collect();
+    insert_unless_empty(&mut summary, "pools", pools);
+    insert_unless_empty(&mut summary, "groups", flows.groups);
     summary
+}
+
+/// Adds a table to a summary, unless the table is empty.
+pub(crate) fn insert_unless_empty(summary: &mut Value, key: &str, table: Map<String, Value>) {
+    if !table.is_empty() {
+        summary[key] = Value::Object(table);
+    }
 }
 
 fn pool_json(pool: &PoolOutcome) -> Value {

@@ -82,8 +82,8 @@ impl Traffic {
             largest_of_hosts: [0; 2],
         };
         for flow in placed {
-            let group = &groups[flow.group];
-            let path = group.paths.of(flow.index);
+            let group = &groups[flow.group()];
+            let path = group.paths.of(flow.index());
             let is_tcp = group.is_tcp();
             traffic.base_rtt_of_all.add(flow.base_rtt, is_tcp);
             for link in &path.links {

@@ -62,6 +62,10 @@ pub(crate) fn write(scenario: &Scenario) -> String {
         "\n[record]\nseries = {}\npackets = {}\naccess = {}\ntcp_delays = {}\n",
         record.series, record.packets, scenario.record_access, record.tcp_delays
     );
+    // The key is younger than the others. Without it, scenarios keep the text that identifies them.
+    if scenario.record_flows {
+        out.push_str("flows = true\n");
+    }
     out
 }
 

@@ -1,6 +1,6 @@
 //! The summary of a run, whose keys docs/results.md lists.
 
-use goodqueue_scenario::{Scenario, summary_json};
+use goodqueue_scenario::{Scenario, metrics, summary_json};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -23,6 +23,96 @@ fn keys(value: &Value, prefix: &str, found: &mut BTreeSet<String>) {
             keys(below, &format!("{key}."), found);
         }
     }
+}
+
+/// Returns the summary of one second of 1,001 flows in one group, and of another flow.
+fn crowd(overrides: &[(&str, &str)]) -> Value {
+    let (scenario, summary) = run_crowd(overrides);
+    assert_eq!(scenario.flow_names().len(), 1_002);
+    summary
+}
+
+fn run_crowd(overrides: &[(&str, &str)]) -> (Scenario, Value) {
+    let text = r#"
+        schema_version = 1
+        duration = "1s"
+        [topology]
+        shape = "dumbbell"
+        access = { rate = "10Mbps", delay = "1ms" }
+        bottleneck = { rate = "100Mbps", delay = "5ms", queue = { kind = "drop_tail", limit = "50p" } }
+        [[flow]]
+        name = "crowd"
+        count = 1001
+        workload = { kind = "bulk" }
+        [[flow]]
+        name = "alone"
+        workload = { kind = "bulk", size = "100kB" }
+    "#;
+    let overrides: Vec<(String, String)> = overrides
+        .iter()
+        .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
+        .collect();
+    let scenario = Scenario::parse(text.as_bytes(), "crowd", &overrides);
+    let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+    let network = scenario.network();
+    let summary = summary_json(&scenario, &network, &goodqueue_sim::run(&network));
+    (scenario, summary)
+}
+
+/// The entry of a large group has the distributions of what each flow's own entry would have.
+#[test]
+fn a_large_group_has_the_distributions_of_its_flows() {
+    let (scenario, summary) = run_crowd(&[]);
+    let (other, listed) = run_crowd(&[("record.flows", "true")]);
+    assert_eq!(listed.get("groups"), None);
+    assert_eq!(summary["flows"].as_object().unwrap().len(), 1);
+    assert_eq!(summary["flows"]["alone"], listed["flows"]["alone"]);
+    let crowd = &summary["groups"]["crowd"];
+    assert_eq!(crowd["flows"], 1_001);
+    let flows: Vec<&Value> = (0..1_001)
+        .map(|index| &listed["flows"][format!("crowd.{index}")])
+        .collect();
+    for key in ["goodput_bps", "packets_lost", "mean_rtt_s"] {
+        let mut values: Vec<f64> = flows.iter().filter_map(|f| f[key].as_f64()).collect();
+        values.sort_by(f64::total_cmp);
+        let figure = &crowd[key];
+        assert_eq!(figure["flows"], values.len(), "{key}");
+        // The rank of the 5th percentile of 1,001 values is 51.
+        let rank = |share: f64| (share * values.len() as f64).ceil() as usize - 1;
+        for (name, rank) in [
+            ("min", 0),
+            ("p5", rank(0.05)),
+            ("p50", rank(0.5)),
+            ("p95", rank(0.95)),
+            ("max", values.len() - 1),
+        ] {
+            assert_eq!(figure[name].as_f64(), Some(values[rank]), "{key} {name}");
+        }
+    }
+    let lost = |flow: &&&Value| flow["losses_at"]["bottleneck"].as_u64().unwrap_or(0);
+    let at_bottleneck: u64 = flows.iter().map(|flow| lost(&flow)).sum();
+    assert!(at_bottleneck > 0);
+    assert_eq!(crowd["losses_at"]["bottleneck"], at_bottleneck);
+    let classes = crowd["class"].as_object().unwrap().values();
+    let known = flows.iter().filter(|flow| !flow["class"].is_null()).count();
+    assert_eq!(classes.filter_map(Value::as_u64).sum::<u64>(), known as u64);
+
+    let figures = |scenario, summary| -> Vec<(String, f64)> {
+        let named = metrics(scenario, summary);
+        let words = ["crowd.bottleneck", "crowd.class"];
+        let is_number = |(name, _): &(String, f64)| !words.contains(&&**name);
+        named.into_iter().filter(is_number).collect()
+    };
+    let (grouped, each) = (figures(&scenario, &summary), figures(&other, &listed));
+    assert_eq!(grouped.len(), each.len());
+    for ((name, ours), (same_name, theirs)) in grouped.iter().zip(&each) {
+        assert_eq!(name, same_name);
+        let same = ours.is_nan() && theirs.is_nan();
+        // Sums over all flows are added in another order.
+        let near = (ours - theirs).abs() <= 1e-12 * theirs.abs();
+        assert!(same || near, "{name}: {ours} and {theirs}");
+    }
+    assert!(scenario.resolved_toml() != other.resolved_toml());
 }
 
 #[test]
@@ -61,6 +151,9 @@ fn every_key_is_documented_and_every_documented_key_exists() {
         let summary = run(&[("duration", "5s"), (&path, workload)]);
         keys(&summary["flows"][flow], "", &mut found);
     }
+
+    let many = &crowd(&[]);
+    keys(&many["groups"]["crowd"]["goodput_bps"], "", &mut found);
 
     // The caller that chose the engine adds its name.
     found.insert("engine".into());

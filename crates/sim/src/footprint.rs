@@ -25,7 +25,7 @@ pub const BYTES_PER_PACKET: usize = size_of::<OnTheWay>();
 const PLACES: usize = 112;
 /// Bytes of a long flow's measurements (round-trip times, bytes by interval) and of the records of
 /// missing data at both ends.
-const MEASURED: usize = 1_350;
+const MEASURED: usize = 1_000;
 /// Bytes of a sender that records transmissions and runs CUBIC.
 const RECORDS: usize = 776;
 /// Bytes of the transmission records of a window of about ten segments, and of the measurements of

@@ -55,6 +55,13 @@ impl RangeSet {
         self.total = 0;
     }
 
+    /// Gives back the memory of an empty set.
+    pub fn tighten(&mut self) {
+        if self.ranges.is_empty() {
+            self.ranges = VecDeque::new();
+        }
+    }
+
     /// Adds `start..end` and returns the number of its bytes that are new.
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         debug_assert!(start < end);

@@ -3,40 +3,28 @@
 use crate::counts::Counts;
 use crate::histogram::bin_of;
 
-/// Number of bins that get memory together: an octave of a [`Histogram`](crate::Histogram).
-const BLOCK: usize = 32;
+/// Number of bins of an octave of a [`Histogram`](crate::Histogram).
+const OCTAVE: usize = 32;
 
-/// Position of a block without memory, which is beyond any bin.
-const ABSENT: i8 = i8::MAX;
+/// Number of bins that get memory together.
+const BLOCK: usize = 8;
 
 /// Histogram with the bins of a [`Histogram`](crate::Histogram), into which it can be converted.
 ///
-/// Only octaves with values have memory: 32 bins of two bytes each, or of four or eight once a
-/// bin's count exceeds the smaller size. The round-trip times of a flow take about 300 bytes.
-#[derive(Clone, Debug)]
+/// Only the bins between the smallest and the largest value have memory: two bytes each, or four or
+/// eight once a bin's count exceeds the smaller size. The round-trip times of a flow take about 130
+/// bytes.
+#[derive(Clone, Debug, Default)]
 pub struct CompactHistogram {
     bins: Counts,
-    /// Position of each block in `bins`, in blocks, or [`ABSENT`]. No histogram has more blocks.
-    places: [i8; 64],
-    total: u64,
-    weighted_sum: u128,
+    /// Number of the first bin with memory, a multiple of [`BLOCK`].
+    first: u16,
+    /// Number of times that the sum of all values has exceeded 64 bits, which `sum` leaves out.
+    carries: u32,
+    sum: u64,
     max: u64,
     /// Smallest value with all bits inverted, as in a [`Histogram`](crate::Histogram).
     inverted_min: u64,
-}
-
-impl Default for CompactHistogram {
-    /// Returns an empty histogram, whose bins own no memory.
-    fn default() -> Self {
-        Self {
-            bins: Counts::default(),
-            places: [ABSENT; 64],
-            total: 0,
-            weighted_sum: 0,
-            max: 0,
-            inverted_min: 0,
-        }
-    }
 }
 
 impl CompactHistogram {
@@ -44,40 +32,55 @@ impl CompactHistogram {
     #[inline]
     pub fn record(&mut self, value: u64) {
         let bin = bin_of(value);
-        let (block, rest) = (bin / BLOCK % 64, bin % BLOCK);
-        if !self.bins.add(place(self.places[block], rest), 1) {
-            self.grow(block, rest);
+        if !self.bins.add(bin.wrapping_sub(usize::from(self.first)), 1) {
+            self.grow(bin);
         }
-        self.total += 1;
-        self.weighted_sum += u128::from(value);
+        let (sum, carry) = self.sum.overflowing_add(value);
+        self.sum = sum;
+        self.carries += u32::from(carry);
         self.max = self.max.max(value);
         self.inverted_min = self.inverted_min.max(!value);
     }
 
-    /// Adds a block and counts a value in it.
+    /// Adds the blocks up to a bin beyond the others, and counts a value in it.
     #[cold]
-    fn grow(&mut self, block: usize, rest: usize) {
-        if self.bins.capacity() - self.bins.len() < BLOCK {
-            self.reserve_octaves(2);
+    fn grow(&mut self, bin: usize) {
+        let from = bin / BLOCK * BLOCK;
+        if self.bins.is_empty() {
+            self.first = from as u16;
         }
-        self.places[block] = (self.bins.len() / BLOCK) as i8;
-        self.bins.append_zeros(BLOCK);
-        self.bins.add(place(self.places[block], rest), 1);
+        let first = usize::from(self.first);
+        let before = first.saturating_sub(from);
+        let after = (from + BLOCK).saturating_sub(first + self.bins.len());
+        if self.bins.capacity() - self.bins.len() < before + after {
+            // Room for a range of twice the width makes later growth rare.
+            self.bins
+                .reserve_exact((before + after).max(self.bins.len()));
+        }
+        self.bins.append_zeros(before + after);
+        self.bins.rotate_right(before);
+        self.first -= before as u16;
+        self.bins.add(bin - usize::from(self.first), 1);
     }
 
-    /// Reserves memory for values in `octaves` more octaves, whichever these are.
+    /// Reserves memory for values in `octaves` more octaves next to those with memory.
     pub fn reserve_octaves(&mut self, octaves: usize) {
-        self.bins.reserve_exact(octaves * BLOCK);
+        self.bins.reserve_exact(octaves * OCTAVE);
     }
 
-    /// Returns the number of values counted.
+    /// Returns the number of values counted, in a time that grows with the number of bins.
     pub fn total(&self) -> u64 {
-        self.total
+        self.weights().map(|(_, weight)| weight).sum()
+    }
+
+    /// Returns true if no value was counted.
+    pub fn is_empty(&self) -> bool {
+        self.bins.is_empty()
     }
 
     /// Returns the sum of all values.
     pub(crate) fn weighted_sum(&self) -> u128 {
-        self.weighted_sum
+        u128::from(self.carries) << 64 | u128::from(self.sum)
     }
 
     /// Returns the largest value, or 0 without values.
@@ -92,19 +95,9 @@ impl CompactHistogram {
 
     /// Returns the bins that are not empty, as (number, weight), in order.
     pub(crate) fn weights(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let places = self.places.iter().enumerate();
-        let present = places.filter(|(_, place)| **place != ABSENT);
-        let bins = present.flat_map(move |(block, at)| {
-            (0..BLOCK).map(move |rest| (block * BLOCK + rest, self.bins.get(place(*at, rest))))
-        });
+        let bins = (0..self.bins.len()).map(|at| (usize::from(self.first) + at, self.bins.get(at)));
         bins.filter(|(_, weight)| *weight > 0)
     }
-}
-
-/// Returns the index of a bin of the block at `place`, which is beyond all bins for [`ABSENT`].
-#[inline]
-fn place(place: i8, rest: usize) -> usize {
-    place as usize * BLOCK + rest
 }
 
 #[cfg(test)]
@@ -137,18 +130,29 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_proportional_to_the_octaves_in_use() {
+    fn memory_goes_by_the_range_of_the_values() {
         let mut histogram = CompactHistogram::default();
         assert_eq!(histogram.bins.capacity(), 0);
         for value in (100_000_000..200_000_000).step_by(1_000_003) {
             histogram.record(value);
         }
-        assert_eq!(histogram.bins.capacity(), 2 * BLOCK);
+        assert!(histogram.bins.capacity() <= 2 * OCTAVE);
         histogram.reserve_octaves(42);
         let room = histogram.bins.capacity();
         for exponent in 0..=40 {
             histogram.record(1 << exponent);
         }
         assert_eq!(histogram.bins.capacity(), room);
+        assert_eq!(histogram.total(), 100 + 41);
+        assert!(size_of::<CompactHistogram>() <= 64);
+    }
+
+    #[test]
+    fn sums_beyond_64_bits_are_exact() {
+        let mut histogram = CompactHistogram::default();
+        for _ in 0..5 {
+            histogram.record(u64::MAX - 1);
+        }
+        assert_eq!(histogram.weighted_sum(), 5 * u128::from(u64::MAX - 1));
     }
 }

@@ -1,11 +1,13 @@
-//! A list of counts that takes two bytes per count as long as these suffice.
+//! A list of counts that takes one or two bytes per count as long as these suffice.
 
-/// Counts of `u64`. Each takes two bytes until one of them no longer fits, then four or eight.
+/// Counts of `u64`. Each takes two bytes until one of them no longer fits, then four or eight. A
+/// list made by [`narrow`](Self::narrow) begins with one byte.
 #[derive(Clone, Debug)]
 pub struct Counts(Width);
 
 #[derive(Clone, Debug)]
 enum Width {
+    One(Vec<u8>),
     Two(Vec<u16>),
     Four(Vec<u32>),
     Eight(Vec<u64>),
@@ -15,6 +17,7 @@ enum Width {
 macro_rules! each {
     ($self:expr, $counts:ident => $do:expr) => {
         match $self {
+            Width::One($counts) => $do,
             Width::Two($counts) => $do,
             Width::Four($counts) => $do,
             Width::Eight($counts) => $do,
@@ -30,6 +33,11 @@ impl Default for Counts {
 }
 
 impl Counts {
+    /// Returns an empty list, which owns no memory, whose counts take one byte at first.
+    pub fn narrow() -> Self {
+        Self(Width::One(Vec::new()))
+    }
+
     /// Adds `amount` to the count at `index`. Returns false and does nothing if there is no such
     /// count.
     #[inline]
@@ -57,6 +65,14 @@ impl Counts {
                 };
                 *count += amount;
                 true
+            }
+            Width::One(counts) => {
+                let Some(count) = counts.get_mut(index) else {
+                    return false;
+                };
+                let sum = u8::try_from(u64::from(*count).saturating_add(amount));
+                *count = sum.unwrap_or(*count);
+                sum.is_ok()
             }
         };
         if !fits {
@@ -102,34 +118,39 @@ impl Counts {
     /// Panics if there is no such count.
     pub fn get(&self, index: usize) -> u64 {
         match &self.0 {
+            Width::One(counts) => u64::from(counts[index]),
             Width::Two(counts) => u64::from(counts[index]),
             Width::Four(counts) => u64::from(counts[index]),
             Width::Eight(counts) => counts[index],
         }
     }
 
-    /// Changes the width to at least four bytes.
-    fn widen_to_four(&mut self) {
-        if let Width::Two(counts) = &self.0 {
-            let mut wide = Vec::with_capacity(counts.capacity());
-            wide.extend(counts.iter().map(|count| u32::from(*count)));
-            self.0 = Width::Four(wide);
-        }
+    /// Moves the last `by` counts to the beginning.
+    pub(crate) fn rotate_right(&mut self, by: usize) {
+        each!(&mut self.0, counts => counts.rotate_right(by));
     }
 
-    /// Adds `amount` to a count that then exceeds its width. All counts become at least twice as
-    /// wide, and the capacity stays.
+    /// Adds `amount` to a count that then exceeds its width. All counts become wide enough for it,
+    /// and the capacity stays.
     #[cold]
     fn widen(&mut self, index: usize, amount: u64) {
         let sum = self.get(index).saturating_add(amount);
-        if u32::try_from(sum).is_ok() {
-            self.widen_to_four();
+        self.0 = if u16::try_from(sum).is_ok() {
+            Width::Two(self.wider())
+        } else if u32::try_from(sum).is_ok() {
+            Width::Four(self.wider())
         } else {
-            let mut wide = Vec::with_capacity(self.capacity());
-            wide.extend((0..self.len()).map(|index| self.get(index)));
-            self.0 = Width::Eight(wide);
-        }
+            Width::Eight(self.wider())
+        };
         self.add(index, amount);
+    }
+
+    /// Returns the counts in a list with the same capacity, whose type holds all of them.
+    fn wider<T: TryFrom<u64> + Default>(&self) -> Vec<T> {
+        let mut wide = Vec::with_capacity(self.capacity());
+        let counts = (0..self.len()).map(|index| T::try_from(self.get(index)).unwrap_or_default());
+        wide.extend(counts);
+        wide
     }
 }
 
@@ -154,6 +175,16 @@ mod tests {
         let all: Vec<u64> = (0..counts.len()).map(|index| counts.get(index)).collect();
         assert_eq!(all, [7, 1 << 16, 1 << 32, u64::MAX]);
         assert!(counts.capacity() >= 8);
+    }
+
+    #[test]
+    fn one_byte_becomes_two_four_and_eight() {
+        let mut counts = Counts::narrow();
+        for count in [255, 256, 1 << 16, 1 << 32] {
+            counts.push(count);
+        }
+        let all: Vec<u64> = (0..counts.len()).map(|index| counts.get(index)).collect();
+        assert_eq!(all, [255, 256, 1 << 16, 1 << 32]);
     }
 
     #[test]

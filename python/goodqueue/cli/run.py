@@ -30,6 +30,7 @@ from goodqueue.runs.engines import engine_of_run, unproved
 from goodqueue.runs.traces import OURS, files_of, files_read
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from goodqueue.core.drawing import Drawing
@@ -138,7 +139,11 @@ def print_result(result: Result) -> None:
     console.print()
     flows = summary["flows"]
     first = dict(list(flows.items())[:MOST_FLOWS_PRINTED])
-    console.print(_flows(first))
+    groups = summary.get("groups", {})
+    if groups:
+        console.print(_groups(groups))
+    if first:
+        console.print(_flows(first))
     if len(flows) > MOST_FLOWS_PRINTED:
         console.print(
             f"... and {counted(len(flows) - MOST_FLOWS_PRINTED, 'more flow')}; "
@@ -290,6 +295,39 @@ def _flows(flows: dict[str, Any]) -> object:
         columns,
         rows,
         important=["goodput", "RTT mean", "RTT p99", "lost", "limited by"],
+    )
+
+
+GROUP_FIGURES: list[tuple[str, str, Callable[[float | None], str]]] = [
+    ("goodput", "goodput_bps", rate),
+    ("RTT mean, ms", "mean_rtt_s", milliseconds),
+    ("RTT p99, ms", "p99_rtt_s", milliseconds),
+    ("lost", "packets_lost", number),
+    ("retransmitted", "retransmissions", number),
+    ("timeouts", "timeouts", number),
+    ("completion, s", "completion_time_s", number),
+]
+"""Figures of large groups that are printed: title, key, and format."""
+
+
+def _groups(groups: dict[str, Any]) -> object:
+    statistics = ["mean", "min", "p5", "p50", "p95", "max"]
+    rows = [
+        [
+            f"{name} ({counted(group['flows'], 'flow')})",
+            title,
+            *(shown(group[key][statistic]) for statistic in statistics),
+            number(group[key].get("jain_index"), 3),
+        ]
+        for name, group in groups.items()
+        for title, key, shown in GROUP_FIGURES
+        if group[key]["flows"]
+    ]
+    return table(
+        "Groups of flows (distributions over their flows)",
+        ["group", "figure", *statistics, "Jain's index"],
+        rows,
+        important=["figure", "p5", "p50", "p95"],
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -51,8 +51,16 @@ def rtt_flows(result: Result) -> list[str]:
     if result.series is None:
         return []
     flows = result.series.rtt["flow"].unique(maintain_order=True).to_list()
-    pings = [flow for flow in flows if "unloaded_rtt_s" in result.summary["flows"][flow]]
+    pings = [flow for flow in flows if "unloaded_rtt_s" in _figures(result, flow)]
     return pings or flows
+
+
+def _figures(result: Result, flow: str) -> dict[str, Any]:
+    """Returns the figures of a flow; for a flow of a large group, those of its group by name."""
+    summary = result.summary
+    if flow in summary["flows"]:
+        return dict(summary["flows"][flow])
+    return dict(summary["groups"][flow.rpartition(".")[0]])
 
 
 def rtt_over_time(result: Result) -> Picture:
@@ -61,7 +69,7 @@ def rtt_over_time(result: Result) -> Picture:
     flows = rtt_flows(result)
     drawn = flows[:MOST_FLOWS_DRAWN]
     samples = result.series.rtt
-    is_ping = "unloaded_rtt_s" in result.summary["flows"][flows[0]]
+    is_ping = "unloaded_rtt_s" in _figures(result, flows[0])
 
     def draw(panels: list[Axes]) -> None:
         (axes,) = panels
@@ -75,8 +83,8 @@ def rtt_over_time(result: Result) -> Picture:
             legend_above(axes)
 
     caption = f"Round-trip time of {'pings' if is_ping else 'TCP segments'} ({_which(flows)})"
-    figures = result.summary["flows"][flows[0]]
-    if figures["p50_rtt_s"] is not None:
+    figures = result.summary["flows"].get(flows[0])
+    if figures and figures["p50_rtt_s"] is not None:
         caption += (
             f" over time. In the measured part of the run {flows[0]} has a median of "
             f"{figures['p50_rtt_s'] * 1000:.3g} ms and a 99th percentile of "
@@ -135,7 +143,9 @@ def _way_of(part: pl.DataFrame, *, apart: bool, ways: list[str]) -> str:
 
 def _carrying(result: Result) -> int:
     """Returns the number of flows that are not pings."""
-    return sum("unloaded_rtt_s" not in flow for flow in result.summary["flows"].values())
+    groups = result.summary.get("groups", {}).values()
+    alone = sum("unloaded_rtt_s" not in flow for flow in result.summary["flows"].values())
+    return alone + sum(int(group["flows"]) for group in groups if "unloaded_rtt_s" not in group)
 
 
 def _which(flows: list[str]) -> str:

@@ -26,11 +26,12 @@ CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limi
 
 RECORDS = {"packets in time series", "recorded hops of packets"}
 
-BY_FLOW = {"flows", "links of routes"}
+BY_FLOW = {"flows", "flows in the summary", "links of routes"}
 """Kinds of parts whose number is proportional to the number of flows."""
 
 REMEDIES = {
     "flows": "reduce the flows (to at most {flows:,})",
+    "flows in the summary": "reduce the flows (to at most {flows:,}), or omit record.flows",
     "links of routes": "reduce the flows (to at most {flows:,}), or shorten routes",
     "links": "reduce the links",
     "links of hosts": "reduce the hosts",

@@ -14,6 +14,8 @@ from goodqueue.core.tables import frame
 from goodqueue.errors import RequestError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from goodqueue._core import Outcome, Table
 
 
@@ -82,16 +84,35 @@ class Result:
     def flows(self) -> pl.DataFrame:
         """A frame with one row per flow: `flow` and the figures of the summary.
 
+        It has no rows for flows of groups of more than 1,000 flows, which `groups` describes.
         The columns `losses_at` and `marks_at` hold lists of pairs: `link`, `packets`.
         """
         return _summary_frame(self.summary["flows"], "flow")
+
+    @cached_property
+    def groups(self) -> pl.DataFrame:
+        """The distributions of the figures of large groups of flows, one row per group and figure.
+
+        The columns are `group`, `figure` (as in the summary of a flow; `limited_by.congestion` and
+        so on for shares), `flows` (number of flows that have the figure), `mean`, `min`, `p5`,
+        `p50`, `p95` and `max` over these flows, in the figure's unit, and `sum` and `jain_index`,
+        null for most figures. A group is large if it has more than 1,000 flows, unless the
+        scenario sets `record.flows`. Without such a group the frame has no rows.
+        """
+        rows = [
+            (group, figure, *(values.get(column) for column in GROUP_COLUMNS))
+            for group, entry in self.summary.get("groups", {}).items()
+            for figure, values in _distributions(entry)
+        ]
+        schema = {"group": pl.String, "figure": pl.String, **GROUP_COLUMNS}
+        return pl.DataFrame(rows, schema, orient="row")
 
     def classes(self, link: str) -> pl.DataFrame:
         """Returns the factor that limits each TCP flow, as seen from a link: `flow`, `class`.
 
         The class is `local` if congestion at this link limits the flow, and `remote` if congestion
         at another link does. It is null if no link dropped or marked the flow's data. Otherwise it
-        is `window` or `size`.
+        is `window` or `size`. Flows of groups of more than 1,000 flows are not included.
 
         Raises:
             RequestError: if there is no such link.
@@ -143,7 +164,9 @@ class Result:
         return frame(table, {**KINDS, "link": self._outcome.links, "flow": self._outcome.flows})
 
     def __repr__(self) -> str:
-        return f"Result(links={list(self.summary['links'])}, flows={len(self.summary['flows'])})"
+        groups = self.summary.get("groups", {}).values()
+        flows = len(self.summary["flows"]) + sum(group["flows"] for group in groups)
+        return f"Result(links={list(self.summary['links'])}, flows={flows})"
 
 
 def _seen_from(link: str, flow: dict[str, Any]) -> str | None:
@@ -154,6 +177,25 @@ def _seen_from(link: str, flow: dict[str, Any]) -> str | None:
     return "local" if flow["bottleneck"] == link else "remote"
 
 
+GROUP_COLUMNS = {
+    "flows": pl.Int64,
+    **dict.fromkeys(["mean", "min", "p5", "p50", "p95", "max", "sum", "jain_index"], pl.Float64),
+}
+"""Columns of `Result.groups` after the names, with their types."""
+
+
+def _distributions(entry: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields the figures of a large group that have a distribution, with their names."""
+    for name, values in entry.items():
+        if name == "limited_by":
+            yield from ((f"{name}.{cause}", below) for cause, below in values.items())
+        elif isinstance(values, dict) and name not in {"losses_at", "marks_at", *WORDS}:
+            yield name, values
+
+
+WORDS = ("bottleneck", "class")
+"""Figures of a flow that are words. A large group has the number of flows for each word."""
+
 BY_NAME = {
     "shares": ("group", "share", pl.Float64),
     "losses_at": ("link", "packets", pl.Int64),
@@ -163,6 +205,8 @@ BY_NAME = {
 
 
 def _summary_frame(rows: dict[str, dict[str, Any]], key: str) -> pl.DataFrame:
+    if not rows:
+        return pl.DataFrame(schema={key: pl.String})
     frame = pl.DataFrame(
         [
             {key: name, **{k: v for k, v in figures.items() if k not in BY_NAME}}

@@ -247,7 +247,7 @@ fn flow_group(
         return refuse(&format!("congestion control {name}"));
     };
     let placed = scenario.layout.flows.iter();
-    let rtts = placed.filter(|flow| flow.group == place);
+    let rtts = placed.filter(|flow| flow.group() == place);
     Ok(FluidGroup {
         name: group.name.clone(),
         count: group.count,

@@ -4,9 +4,10 @@
 //! reported.
 
 use super::Hybrid;
-use crate::metrics::{GOODPUT, List, stem};
+use crate::groups::FlowTables;
+use crate::metrics::{GOODPUT, List, Sums, stem};
 use crate::scenario::SCHEMA_VERSION;
-use crate::summary::{flow_json, link_json};
+use crate::summary::{flow_json, insert_unless_empty, link_json};
 use goodqueue_fluid::{FluidFlow, FluidOutcome, FluidQueue};
 use goodqueue_sim::{
     Distribution, Fairness, FlowOutcome, LinkConfig, LinkOutcome, LossBurstOutcome, WorkloadConfig,
@@ -37,28 +38,25 @@ impl Hybrid {
         let network = scenario.network();
         let mut blank = flow_json(&network, &FlowOutcome::default());
         set_null(&mut blank, &NOT_OF_FLOWS);
-        let mut flows = Map::new();
-        for (group, members) in self.members() {
-            let config = &scenario.flows[group];
-            let bits = self.bits_of_packet(group);
-            for (index, flow) in (0..).zip(&outcome.flows[members]) {
-                let mut keys = blank.clone();
-                keys[GOODPUT] = json!(flow.goodput_packets_per_s * bits);
-                keys[LOSS_EVENTS] = json!(flow.loss_events);
-                flows.insert(config.flow_name(index), keys);
-            }
-        }
+        let flows = FlowTables::of(scenario, |group, flow| {
+            let (mut keys, flow) = (blank.clone(), &outcome.flows[flow]);
+            keys[GOODPUT] = json!(flow.goodput_packets_per_s * self.bits_of_packet(group));
+            keys[LOSS_EVENTS] = json!(flow.loss_events);
+            keys
+        });
         let config = &network.links[self.at.0 as usize];
-        json!({
+        let mut summary = json!({
             "schema_version": SCHEMA_VERSION,
             "engine": "hybrid",
             "title": scenario.title(),
             "seed": scenario.seed(),
             "measured_s": outcome.measured_s,
             "links": { &config.name: self.link_json(config, outcome) },
-            "flows": flows,
+            "flows": flows.each,
             "totals": { "events": outcome.cost.slots + outcome.cost.updates },
-        })
+        });
+        insert_unless_empty(&mut summary, "groups", flows.groups);
+        summary
     }
 
     /// Returns the figures of a run by name, as [`metrics`](crate::metrics()) returns those of a
@@ -86,7 +84,7 @@ impl Hybrid {
             );
             all.extend(goodputs);
         }
-        list.all_flows(&[GOODPUT], |_| all.clone());
+        list.all_flows(&[GOODPUT], |_| Sums::of(&all));
         list.into()
     }
 

@@ -60,8 +60,9 @@ const COUNT: Kind = Kind::Integer {
     min: 1,
     max: MOST_FLOWS,
 };
-/// Most flows of a scenario.
-pub(crate) const MOST_FLOWS: u64 = 100_000;
+/// Most flows of a scenario. It bounds the memory and the time that reading a file takes. A run is
+/// bounded by its own estimate (`memory.rs`), which is reached earlier.
+pub(crate) const MOST_FLOWS: u64 = 10_000_000;
 /// Most links of a chain or graph.
 pub(crate) const MOST_LINKS: usize = 1_000;
 
@@ -188,6 +189,13 @@ pub(crate) static RECORD: Spec = Spec {
             "false",
             "true",
             "One-way delays of bulk TCP flows' data; those of others are always measured.",
+        ),
+        key(
+            "flows",
+            Kind::Flag,
+            "false",
+            "true",
+            "Report each flow of groups with more than 1000 flows, too, instead of distributions of their figures.",
         ),
     ],
 };

@@ -348,6 +348,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
     fn finish(self) -> (Outcome, P) {
         // Packets that would arrive after the end are never put in line.
         assert!(self.lines.is_empty(), "a line was left behind");
+        // Before the results take memory, that of the packets in flight is given back.
+        drop(self.lines);
         let (network, mut core) = (self.network, self.core);
         core.observe_end();
         core.finish_links(network);

@@ -1,8 +1,10 @@
 //! One end of a flow: its behaviour, the labels of the packets that it sends, and its measurements.
 
+use crate::host::baseline::{Baseline, Counters};
 use crate::host::ideal::IdealPath;
 use crate::host::path::{ideal_time, propagation, unloaded_delay};
 use crate::measure::delay_meter::DelayMeter;
+use crate::measure::deliveries::Deliveries;
 use crate::measure::fairness::{INTERVALS, interval};
 use crate::measure::flow_class::LimitedOutcome;
 use crate::measure::link_meter::Window;
@@ -13,7 +15,7 @@ use crate::workload::{Behaviour, DATAGRAM_HEADER, Player};
 use crate::{Distribution, FlowOutcome, OneWayDelay, WorkloadConfig};
 use goodqueue_tcp::{Limited, TimeLimited};
 use goodqueue_types::{
-    Body, CompactHistogram, Counts, Direction, Ecn, FlowId, Hosts, Packet, RandomStream, Span, Time,
+    Body, CompactHistogram, Direction, Ecn, FlowId, Hosts, Packet, RandomStream, Span, Time,
 };
 use std::cmp::Ordering;
 
@@ -50,29 +52,13 @@ const MICROSECOND: Span = Span::from_micros(1);
 #[derive(Clone, Debug)]
 struct Measurement {
     /// Counters at the start of the measurements. Results count from them.
-    baseline: Counters,
+    baseline: Baseline,
     /// Round-trip times in nanoseconds, allocated at the first sample.
     rtt_ns: Option<Box<CompactHistogram>>,
     /// One-way delays of data that reach the agent, if the flow sends data to it.
     delay: Option<Box<DelayMeter>>,
     /// Bytes delivered in each interval that has ended, at the server of a bulk flow.
-    delivered: Counts,
-    /// Bytes delivered up to the end of the last of these intervals.
-    delivered_before: u64,
-}
-
-/// Counters whose growth since the warm-up is reported.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counters {
-    sent: u64,
-    received: u64,
-    received_ip_bytes: u64,
-    delivered_bytes: u64,
-    received_payload_bytes: u64,
-    duplicate_payload_bytes: u64,
-    retransmissions: u64,
-    timeouts: u64,
-    limited: TimeLimited,
+    delivered: Option<Box<Deliveries>>,
 }
 
 /// Creates the agents of all flows: client and server of flow `i` at `2i` and `2i + 1`.
@@ -245,16 +231,15 @@ impl Agent {
             self.next_mark = Time::MAX;
             return;
         };
-        if measurement.delivered.capacity() == 0 {
-            measurement.delivered.reserve_exact(INTERVALS);
+        let delivered = measurement.delivered.get_or_insert_with(|| {
+            self.next_mark += self.interval;
+            Box::new(Deliveries::new(bytes))
+        });
+        while self.next_mark <= now && delivered.len() < INTERVALS {
+            delivered.end_interval(bytes);
             self.next_mark += self.interval;
         }
-        while self.next_mark <= now && measurement.delivered.len() < INTERVALS {
-            let before = std::mem::replace(&mut measurement.delivered_before, bytes);
-            measurement.delivered.push(bytes - before);
-            self.next_mark += self.interval;
-        }
-        if measurement.delivered.len() == INTERVALS {
+        if delivered.len() == INTERVALS {
             self.next_mark = Time::MAX;
         }
     }
@@ -265,11 +250,10 @@ impl Agent {
         let meter = || Box::new(DelayMeter::new(floor, !is_tcp));
         let baseline = self.counters(self.next_mark);
         self.measurement = Some(Box::new(Measurement {
-            baseline,
+            baseline: Baseline::new(&baseline),
             rtt_ns: None,
             delay: (self.floor_us < u32::MAX).then(meter),
-            delivered: Counts::default(),
-            delivered_before: baseline.delivered_bytes,
+            delivered: None,
         }));
     }
 
@@ -283,11 +267,19 @@ impl Agent {
         let Some(measurement) = self.measurement.as_deref() else {
             return 0;
         };
+        let Some(delivered) = measurement.delivered.as_deref() else {
+            // The window is too short to be divided.
+            let before = measurement.baseline.get().delivered_bytes;
+            return if interval == 0 {
+                self.delivered_bytes() - before
+            } else {
+                0
+            };
+        };
         // The agent did nothing since the present interval began, or this is the last interval.
-        let over = measurement.delivered.len();
-        match interval.cmp(&over) {
-            Ordering::Less => measurement.delivered.get(interval),
-            Ordering::Equal => self.delivered_bytes() - measurement.delivered_before,
+        match interval.cmp(&delivered.len()) {
+            Ordering::Less => delivered.get(interval),
+            Ordering::Equal => delivered.since(self.delivered_bytes()),
             Ordering::Greater => 0,
         }
     }
@@ -325,21 +317,9 @@ impl Agent {
     fn measured(&self, end: Time) -> Counters {
         let now = self.counters(end);
         // Without activity in the window the differences are zero.
-        let then = self
-            .measurement
-            .as_ref()
-            .map_or(now, |measurement| measurement.baseline);
-        Counters {
-            sent: now.sent - then.sent,
-            received: now.received - then.received,
-            received_ip_bytes: now.received_ip_bytes - then.received_ip_bytes,
-            delivered_bytes: now.delivered_bytes - then.delivered_bytes,
-            received_payload_bytes: now.received_payload_bytes - then.received_payload_bytes,
-            duplicate_payload_bytes: now.duplicate_payload_bytes - then.duplicate_payload_bytes,
-            retransmissions: now.retransmissions - then.retransmissions,
-            timeouts: now.timeouts - then.timeouts,
-            limited: std::array::from_fn(|of| now.limited[of].saturating_sub(then.limited[of])),
-        }
+        let then = self.measurement.as_ref();
+        let then = then.map_or(now, |measurement| measurement.baseline.get());
+        now.since(&then)
     }
 
     fn rtt_s(&self) -> Distribution {

@@ -1,6 +1,7 @@
 //! Measurements during a run, and the outcome that they fill.
 
 pub mod delay_meter;
+pub mod deliveries;
 pub mod e_model;
 pub mod fairness;
 pub mod flow_class;

@@ -36,11 +36,11 @@ pub enum Behaviour {
     /// A TCP server that answers its data.
     Echo(Box<Echo>),
     /// A source of datagrams.
-    Source(Source),
+    Source(Box<Source>),
     /// A receiver of datagrams that sends nothing.
     Sink,
     /// The receiver of a call.
-    Listener(Listener),
+    Listener(Box<Listener>),
     /// One side of a game.
     Player(Box<Player>),
     /// A sender of echo requests, which measures the time to the replies.
@@ -85,14 +85,14 @@ impl Behaviour {
                 players.map(|player| Self::Player(Box::new(player)))
             }
             WorkloadConfig::ConstantBitRate { interval, packet } => [
-                Self::Source(Source::constant(start, *interval, *packet)),
+                Self::source(Source::constant(start, *interval, *packet)),
                 Self::Sink,
             ],
             WorkloadConfig::Poisson {
                 mean_interval,
                 packet,
             } => [
-                Self::Source(Source::poisson(start, *mean_interval, *packet, random)),
+                Self::source(Source::poisson(start, *mean_interval, *packet, random)),
                 Self::Sink,
             ],
             WorkloadConfig::Bursts {
@@ -102,7 +102,7 @@ impl Behaviour {
             } => {
                 let size = crate::PacketSize::Fixed(*packet);
                 let source = Source::poisson(start, *mean_interval, size, random);
-                [Self::Source(source.in_bursts(*packets)), Self::Sink]
+                [Self::source(source.in_bursts(*packets)), Self::Sink]
             }
             WorkloadConfig::OnOff {
                 interval,
@@ -112,17 +112,23 @@ impl Behaviour {
             } => {
                 let periods = (on.clone(), off.clone());
                 let source = Source::on_off(start, *interval, *packet, periods, random);
-                [Self::Source(source), Self::Sink]
+                [Self::source(source), Self::Sink]
             }
             WorkloadConfig::Voice(voice) => [
-                Self::Source(Source::constant(start, voice.interval, voice.packet)),
-                Self::Listener(Listener::new(*voice, measured_from)),
+                Self::source(Source::constant(start, voice.interval, voice.packet)),
+                Self::Listener(Box::new(Listener::new(*voice, measured_from))),
             ],
             WorkloadConfig::Ping { interval, packet } => [
                 Self::Pinger(Pinger::new(start, *interval, *packet)),
                 Self::Responder(Responder::default()),
             ],
         }
+    }
+
+    /// Returns a source, which is boxed because its random stream would align every agent to 16
+    /// bytes.
+    fn source(source: Source) -> Self {
+        Self::Source(Box::new(source))
     }
 
     /// Receives a packet. Returns a round-trip time if the packet completed a sample.

@@ -61,7 +61,7 @@ impl Receipts {
         let (first, last) = self.numbers.unwrap_or((number, number));
         self.numbers = Some((first.min(number), last.max(number)));
         self.late += u64::from(late);
-        if self.delay_ns.total() == 0 {
+        if self.delay_ns.is_empty() {
             // The histogram has room for delays up to 64 times the first, so that the loop does not
             // allocate.
             self.delay_ns.reserve_octaves(7);

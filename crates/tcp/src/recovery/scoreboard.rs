@@ -41,6 +41,11 @@ impl Scoreboard {
         self.sacked.clear();
     }
 
+    /// Gives back memory that is not in use.
+    pub fn tighten(&mut self) {
+        self.sacked.tighten();
+    }
+
     pub fn remove_below(&mut self, una: u64) {
         self.sacked.remove_below(una);
     }

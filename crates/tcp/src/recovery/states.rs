@@ -201,6 +201,7 @@ impl Ledger {
         if left == CaState::Recovery && state < CaState::Recovery {
             turn.sender.controller.on_recovery_exit(turn.now);
             self.records.tighten();
+            turn.sender.scoreboard.tighten();
         }
     }
 
