@@ -17,7 +17,7 @@ use goodqueue_queue::QueueConfig;
 use goodqueue_types::Span;
 use goodqueue_types::parameters::DELAY;
 pub(crate) use goodqueue_types::parameters::{
-    HOUR, Key, Kind, LARGEST, LONGEST, REQUIRED, Spec, TIMER, Variants, key,
+    HOUR, Key, Kind, LARGEST, LONGEST, REQUIRED, Spec, Variants, key,
 };
 
 pub(crate) use flow::FLOW;
@@ -25,7 +25,7 @@ pub(crate) use framing::{FRAMING_TABLE, PRESETS};
 pub(crate) use impairment::{DUPLICATION, REORDERING};
 pub(crate) use loss::{GILBERT_ELLIOTT, INDEPENDENT};
 pub(crate) use study::{COMPARISON, LABELLED, MOST_RUNS, MOST_VARIANTS, RANGE, STUDY};
-pub(crate) use tcp::{DETAILS, RTO, TCP};
+pub(crate) use tcp::TCP;
 pub(crate) use topology::{BOTTLENECK, CHAIN_LINK, GRAPH_LINK};
 use topology::{CHAIN, DUMBBELL, GRAPH, STAR, TREE};
 
