@@ -26,7 +26,6 @@ mod reader;
 mod scenario;
 mod schema;
 mod service;
-mod setting;
 mod spec;
 mod study;
 mod summary;
