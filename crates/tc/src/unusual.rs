@@ -7,11 +7,11 @@ use super::read::{Options, Read, Stated};
 use super::refuse;
 use super::units::{integer, packets, size, time, write_size};
 use super::write::{Scale, Written};
-use crate::error::shorten;
 use goodqueue_queue::{
     CakeCells, Limit, LinuxRedConfig, PrioConfig, PrioMap, QueueConfig, TbfConfig, red_wlog,
 };
 use goodqueue_types::Span;
+use goodqueue_types::message::shorten;
 use goodqueue_types::parameters::{Parameter, Value, Words};
 
 /// Name of a FIFO in bytes, which is the same discipline here as `pfifo`.
