@@ -3,9 +3,7 @@
 //! links in all combinations, and the run may end in the middle of a transmission or exactly at its
 //! end.
 
-use crate::delay_queues::delay_queue;
-use crate::early_queues::early_queue;
-use crate::fair_queues::fair_queue;
+use crate::any_queue::any_queue;
 use crate::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
@@ -230,9 +228,7 @@ fn queue() -> impl Strategy<Value = (QueueConfig, Option<u32>)> {
         5 => (limit().prop_map(QueueConfig::drop_tail), pool()),
         1 => (limit().prop_map(moody_queue), pool()),
         1 => (composed(), pool()),
-        1 => (limit().prop_flat_map(early_queue), pool()),
-        1 => (limit().prop_flat_map(fair_queue), pool()),
-        1 => (limit().prop_flat_map(delay_queue), pool()),
+        3 => (limit().prop_flat_map(any_queue), pool()),
     ]
 }
 

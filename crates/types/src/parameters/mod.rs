@@ -20,5 +20,5 @@ pub use key::{
     number, one_of, packets, rate, size, span, with_default, words,
 };
 pub use kind::{DELAY, HOUR, Kind, LARGEST, LONGEST, Spec, TIMER, Variants};
-pub use random::vary;
+pub use random::{vary, vary_within};
 pub use value::{Declared, Given, Parameter, Parameters, TableValue, Value, Words, word_of};
