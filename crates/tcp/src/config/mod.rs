@@ -158,6 +158,12 @@ parameters! {
         l4s: bool = false => FLAG
             .doc("With `ecn`, data carry ECT(1), the mark of scalable traffic (RFC 9331), and not \
             ECT(0).");
+        /// Share of the window that an ECN echo leaves in congestion avoidance (alternative backoff with
+        /// ECN, RFC 8511): 0.8 for `reno`, 0.85 for `cubic`. `none`: an echo leaves what a loss does.
+        ///
+        /// Controls other than `reno`, `gaimd` and `cubic` ignore it.
+        beta_ecn: Option<f64> = None
+            => one_of(&[Kind::Fraction, Kind::Choice(&["none"])]).example("0.8");
         /// Retransmission timer (RFC 6298).
         rto: RtoConfig = RtoConfig::default()
             => Key::of(Kind::Table(RtoConfig::SPEC)).example("{ minimum = \"200ms\" }");
