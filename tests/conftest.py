@@ -74,6 +74,12 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives a test its own cache, without runs of other tests or of the user."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 def goodqueue(
     *arguments: object, timeout: float = 60, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:

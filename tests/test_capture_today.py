@@ -38,7 +38,6 @@ from research.validation.drawn_captures import draw, judged
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goodqueue.passive.analysis import Analysis
 
 CAPTURES = Path(__file__).parent / "data" / "captures"
 SCENES = sorted(path.stem for path in CAPTURES.glob("*.json"))
@@ -246,11 +245,6 @@ def test_a_model_that_does_not_reproduce_its_capture_recommends_nothing_firm(
     printed = capsys.readouterr().out
     assert "no firm recommendation" in printed
     assert "the likely reason" in printed
-
-
-def analysis_of(scene: str, folder: Path) -> Analysis:
-    before, after = unpacked(scene, folder)
-    return analyze(before, after=after)
 
 
 def test_an_instant_answer_simulates_nothing(

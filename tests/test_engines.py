@@ -54,10 +54,7 @@ FAST = ["size", "--rate", "10Gbps", "--rtt", "100ms", "--flows", "100", "--contr
 """A link of which one replicate has a hundred million packets."""
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of other tests, or of the user, are not those of a test."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def asked(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -106,7 +103,7 @@ def test_runs_of_two_engines_are_never_taken_for_each_other(tmp_path: Path) -> N
     assert kept[1][0] > 0
 
 
-def test_run_says_which_engine_it_was(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_run_names_its_engine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "link.toml"
     file.write_text(LINK)
     code, summary = asked(capsys, "run", str(file), "--engine", "hybrid")
@@ -219,7 +216,7 @@ def test_the_stated_agreement_is_the_measured_one() -> None:
     ("rate", "loss", "words"),
     [(1e9, None, None), (1e9, 0.001, "bound on the loss"), (1e8, None, "packets in flight")],
 )
-def test_an_answer_outside_what_agreed_is_doubted(
+def test_an_answer_beyond_the_compared_links_is_doubted(
     rate: float, loss: float | None, words: str | None
 ) -> None:
     link = Link(rate, (0.05,), 50, congestion_control="cubic", max_loss_rate=loss)

@@ -95,7 +95,7 @@ def test_lines_are_in_order_of_time() -> None:
     assert times == sorted(times)
 
 
-def test_a_part_begins_with_what_is_known_from_before() -> None:
+def test_a_part_of_a_life_knows_what_was_sent_before() -> None:
     lines = lines_of(life(TIMEOUT, "second", 1.38, 1.4))
     assert [line.text for line in lines][1:2] == ["sends data 1-1460 again (a retransmission)"]
 

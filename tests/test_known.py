@@ -83,7 +83,7 @@ def test_values_that_cannot_be_are_refused(
     assert message in capsys.readouterr().err
 
 
-def test_both_ways_to_say_it_contradict_each_other() -> None:
+def test_a_burst_length_and_a_synchronisation_contradict_each_other() -> None:
     with pytest.raises(RequestError, match="times the number of flows"):
         Known(synchronization=1, loss_burst=10).applied(LINK)
 
@@ -98,6 +98,8 @@ def test_the_answer_repeats_the_question(capsys: pytest.CaptureFixture[str]) -> 
     assert (link["ack_every"], link["byte_counting"]) == (1, True)
 
 
-def test_a_scenario_says_it_itself(capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_of_the_traffic_are_refused_beside_a_scenario(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert run_command(["size", "scenarios/s3.toml", "--quick", "--ack-every", "1"]) == 2
     assert "--ack-every" in capsys.readouterr().err

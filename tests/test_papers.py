@@ -61,7 +61,7 @@ TABLES = [one for name in papers() for one in experiments(name) if isinstance(on
         (0.6, 0.7, "0.5", False),
     ],
 )
-def test_a_figure_is_explained_if_it_would_be_printed_so(
+def test_a_figure_is_explained_if_a_value_of_the_interval_prints_like_it(
     low: float, high: float, printed: str, *, explained: bool
 ) -> None:
     assert Spread((low + high) / 2, low, high).explains(printed) is explained

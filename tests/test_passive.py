@@ -57,10 +57,10 @@ def test_totals_of_a_trace_are_those_of_ns2s_monitor(trace: Path, monitor: dict[
             assert counted == monitor[f"{letter}{word}"], (event, unit)
 
 
-def test_a_trace_of_ns2_is_analysed_at_the_link_that_drops(
+def test_the_analysis_of_a_trace_of_ns2_finds_the_link_that_drops(
     trace: Path, monitor: dict[str, Any]
 ) -> None:
-    """Rate, drops and base round-trip time of the run; the CBR flow's drops have no TCP flow."""
+    """The rate is that of the link, and the losses of flows are the drops of TCP packets."""
     analysis = _core.analyze(trace)
     summary = json.loads(analysis.summary_json())
     assert summary["reading"][0]["format"] == "ns-2"
@@ -122,7 +122,7 @@ def test_unreadable_files_raise_an_os_error(tmp_path: Path) -> None:
 
 
 def test_thresholds_are_named_described_and_obeyed(before: Path) -> None:
-    """Any flow is limited by its size if the threshold is high; unknown names are refused."""
+    """With a high threshold every flow is limited by its size. Unknown names are refused."""
     names = [name for name, _, _ in _core.passive_thresholds()]
     assert len(set(names)) == len(names)
     assert all(text for _, _, text in _core.passive_thresholds())
@@ -140,8 +140,8 @@ def test_thresholds_are_named_described_and_obeyed(before: Path) -> None:
     assert (changed == unknown).all()
 
 
-def test_a_drop_log_counts_losses_without_flows(before: Path) -> None:
-    """The log counts within the capture; without entries there the capture's losses count."""
+def test_a_drop_log_replaces_the_losses_of_the_capture(before: Path) -> None:
+    """A log without entries in the time of the capture is ignored."""
     first = json.loads(_core.analyze(before).summary_json())["first_s"]
     logged = _core.analyze(before, drops=[first + 1, first + 2, 0.0])
     summary = json.loads(logged.summary_json())

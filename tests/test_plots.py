@@ -226,11 +226,8 @@ def test_an_answer_is_drawn_with_and_without_a_sufficient_buffer(
         low=0,
         high=None,
         floor=recommended,
-        ceiling=None,
         reached=1000,
-        broken=(),
         exceptions=(),
-        settled=False,
     )
     interval = {name: Interval(value, 0.01) for name, value in figures.items()}
     other = Alternative("codel", {**interval, "p99_delay_s": Interval(0.01, 0.0)}, ())

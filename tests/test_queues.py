@@ -128,7 +128,7 @@ def test_a_broken_rule_is_named() -> None:
     assert caught.value.rule == "Backlog"
 
 
-def test_a_queue_that_rests_must_not_claim_otherwise() -> None:
+def test_a_queue_that_pauses_breaks_the_rule_of_work_conservation() -> None:
     with pytest.raises(goodqueue.RuleError) as caught:
         goodqueue.check_queue(Lazy)
     assert caught.value.rule == "WorkConservation"

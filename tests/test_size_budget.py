@@ -38,10 +38,7 @@ LARGE = ["size", "--rate", "1Gbps", "--rtt", "10ms..120ms", "--flows", "300", "-
 UTILIZATION = Target("utilization", 0.98, at_least=True)
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives each test its own cache, without runs of other tests or of the user."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def asked(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -104,7 +101,7 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(
     }
 
 
-def test_only_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_answer_omits_rules_queues_and_changes(capsys: pytest.CaptureFixture[str]) -> None:
     code, answer = asked(capsys, *SMALL, "--only", "answer")
     assert code == 0
     assert (answer["changes"], answer["alternatives"]) == ([], [])
@@ -134,12 +131,14 @@ def test_progress_shows_the_remaining_time_and_the_bracket() -> None:
         (["--quick", "--budget", "5s"], "--budget applies to runs"),
     ],
 )
-def test_mistakes(flags: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_of_the_search_are_refused(
+    flags: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_command([*SMALL, *flags]) == 2
     assert words in capsys.readouterr().err.replace("\n", " ")
 
 
-def test_from_python() -> None:
+def test_a_search_from_python_ends_with_its_budget() -> None:
     link = Link(1e9, rtt_range(0.01, 0.12), 300, max_loss_rate=0.01)
     effort = Effort(budget_s=1, changes=False, queues=(), rules=False, engine="packets")
     answer = size_link(link, effort)

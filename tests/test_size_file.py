@@ -65,10 +65,7 @@ initial_ssthresh = "75kB"
 ONLY_SEARCH = Effort(replicates=24, changes=False, queues=())
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives each test its own cache, without runs of other tests or of the user."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def trial_of(text: str, asked: Asked = Asked(), **changes: str) -> FileTrial:  # noqa: B008
@@ -218,7 +215,7 @@ def test_a_file_that_runs_for_too_long_is_cut(tmp_path: Path) -> None:
     assert answer.scenario.warmup_s >= 5 * packets / 2 * packets / 1000
 
 
-def test_a_file_that_cannot_be_cut_is_run_as_it_is() -> None:
+def test_a_scenario_that_cannot_be_shortened_is_run_in_full() -> None:
     """Its flow starts in the second half."""
     trial = trial_of(RENO, flow__long__start="500s")
     whole = trial.scenario(trial.link, 5)

@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 SMALL = ["size", "--rate", "2Mbps", "--rtt", "40ms", "--flows", "1"]
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives each test its own cache, without runs of other tests or of the user."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def answered(capsys: pytest.CaptureFixture[str], *flags: str) -> tuple[int, dict[str, Any]]:
@@ -33,7 +30,7 @@ def answered(capsys: pytest.CaptureFixture[str], *flags: str) -> tuple[int, dict
     return code, json.loads(capsys.readouterr().out)
 
 
-def test_theory_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quick_judges_every_rule_without_a_simulation(capsys: pytest.CaptureFixture[str]) -> None:
     code, answer = answered(capsys, "--quick", "--as-in-theory")
     assert code == 0
     assert answer["link"]["bdp_packets"] == pytest.approx(20 / 3)
@@ -94,7 +91,7 @@ def test_one_flow_needs_the_buffer_of_its_saw_tooth() -> None:
     assert answer.epochs >= 20
 
 
-def test_theory_from_python() -> None:
+def test_rules_are_judged_from_python() -> None:
     answer = judge_rules(Link(50e6, rtt_range(0.020, 0.534), flows=100, local_share=0.9))
     assert answer.rules["rule"].to_list() == [rule.name for rule in RULES]
     by_name = {row["rule"]: row for row in answer.rules.iter_rows(named=True)}
@@ -364,6 +361,8 @@ def test_queues_may_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
         ),
     ],
 )
-def test_mistakes(flags: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_are_refused_with_the_reason(
+    flags: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_command(["size", *flags]) == 2
     assert words in capsys.readouterr().err.replace("\n", " ")

@@ -74,7 +74,7 @@ def test_without_noise_the_answer_is_exact() -> None:
         assert found.settled
 
 
-def test_under_noise_it_is_within_one_step() -> None:
+def test_under_noise_the_limit_is_within_one_step() -> None:
     rng = np.random.default_rng(7)
     right = 0
     for case in range(60):
@@ -151,7 +151,7 @@ def test_a_curve_with_a_hole_is_not_trusted_below_it() -> None:
     assert all(limit < 30 for limit in found.exceptions)
 
 
-def test_answers() -> None:
+def test_an_interval_meets_or_fails_a_target_or_leaves_it_open() -> None:
     from goodqueue.core.intervals import Interval
 
     loss = Target("loss_rate", 0.01, at_least=False)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import nct, norm, t
 
-from goodqueue.core.intervals import Interval, t_interval
+from goodqueue.core.intervals import t_interval
 from goodqueue.study.model import Bound, StopSpec
 from goodqueue.study.stopping import (
     LEAST_UNCHANGED,
@@ -44,10 +44,6 @@ def test_the_interval_ends_where_the_mixture_of_t_densities_says(
 
     ratio = quad(mixed, -6, 6, limit=200)[0] / t.pdf(statistic, count - 1)
     assert ratio == pytest.approx(1 / (1 - confidence), rel=1e-5)
-
-
-def holds_zero(interval: Interval) -> bool:
-    return interval.low <= 0 <= interval.high
 
 
 def test_all_intervals_of_a_sequence_hold_the_mean_with_the_confidence() -> None:

@@ -186,7 +186,7 @@ series = "duration"
     assert again.text == plan.text
 
 
-def test_ranges(study: Path) -> None:
+def test_a_range_has_the_values_of_its_step_factor_or_points(study: Path) -> None:
     def limits(values: str) -> list[object]:
         before = study.read_text()
         edited(study, '["5p", "10p"]', values)

@@ -33,7 +33,7 @@ def study(folder: Path, receive_window: str) -> Study:
     return Study(STUDY.format(file=file))
 
 
-def test_means_are_of_the_study_as_it_is(tmp_path: Path) -> None:
+def test_means_leave_out_runs_of_an_earlier_scenario(tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = study(tmp_path, "100kB").run(out).means("upload.goodput_bps")
     second = study(tmp_path, "2kB").run(out).means("upload.goodput_bps")

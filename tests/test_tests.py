@@ -1,4 +1,4 @@
-"""Every test is run by `make test`: none lies where no command looks for it."""
+"""`make test` runs every test: each lies in a place in which a command looks for tests."""
 
 from __future__ import annotations
 

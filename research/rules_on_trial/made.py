@@ -32,11 +32,11 @@ SEARCHES = data.FOLDER / "searches.jsonl"
 RECIPE = Recipe(units=(32, 32), ridge=1e-4, iterations=400)
 LEVEL = 0.9
 WIDTHS = tuple(float(f"{width:.4g}") for width in np.geomspace(0.2, 6, 120))
-"""Factors of the errors that are tried."""
+"""Factors by which the standard errors are multiplied in turn."""
 
 
 SHIFTS = tuple(float(f"{shift:.3g}") for shift in np.linspace(0, 6, 61))
-"""Standard errors at which an end of the intervals is tried."""
+"""Numbers of standard errors at which an end of the intervals is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,9 @@ def searches(seed: int, path: Path = SEARCHES) -> list[Search]:
 
 
 def keep_searches(files: dict[int, Path], out: Path = SEARCHES) -> None:
-    """Writes the searches of each seed into one file, without the figures of each limit.
+    """Writes the searches of all seeds into one file, without the figures of single limits.
 
-    Links that cost more than the present limit are left out.
+    Links that are too costly by today's limit (`affordable`) are left out.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("w", encoding="utf-8") as file:
@@ -87,7 +87,7 @@ def keep_searches(files: dict[int, Path], out: Path = SEARCHES) -> None:
 
 
 def covers(found: Calibrated, search: Search) -> bool:
-    """Returns True if the predictive interval contains the searched buffer, whatever the delay."""
+    """Returns True if the predictive interval contains `least` of the search."""
     if search.least is None:
         return found.high is None or found.high > search.reached
     return found.low <= search.least and (found.high is None or search.least <= found.high)
@@ -110,7 +110,10 @@ def width(made: Surfaces, of: list[Search]) -> float:
 
 
 def tails(made: Surfaces, of: list[Search]) -> tuple[float, float]:
-    """Returns standard errors below and above, each exceeded by 5 % of the searches (conformal)."""
+    """Returns the numbers of standard errors from the prediction to either end of the interval.
+
+    5 % of the searches have a buffer below the lower end, and 5 % one above the upper (conformal).
+    """
     below: list[float] = []
     above: list[float] = []
     for search in of:

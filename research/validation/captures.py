@@ -85,14 +85,15 @@ def section(scenes: Mapping[str, Today], links: Sequence[Judged]) -> str:
     return f"""## A capture's model beside its capture
 
 `goodqueue size --from` simulates the link of a capture as it was before it answers
-([traces.md](traces.md#a-buffer-from-a-capture)). `python -m research.validation --only captures` makes both
-tables anew, in three minutes of CPU time.
+([traces.md](traces.md#a-buffer-from-a-capture)). `python -m research.validation --only captures`
+writes both tables again, in three minutes of CPU time.
 
 ### Recorded captures of Linux
 
-Each cell has what the capture shows, and the mean and the range of 95 % of single runs of its model. Criteria: the loss lies
-in the range or within 25 % of the mean, utilisation within 2 points, the 99th percentile of the queueing delay within 15 %;
-the other columns are not judged. **{agree} of {len(scenes)} scenes agree.**
+Each cell has the figure of the capture, and then the mean and the range of 95 % of single runs of
+its model. Criteria: the loss lies in the range or within 25 % of the mean, utilisation within 2
+points, the 99th percentile of the queueing delay within 15 %. The other columns are not judged.
+**{agree} of {len(scenes)} scenes agree.**
 
 | scene | {" | ".join(columns)} | agrees |
 |{" --- |" * (len(columns) + 2)}
@@ -100,12 +101,13 @@ the other columns are not judged. **{agree} of {len(scenes)} scenes agree.**
 
 ### Drawn links
 
-{len(links)} links from seed {HELD_OUT} ({DEVELOPMENT} was developed on): 2 to 50 Mb/s, 2 to 24 flows of CUBIC, Reno or both, round
-trips of 10 to 150 ms, buffers of 0.3 to 1.5 bandwidth-delay products; some with receivers that acknowledge one by one at
-first, flows that come and go, short transfers, a flow held back by its window, or TCP by the RFCs. Each is simulated once with
-a tap on either side of its queue, sized from these captures, and sized by its true parameters under the same seeds, for a
-utilisation of 98 % and mostly a bound on loss. A recommendation is right within {100 * LARGEST_SHARE:.0f} % or {MOST_PACKETS} packets.
-**{right} of {len(links)} are right** (asked: {100 * LEAST_RIGHT:.0f} %).
+{len(links)} links from seed {HELD_OUT} ({DEVELOPMENT} was used for development) have 2 to 50 Mb/s, 2 to 24 flows of CUBIC,
+Reno or both, round trips of 10 to 150 ms, and buffers of 0.3 to 1.5 bandwidth-delay products. Some
+have receivers that acknowledge one by one at first, flows that start and end within the capture,
+short transfers, a flow limited by its window, or TCP by the RFCs. Each link is simulated once with
+a tapping point on either side of its queue. It is then sized from these captures, and sized by its
+true parameters under the same seeds, for a utilisation of 98 % and mostly a bound on loss. A
+recommendation is right within {100 * LARGEST_SHARE:.0f} % or {MOST_PACKETS} packets. **{right} of {len(links)} are right** (asked: {100 * LEAST_RIGHT:.0f} %).
 
 | link | flows | today's buffer | loss at most | truth, packets | from captures | with what is unexplained | today agrees | right |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -16,10 +15,8 @@ from research.validation.simulators import ns2_figures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from concurrent.futures import Future
 
     from goodqueue._core import Cancel
-    from goodqueue.core.parallel import Workers
     from research.validation.simulators import Figures
 
 SCRIPT = "tools/ns2/chain.tcl"
@@ -164,20 +161,6 @@ def run_goodqueue(case: Case, seed: int, cancel: Cancel | None = None) -> Figure
         goodputs[name.split(".")[0]].append(flow["goodput_bps"])
     measured |= {f"{name}.goodput_bps": fmean(flows) for name, flows in goodputs.items()}
     return {figure: measured[figure] for figure in case.figures}
-
-
-def submit(
-    threads: Workers, seeds: range
-) -> list[tuple[Case, list[Future[Figures]], list[Future[Figures]]]]:
-    """Starts the runs of both simulators."""
-    return [
-        (
-            case,
-            [threads.submit(partial(run_ns2, case, seed)) for seed in seeds],
-            [threads.submit(partial(run_goodqueue, case, seed)) for seed in seeds],
-        )
-        for case in CASES
-    ]
 
 
 def verdict(comparisons: Sequence[Comparison]) -> list[str]:

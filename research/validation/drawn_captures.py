@@ -24,6 +24,7 @@ from goodqueue.passive.size import model_for
 from goodqueue.passive.today import Bench
 from goodqueue.passive.trial import CaptureTrial
 from goodqueue.runs.memory import limit_of
+from goodqueue.sizing.answer.effort import Effort
 from goodqueue.sizing.answer.work_out import work_out
 from goodqueue.sizing.link import Link
 from goodqueue.sizing.search.budget import Budget, Plan
@@ -232,14 +233,8 @@ def _size(
 
     laboratory = Laboratory(runner, CaptureTrial(model, link))
     laboratory.plan = Plan(share=SHARE, lean=True)
-    answer = work_out(
-        link,
-        laboratory,
-        changes=False,
-        queues=(),
-        rules=False,
-        most_replicates=MOST_REPLICATES,
-    )
+    effort = Effort(replicates=MOST_REPLICATES, queues=(), changes=False, rules=False)
+    answer = work_out(link, laboratory, effort)
     range_ = carried(answer, today)
     return answer.buffer, None if range_ is None else (range_.low, range_.high)
 

@@ -3,82 +3,87 @@
 LINUX_RIG = """\
 ## Against Linux 6.18
 
-Recordings of a real kernel (`research/validation/linux-6.18.csv`): iperf3 between two
-network namespaces, joined by a small forwarder in user space on TUN devices without offload
-headers, so that every packet is at most an MTU of 1500 bytes. Forward: 10 Mbit/s counted in IP
-bytes, drop tail with so many packets waiting beside the one in service, 20 ms; back: 20 ms of delay
-alone. Linux 6.18, HZ 250, default TCP settings but for socket buffers of 4 MB and more; no `fq`, so
-BBR paces inside TCP. All flows start together, figures cover 11 to 69 s, and a ping of 84 bytes
-every 0.1 s shares the queue. The forwarder delivered 30 to 50 µs late on average, and once in a run
-3 to 35 ms.
+Recordings of a real kernel (`research/validation/linux-6.18.csv`) were made with iperf3 between two
+network namespaces. A small forwarder in user space joins them on TUN devices without offload
+headers, so that every packet is at most an MTU of 1500 bytes. The forward direction has 10 Mbit/s
+counted in IP bytes, drop tail with a number of packets that wait beside the one in service, and 20
+ms; the reverse direction has only a delay of 20 ms. The kernel is Linux 6.18 with HZ 250 and
+default TCP settings, except for socket buffers of 4 MB and more. There is no `fq`, so BBR paces
+inside TCP. All flows start together, figures cover 11 to 69 s, and a ping of 84 bytes every 0.1 s
+shares the queue. The forwarder delivered packets 30 to 50 µs late on average, and once in a run 3
+to 35 ms late.
 
-Ours: `scenarios/linux-bottleneck.toml`, the `linux` profile, starts jittered by up to 5 ms.
-Criteria, in brackets: utilisation within 1 point (2 with buffers below half a bandwidth-delay
-product), mean queue within 10 % or half a packet, drops within 25 % or two; all of that twice for
-BBR, whose gain cycle begins at random; and two standard deviations of the repeats, where there are
-any.
+goodqueue runs `scenarios/linux-bottleneck.toml` with the `linux` profile and starts jittered by up
+to 5 ms. Criteria, in brackets: utilisation within 1 point (2 with buffers below half a
+bandwidth-delay product), mean queue within 10 % or half a packet, drops within 25 % or two. For BBR
+all of these are doubled, because its gain cycle begins at random. If there are repeats, two of
+their standard deviations are allowed too.
 """
 
 LINUX_READING = """\
-* **Bursts decide the drops.** Linux sends in units of two segments at this rate, and lets an odd
+* **Bursts determine the drops.** At this rate Linux sends in units of two segments, and lets an odd
   segment wait if the next ACK is expected within a millisecond
-  (`tcp.details.segmentation_offload`). Segment by segment one flow of Reno lost 28 % more than
-  recorded with 33 packets and 57 % more with 133, four flows 27 % more with 33, and BBR's queue of
-  8 was shorter by half. If odd segments waited whenever the ACK is due within half a round trip, as
-  in older kernels, CUBIC with 33 packets would lose 60 % more than recorded.
-* **Pings take part.** One flow loses one or two segments per epoch, and one more if a ping takes a
-  place in the full queue before the loss is noticed; sometimes the ping itself is lost.
+  (`tcp.details.segmentation_offload`). If segments left one by one, one Reno flow would lose 28 %
+  more than recorded with 33 packets and 57 % more with 133, four flows would lose 27 % more with
+  33, and BBR's queue of 8 would be shorter by half. If odd segments waited whenever the ACK is due
+  within half a round trip, as in older kernels, CUBIC with 33 packets would lose 60 % more than
+  recorded.
+* **Pings affect losses.** One flow loses one or two segments per epoch, and one more if a ping
+  takes a place in the full queue before the loss is noticed. Sometimes the ping itself is lost.
 * **Reno, one flow, 33 packets** uses 0.4 points more of the link than Linux. The window after a
-  loss is just the bandwidth-delay product: lateness anywhere is lost time there, and here nothing
-  is late.
-* **BBR, four flows, 33 packets** lose an eighth of all they send. Flows of ours lost half more than
-  Linux's until BBR had Linux's long-term estimate of the bandwidth, which takes such a link for a
-  policed one and keeps its rate for 48 round trips.
-* **BBR, one flow, 8 packets** loses as Linux does and uses as much of the link; the mean queue
-  misses by 0.04 packets what is allowed. Linux's queue under BBR is half a packet to a packet
-  longer with every buffer. BBR takes the largest of ten round trips' rate samples for the bandwidth
-  and paces one per cent below it, so that between probes its queue drains by a third of a packet
-  per round trip. Here every sample is exact. In the kernel the largest sample lies above the link's
-  rate, because the times of ACKs are noisy: in a new recording with 133 packets `ss -ti` showed 60
-  estimates over 24 s, 0.0 to 2.8 % above it, half of them more than 0.7 %. That uses the margin up.
-  With all samples of ours 0.3 % too high this row agrees; with 0.6 % the mean queues of one flow
-  become 2.3, 7.7 and 7.7 packets. Linux's rule for delayed ACKs concerns segments below the full
-  size only, and its ticks lengthen the 200 ms of a round-trip measurement by at most 4 ms: neither
-  matters here.
+  loss is just the bandwidth-delay product, so any late packet leaves the link idle, and in the
+  simulation no packet is late.
+* **BBR, four flows, 33 packets** lose an eighth of the packets that they send. Our flows lost half
+  more than Linux's until BBR had Linux's long-term estimate of the bandwidth, which takes such a
+  link for a policed one and keeps its rate for 48 round trips.
+* **BBR, one flow, 8 packets** loses as many packets as Linux and uses as much of the link, but the
+  mean queue misses the tolerance by 0.04 packets. Linux's queue under BBR is half a packet to a
+  packet longer with every buffer. BBR takes the largest rate sample of ten round trips as the
+  bandwidth and paces one per cent below it, so between probes its queue drains by a third of a
+  packet per round trip. In the simulation every sample is exact. In the kernel the largest sample
+  lies above the link's rate, because the times of ACKs are noisy. In a new recording with 133
+  packets `ss -ti` showed 60 estimates over 24 s, which were 0.0 to 2.8 % above that rate, half of
+  them more than 0.7 %. This uses up the margin of one per cent. If all our samples are 0.3 % too
+  high, this row agrees; if they are 0.6 % too high, the mean queues of one flow become 2.3, 7.7 and
+  7.7 packets. Linux's rule for delayed ACKs concerns only segments below the full size, and its
+  ticks lengthen the 200 ms of a round-trip measurement by at most 4 ms, so neither explains the
+  difference.
 """
 
 LINUX_DEEP = """\
 ### Behind deep buffers
 
-40 CUBIC flows at 17 Mb/s and 100 ms behind two to twelve bandwidth-delay products, and eight BBR
-flows at 20 Mb/s and 40 ms behind one (`research/validation/linux-6.18-deep.csv`): the same
-rig and kernel, one run each, 98 s after 60 s (BBR 58 s after 30 s). Ours: the same scenario with
-that rate, delay and limit. Criteria, in brackets: utilisation within 2 points, mean queue within
-5 %, loss within 10 % and two standard deviations of one of our runs, which stand for the chance of
-the one recorded run.
+40 CUBIC flows at 17 Mb/s and 100 ms were recorded behind two to twelve bandwidth-delay products,
+and eight BBR flows at 20 Mb/s and 40 ms behind one (`research/validation/linux-6.18-deep.csv`). The
+rig and the kernel are the same; each row is one run, with 98 s measured after 60 s (BBR 58 s after
+30 s). goodqueue runs the same scenario with that rate, delay and limit. Criteria, in brackets:
+utilisation within 2 points, mean queue within 5 %, loss within 10 % and two standard deviations of
+one of our runs. These deviations represent the chance in the single recorded run.
 """
 
 LINUX_DEEP_READING = """\
-* **More buffer does not make CUBIC lose less** here, in the kernel as in the simulator: about 2 %
-  with two bandwidth-delay products, 3 % with twelve. Reno, simulated, falls from 2.0 to 0.2 %.
-  [congestion-controls.md](congestion-controls.md#cubic-behind-deep-buffers) explains it by losses
-  per overflow. So `goodqueue size --control cubic --max-loss 1%` is right to say that no buffer
-  serves there.
+* **A larger buffer does not reduce CUBIC's loss** here, in the kernel or in the simulator: it is
+  about 2 % with two bandwidth-delay products and 3 % with twelve. Reno's loss, simulated, falls
+  from 2.0 to 0.2 %. [congestion-controls.md](congestion-controls.md#cubic-behind-deep-buffers)
+  explains CUBIC's loss by the losses per overflow. `goodqueue size --control cubic --max-loss 1%`
+  therefore says correctly that no buffer suffices there.
 """
 
 LINUX_TRIED = """\
 ### What was tried on tiny and deep buffers
 
-Some figures differ more than chance allows although the table above holds: with 4 packets, in the
-pings that are lost, and with four CUBIC flows and 8 packets. Each was recorded again, one to three
-times, by a forwarder to the same description (`tools/captures/tail_drop.py`) on a busier machine,
-and simulated with one thing changed at a time, means of seeds 1 to 10:
+Some figures differ more than chance allows although the table above holds: the pings lost with 4
+packets, and the figures of four CUBIC flows with 8 packets. Each was recorded again, one to three
+times, on a busier machine with a forwarder of the same description (`tools/captures/tail_drop.py`).
+Each was also simulated with one change at a time; the table has means of seeds 1 to 10:
 
 - *later*: the base round trip is 0.2 ms longer;
-- *ACKs late*: each packet on the way back is late by a random time, exponential with this mean;
-- *forwarder*: packets are late as the forwarder itself was while it recorded `bbr, 1 x 4` (the law
-  is below), once where it reads them and once where it delivers them, in both directions;
-- *ping*: a ping every 101.3 ms in place of 100, for another phase.
+- *ACKs late*: each packet in the reverse direction is late by a random time, exponential with this
+  mean;
+- *forwarder*: packets are as late as those of the forwarder while it recorded `bbr, 1 x 4` (the
+  distribution is below), once when it reads them and once when it delivers them, in both
+  directions;
+- *ping*: a ping is sent every 101.3 ms instead of 100 ms, which gives it another phase.
 
 | figure | Linux | as it is | later | ACKs late 50 µs | 400 µs | forwarder | ping |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -94,24 +99,26 @@ and simulated with one thing changed at a time, means of seeds 1 to 10:
 | cubic, 4 x 8: pings lost | 21 to 23 | 49 | 25 | 45 | 24 | 31 | 49 |
 | reno, 1 x 8: pings lost | 10 to 16 | 33 | 0 | 17 | 9 | 11 | 33 |
 
-None of these changes anything that matters: segments that leave one by one
-(`segmentation_offload` off), ACKs of every second segment at once (`ack_rule = "every_nth"`), a
-clock granularity of 4 ms. Pacing, which Linux does not do for these controls without `fq`, moves
-CUBIC to other figures than Linux's (4 packets: utilisation 91.2 %, 38 pings lost).
+These changes have no relevant effect: segments that leave one by one (`segmentation_offload` off),
+ACKs of every second segment at once (`ack_rule = "every_nth"`), a clock granularity of 4 ms.
+Pacing, which Linux without `fq` does not use for these controls, gives CUBIC figures other than
+Linux's (4 packets: utilisation 91.2 %, 38 pings lost).
 
-* **Phases and lateness explain CUBIC, Reno and the pings.** One packet takes 1.2 ms, and ACKs bring
-  the next packet 40 ms after one has left: always a third of the way into a transmission, since
-  40 ms are 33.3 of them. Whether a packet or a ping meets a full queue then hangs on a fraction of
-  a millisecond (Floyd and Jacobson 1992). Recorded round trips are not 40.00 ms: the shortest pings
-  take 0.1 to 0.5 ms longer than the 40.07 that they should. With 0.1 ms more and the forwarder's
-  lateness together the queue of four flows is 4.43 packets and 20 of their pings are lost. There is
-  no fault in the order of ping and data at a full queue: who arrives first is served first in both.
-* **The forwarder explains BBR's queue from 8 packets on**, and with 33 and 133 packets why two
-  recordings differ: lateness raises the estimate of the bandwidth. With 4 packets it explains a
-  third of the difference. More lateness of ACKs, 0.4 ms on average, explains all of it and is too
-  much for the other buffers. What else is late in the hosts was not measured.
-* **Tiny buffers feel a busy machine.** A wake-up that is late by milliseconds leaves the link idle.
-  The lowest utilisations were recorded under a load of 17 processes on two processors.
+* **Phases and lateness explain CUBIC, Reno and the pings.** One packet takes 1.2 ms, and ACKs
+  release the next packet 40 ms after one has left. As 40 ms are 33.3 transmissions, it always
+  arrives a third of the way into a transmission. A fraction of a millisecond then determines if a
+  packet or a ping meets a full queue (Floyd and Jacobson 1992). Recorded round trips are not 40.00
+  ms: the shortest pings take 0.1 to 0.5 ms longer than the expected 40.07 ms. With 0.1 ms more and
+  the forwarder's lateness together, the queue of four flows is 4.43 packets and 20 of their pings
+  are lost. The order of ping and data at a full queue is not at fault: in both systems the first to
+  arrive is served first.
+* **The forwarder explains BBR's queue from 8 packets on**, and with 33 and 133 packets the
+  difference between two recordings, because lateness raises the estimate of the bandwidth. With 4
+  packets it explains a third of the difference. If ACKs are later, by 0.4 ms on average, this
+  explains the whole difference, but is too much for the other buffers. Other sources of lateness in
+  the hosts were not measured.
+* **A busy machine affects tiny buffers.** A wake-up that is late by milliseconds leaves the link
+  idle. The lowest utilisations were recorded under a load of 17 processes on two processors.
 
 ```sh
 cat > late.csv << END
@@ -142,9 +149,9 @@ goodqueue run scenarios/linux-bottleneck.toml --set flow.bulk.count=4 \\
 sudo python3 tools/captures/tail_drop.py cubic 4 8
 ```
 
-**At 10 Gb/s.** Recordings of hardware (1.2 ms, frames of 9000 bytes, CUBIC) need 0.16 to 0.19 of a
-bandwidth-delay product, which is 167 frames; here much less suffices. Needed for 99 % utilisation,
-means of two seeds over 0.4 s:
+**At 10 Gb/s.** In recordings of hardware (1.2 ms, frames of 9000 bytes, CUBIC) 99 % utilisation
+needs 0.16 to 0.19 of a bandwidth-delay product, which is 167 frames. In the simulation it needs
+much less; the table has means of two seeds over 0.4 s:
 
 | changed | 32 flows | 64 flows |
 | --- | --- | --- |
@@ -159,10 +166,11 @@ means of two seeds over 0.4 s:
 | an ACK for every 4th frame | 0.13 | 0.11 |
 | an ACK for every 7th frame | 0.22 | 0.22 |
 
-A frame takes 7.2 µs there. Network cards gather frames for tens of microseconds before they
-interrupt, and the kernel merges up to 64 kB (7 frames) and acknowledges them together: either alone
-explains what hardware needs. Hosts here take no time and merge nothing
-([MODEL.md](../MODEL.md)), so for links of this speed add `jitter` on the way back, or `ack_every`.
+A frame takes 7.2 µs at this rate. Network cards gather frames for tens of microseconds before they
+interrupt, and the kernel merges up to 64 kB (7 frames) and acknowledges them together. Either alone
+explains the larger need of hardware. Simulated hosts take no time and merge nothing
+([MODEL.md](../MODEL.md)), so for links of this speed add `jitter` to the reverse direction, or
+`ack_every`.
 
 ```sh
 goodqueue run scenarios/linux-bottleneck.toml --set topology.bottleneck.rate=10Gbps \\

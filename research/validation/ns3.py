@@ -8,19 +8,17 @@ import math
 import shutil
 import subprocess
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.runs.api import load
 from research.validation.compare import estimate
+from research.validation.simulators import package_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from concurrent.futures import Future
 
     from goodqueue._core import Cancel
-    from goodqueue.core.parallel import Workers
     from research.validation.compare import Estimate
     from research.validation.simulators import Figures
 
@@ -168,16 +166,6 @@ def missing() -> list[str]:
     return lacks
 
 
-def version() -> str:
-    """Returns the version of Debian's ns-3 package, if it is installed."""
-    query = shutil.which("dpkg-query")
-    if query is None:
-        return "of unknown version"
-    command = [query, "--show", "--showformat=${Version}", "libns3-dev"]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - a fixed command
-    return answer.stdout or "of unknown version"
-
-
 def build_command(program: Path) -> list[str]:
     """Returns the command that builds the program for ns-3."""
     libraries = [f"-lns3-{module}" for module in MODULES]
@@ -186,7 +174,7 @@ def build_command(program: Path) -> list[str]:
 
 def build() -> Path:
     """Builds the program for ns-3, unless it exists for this source and this version of ns-3."""
-    inputs = SOURCE.read_bytes() + version().encode()
+    inputs = SOURCE.read_bytes() + package_version("libns3-dev").encode()
     program = BUILT / f"dumbbell-{hashlib.sha256(inputs).hexdigest()[:16]}"
     if not program.exists():
         BUILT.mkdir(parents=True, exist_ok=True)
@@ -230,20 +218,6 @@ def run_ours(case: Case, seed: int, cancel: Cancel) -> Figures:
         "mean_backlog_packets": link["mean_backlog_packets"],
         "loss_rate": link["loss_rate"],
     }
-
-
-def submit(
-    threads: Workers, program: Path, seeds: range
-) -> list[tuple[Case, list[Future[Figures]], list[Future[Figures]]]]:
-    """Starts the runs of every case."""
-    return [
-        (
-            case,
-            [threads.submit(partial(run_ns3, program, case, seed)) for seed in seeds[: case.seeds]],
-            [threads.submit(partial(run_ours, case, seed)) for seed in seeds[: case.seeds]],
-        )
-        for case in CASES
-    ]
 
 
 def verdict(comparisons: Sequence[Comparison]) -> list[str]:

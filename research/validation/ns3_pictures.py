@@ -27,13 +27,13 @@ STEP = 0.005
 SEED = 1
 
 CAPTIONS = {
-    "CUBIC": "One flow of CUBIC over 50 Mb/s and 80 ms, 333 packets of buffer: the window climbs "
-    "to where the last loss was, rests there, goes on and loses again; fast convergence makes "
-    "long and short cycles take turns.",
-    "BBR": "One flow of BBR over 10 Mb/s and 40 ms: the start-up fills the queue and drains it; "
-    "every eighth round trip probes for bandwidth, in a phase chosen at random, and after ten "
-    "seconds four segments in flight show the shortest round trip.",
-    "Vegas": "One flow of Vegas over 10 Mb/s and 40 ms: slow start overshoots, then the window "
+    "CUBIC": "One flow of CUBIC over 50 Mb/s and 80 ms, 333 packets of buffer: the window grows "
+    "to that of the last loss, stays there, grows beyond it and loses again; fast convergence "
+    "makes long and short cycles alternate.",
+    "BBR": "One flow of BBR over 10 Mb/s and 40 ms: the start-up fills the queue and drains it. "
+    "Every eighth round trip probes for bandwidth, in a phase chosen at random. After ten seconds "
+    "only four segments are in flight, to measure the shortest round trip.",
+    "Vegas": "One flow of Vegas over 10 Mb/s and 40 ms: slow start overshoots. The window then "
     "falls by a segment per round trip until no more than four packets wait.",
 }
 """Caption of each picture."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.runs.api import load
@@ -15,11 +14,9 @@ from research.validation.reading import NS3_QUEUES, NS3_QUEUES_READING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from concurrent.futures import Future
     from pathlib import Path
 
     from goodqueue._core import Cancel
-    from goodqueue.core.parallel import Workers
     from research.validation.simulators import Figures
 
 COLUMNS = {
@@ -163,20 +160,6 @@ def run_ours(case: Case, seed: int, cancel: Cancel) -> Figures:
         "signal_rate": (link["drops"] + link["marks"]) / link["arrivals"],
         "mean_backlog_packets": link["mean_backlog_packets"],
     }
-
-
-def submit(
-    threads: Workers, program: Path, seeds: range
-) -> list[tuple[Case, list[Future[Figures]], list[Future[Figures]]]]:
-    """Starts the runs of every case."""
-    return [
-        (
-            case,
-            [threads.submit(partial(run_ns3, program, case, seed)) for seed in seeds[:MAX_SEEDS]],
-            [threads.submit(partial(run_ours, case, seed)) for seed in seeds[:MAX_SEEDS]],
-        )
-        for case in CASES
-    ]
 
 
 def verdict(comparisons: Sequence[Comparison], *, known: bool = False) -> list[str]:

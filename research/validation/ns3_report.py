@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from research.validation import ns3, ns3_pictures
 from research.validation.ns3 import METRICS, SCENARIO, SOURCE, TOLERANCE
+from research.validation.simulators import package_version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,44 +21,48 @@ _DIGITS = (3, 1, 2, 4)
 INTRODUCTION = f"""\
 ## Against ns-3
 
-CUBIC, BBR and Vegas beside ns-3. `{SOURCE}` and `{SCENARIO}` describe the same
-dumbbell: point-to-point links with two bytes of PPP around each packet, drop tail, figures over the
-last three quarters of a run. TCP is the same on both sides as far as switches go: MSS 1460, an
-initial window of 10 segments and a threshold of 400, SACK, no timestamps, an ACK for every segment,
-a minimum timeout of 200 ms, classic slow start. In ns-3: `TcpClassicRecovery`, CUBIC without
-HyStart, and for BBR and Vegas a gain of 1 in the estimator of round-trip times, since ns-3 tells
-its controls the smoothed round trip as the latest one. Here: the `rfc` profile, and CUBIC in whole
-segments as in Linux, without the Reno-friendly region, which ns-3.37 lacks.
+CUBIC, BBR and Vegas are compared with ns-3. `{SOURCE}` and `{SCENARIO}`
+describe the same dumbbell: point-to-point links with two bytes of PPP around each packet, and drop
+tail. Figures cover the last three quarters of a run. TCP is the same on both sides as far as the
+switches allow: MSS 1460, an initial window of 10 segments and a threshold of 400, SACK, no
+timestamps, an ACK for every segment, a minimum timeout of 200 ms, classic slow start. ns-3 uses
+`TcpClassicRecovery`, CUBIC without HyStart, and for BBR and Vegas a gain of 1 in the estimator of
+round-trip times, because ns-3 gives its controls the smoothed round trip as the latest one.
+goodqueue uses the `rfc` profile, and CUBIC in whole segments as in Linux, without the Reno-friendly
+region, which ns-3.37 lacks.
 
 Criteria: goodput within 3 % of ns-3's; mean backlog and loss rate within 10 % plus three standard
 errors of the difference. Means over seeds ± standard errors.
 """
 
 READING = """\
-* **CUBIC** follows the same curve, and loses as many packets. Where few are lost in a cycle, one
-  counts for much: with one bandwidth-delay product of buffer ns-3 loses 55 packets over 20 Mb/s, 64
-  over 30 and 72 over 40, we lose 66, 74 and 81, which is one more in every pair of cycles and more
-  than 10 %. The last step of the window before the loss is seen falls into another round trip:
-  whole segments are rounded, by ns-3 at every ACK, by Linux and us when the window has changed or
-  after 1/32 s. Over 20 Mb/s the count is ns-3's if it is reconsidered at every ACK.
+* **CUBIC** follows the same curve, and loses about as many packets. If few packets are lost in a
+  cycle, one more is a large share. With one bandwidth-delay product of buffer ns-3 loses 55 packets
+  over 20 Mb/s, 64 over 30 and 72 over 40; goodqueue loses 66, 74 and 81. This is one more in every
+  pair of cycles, and more than 10 %. The last step of the window before the loss is noticed falls
+  into another round trip, because windows are rounded to whole segments: by ns-3 at every ACK, by
+  Linux and goodqueue when the window has changed or after 1/32 s. If goodqueue rounds at every ACK,
+  the count over 20 Mb/s equals ns-3's.
 * **BBR** agrees in goodput. Its mean backlog differs by more than 10 %, but by less than three
-  standard errors, for ns-3's vary:
-  * Beside the bandwidth-delay product ns-3 leaves room for three bursts of one segment; Linux, the
-    draft and we, of two above 1.2 Mb/s. Between probes 4 to 5 packets wait in ns-3 after the first
-    PROBE_RTT, 6 to 8 here.
-  * ns-3 paces at the bandwidth it estimates, Linux and we 1 % below: a queue that has come about
-    stays there. Without that 1 % our mean is 8.6 packets.
-  * A rate sample of ns-3.37 takes its time from the packet of the sample before, and is not renewed
-    where several packets left between two ACKs (`TcpRateLinux::SkbDelivered`; the first is
-    corrected in later releases). When the window opens after PROBE_RTT, some runs then overestimate
-    the bandwidth, one of twenty by 18 %, and the queue that results stays until the next PROBE_RTT.
-    So ns-3's mean is between 5.4 and 17 packets, depending on the seed, and three standard errors
-    allow much. The row without PROBE_RTT leaves that out. Linux has 7.6 packets on such a link.
+  standard errors, because ns-3's backlogs vary:
+  * Beside the bandwidth-delay product ns-3 allows three bursts of one segment in flight; Linux, the
+    draft and goodqueue allow two above 1.2 Mb/s. Between probes 4 to 5 packets wait in ns-3 after
+    the first PROBE_RTT, and 6 to 8 here.
+  * ns-3 paces at its estimate of the bandwidth, Linux and goodqueue 1 % below it. In ns-3 an
+    existing queue therefore does not drain. Without that 1 % our mean is 8.6 packets.
+  * A rate sample of ns-3.37 takes its time from the packet of the previous sample, and is not
+    renewed if several packets left between two ACKs (`TcpRateLinux::SkbDelivered`; later releases
+    correct the first fault). When the window opens after PROBE_RTT, some runs then overestimate the
+    bandwidth, one of twenty by 18 %, and the resulting queue stays until the next PROBE_RTT. ns-3's
+    mean therefore lies between 5.4 and 17 packets, depending on the seed, and three standard errors
+    allow much. The row without PROBE_RTT excludes this effect. Linux has 7.6 packets on such a
+    link.
 * **BBR after losses** is not compared. With 66 packets of buffer, where its start-up loses packets,
   ns-3.37's BBR falls below 1 % of the link and stays there.
-* **Vegas** falls by a segment per round trip to the same window. What waits is counted as in its
-  paper, cwnd·(1 - shortest/RTT); ns-3 rounds that up, so that several flows keep a little less. A
-  loss lowers ns-3's window by one segment, ours by half, as in Linux; these links lose nothing.
+* **Vegas** reduces its window by a segment per round trip, to the same value as in ns-3. The number
+  of waiting packets is computed as in its paper, cwnd·(1 - shortest/RTT). ns-3 rounds it up, so
+  several flows keep a slightly shorter queue. A loss lowers ns-3's window by one segment and ours
+  by half, as in Linux; these links lose nothing.
 """
 
 
@@ -69,10 +74,11 @@ def section(comparisons: Sequence[Comparison], seeds: range) -> str:
     for comparison in comparisons:
         lines += ["| " + " | ".join(row) + " |" for row in _rows(comparison)]
     shown = [comparison.case for comparison in comparisons if comparison.case.shown is not None]
+    version = package_version("libns3-dev")
     return "\n".join(
         [
             INTRODUCTION,
-            f"ns-3 {ns3.version()} (Debian package `libns3-dev`); seeds from {seeds[0]} on.\n",
+            f"ns-3 {version} (Debian package `libns3-dev`); seeds from {seeds[0]} on.\n",
             f"**{outcome}**\n",
             "\n".join(lines) + "\n",
             *(_picture(case) for case in shown),
@@ -124,7 +130,7 @@ def _commands(cases: Sequence[Case]) -> str:
         lines.append(" ".join([str(ns3.BUILT / "dumbbell"), *case.arguments, "--seed=1"]))
         sets = " ".join(f"--set {key}={_shell(value)}" for key, value in case.overrides.items())
         lines.append(f"goodqueue run {SCENARIO} --seed 1 --json {sets}")
-    return "For the first seed:\n\n```sh\n" + "\n".join(lines) + "\n```\n"
+    return "These commands run the first seed:\n\n```sh\n" + "\n".join(lines) + "\n```\n"
 
 
 def _shell(value: object) -> str:

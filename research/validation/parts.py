@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from goodqueue.core.parallel import workers
 from research.validation import (
@@ -29,9 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
 
+    from goodqueue._core import Cancel
     from goodqueue.core.parallel import Workers
     from research.validation.cases import Case
     from research.validation.simulators import Figures
+
+C = TypeVar("C")
+R = TypeVar("R")
 
 PROCESSES = 2
 
@@ -72,6 +76,28 @@ def _submit(threads: Workers, case: Case, agent: str, seeds: range) -> list[list
     return [theirs, *ours]
 
 
+def _compare(
+    cases: Sequence[C],
+    make: Callable[[C, list[Figures], list[Figures]], R],
+    theirs: Callable[[C, int, Cancel], Figures],
+    ours: Callable[[C, int, Cancel], Figures],
+    seeds: Callable[[C], range],
+) -> list[R]:
+    """Runs both simulators in every case under its seeds, and returns the comparisons."""
+    with workers(PROCESSES) as threads:
+        started = [
+            (
+                case,
+                [
+                    [threads.submit(partial(run, case, seed)) for seed in seeds(case)]
+                    for run in (theirs, ours)
+                ],
+            )
+            for case in cases
+        ]
+        return [make(case, *map(_results, runs)) for case, runs in started]
+
+
 def links(seeds: range) -> Part:
     """Compares S1 to S4 with Sack1, then with the other agents; prints its progress on stderr."""
     pairs = [(case, "Sack1") for case in CASES]
@@ -97,21 +123,15 @@ def loss_by_loss(_seeds: range) -> Part:
 
 def red_parameters(seeds: range) -> Part:
     """Compares every set of RED's parameters."""
-    with workers(PROCESSES) as threads:
-        comparisons = [
-            red.Comparison(case, _results(theirs), _results(ours))
-            for case, theirs, ours in red.submit(threads, seeds)
-        ]
+    runs = red.run_ns2, red.run_goodqueue
+    comparisons = _compare(red.CASES, red.Comparison, *runs, lambda _case: seeds)
     return Part(red.section(comparisons, seeds), red.verdict(comparisons))
 
 
 def several_links(seeds: range) -> Part:
     """Compares parking lots and links with a slow reverse direction."""
-    with workers(PROCESSES) as threads:
-        comparisons = [
-            chains.Comparison(case, _results(theirs), _results(ours))
-            for case, theirs, ours in chains.submit(threads, seeds)
-        ]
+    runs = chains.run_ns2, chains.run_goodqueue
+    comparisons = _compare(chains.CASES, chains.Comparison, *runs, lambda _case: seeds)
     return Part(chains.section(comparisons, seeds), chains.verdict(comparisons))
 
 
@@ -127,23 +147,16 @@ def studies(seeds: range) -> Part:
 
 def ns3_controls(seeds: range) -> Part:
     """Compares every congestion control with ns-3."""
-    program = ns3.build()
-    with workers(PROCESSES) as threads:
-        comparisons = [
-            ns3.Comparison(case, _results(theirs), _results(ours))
-            for case, theirs, ours in ns3.submit(threads, program, seeds)
-        ]
+    runs = partial(ns3.run_ns3, ns3.build()), ns3.run_ours
+    comparisons = _compare(ns3.CASES, ns3.Comparison, *runs, lambda case: seeds[: case.seeds])
     return Part(ns3_report.section(comparisons, seeds), ns3.verdict(comparisons))
 
 
 def ns3_disciplines(seeds: range) -> Part:
     """Compares every queue discipline with ns-3's queue disc."""
-    program = ns3.build()
-    with workers(PROCESSES) as threads:
-        comparisons = [
-            ns3_queues.Comparison(case, _results(theirs), _results(ours))
-            for case, theirs, ours in ns3_queues.submit(threads, program, seeds)
-        ]
+    runs = partial(ns3_queues.run_ns3, ns3.build()), ns3_queues.run_ours
+    few = seeds[: ns3_queues.MAX_SEEDS]
+    comparisons = _compare(ns3_queues.CASES, ns3_queues.Comparison, *runs, lambda _case: few)
     return Part(
         ns3_queues.section(comparisons, seeds),
         ns3_queues.verdict(comparisons),

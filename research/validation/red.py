@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,8 @@ from research.validation.simulators import SCRIPT, ns2_figures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from concurrent.futures import Future
 
     from goodqueue._core import Cancel
-    from goodqueue.core.parallel import Workers
     from research.validation.simulators import Figures
 
 SCENARIO = "scenarios/s5.toml"
@@ -140,20 +137,6 @@ def _in_packets(case: Case, figures: Figures) -> Figures:
         return figures
     scales = {"average_queue_mean": MEAN_PACKET, "average_queue_variance": MEAN_PACKET**2}
     return {metric: value / scales.get(metric, 1) for metric, value in figures.items()}
-
-
-def submit(
-    threads: Workers, seeds: range
-) -> list[tuple[Case, list[Future[Figures]], list[Future[Figures]]]]:
-    """Starts the runs of both simulators."""
-    return [
-        (
-            case,
-            [threads.submit(partial(run_ns2, case, seed)) for seed in seeds],
-            [threads.submit(partial(run_goodqueue, case, seed)) for seed in seeds],
-        )
-        for case in CASES
-    ]
 
 
 def verdict(comparisons: Sequence[Comparison]) -> list[str]:

@@ -11,7 +11,7 @@ from goodqueue._core import version
 from research.validation.cases import METRICS
 from research.validation.compare import estimate
 from research.validation.reading import INTRODUCTION, READING
-from research.validation.simulators import ns2_arguments, ns2_version, overrides
+from research.validation.simulators import ns2_arguments, overrides, package_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -64,8 +64,9 @@ def verdict(comparisons: Iterable[Comparison]) -> list[str]:
 
 def _setting(seeds: range) -> str:
     today = datetime.now(tz=UTC).date().isoformat()
+    ns2 = package_version("ns2")
     return (
-        f"goodqueue {version()}; ns-2 {ns2_version()} (Debian package `ns2`); {today}; seeds "
+        f"goodqueue {version()}; ns-2 {ns2} (Debian package `ns2`); {today}; seeds "
         f"{seeds[0]} to {seeds[-1]} of each simulator. Written by `make validate`.\n"
     )
 
@@ -131,8 +132,8 @@ def _commands(comparisons: Iterable[Comparison]) -> str:
     settings = overrides(case, "Reno", "rfc")
     sets = " ".join(f"--set {key}={value}" for key, value in settings.items())
     return (
-        "### Commands\n\nFor the first seed; `tcp=Newreno`, `Reno` or `Tahoe` is another agent of\n"
-        f"ns-2. Ours change by settings such as `{sets}`.\n\n"
+        "### Commands\n\nThese commands run the first seed. `tcp=Newreno`, `Reno` or `Tahoe` "
+        f"selects another agent of\nns-2, and settings such as `{sets}` change ours.\n\n"
         "```sh\n" + "\n".join(lines) + "\n```\n"
     )
 

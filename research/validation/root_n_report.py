@@ -54,17 +54,18 @@ def section(regular: Sequence[Measured], failing: Sequence[Measured], seeds: int
     fitted, windows = exponent(regular), exponent(regular, PACKET_NOISE)
     rtts = " to ".join(f"{1e3 * rtt:.0f}" for rtt in RTTS_S)
     text = (
-        f"The buffer that keeps a link of {link.rate_bps / 1e6:.0f} Mb/s busy {TARGET} of the time "
-        f"under long Reno flows of {rtts} ms, each with a round trip of its own, that "
-        "pace their packets and start at random. Every number of flows ran behind buffers near "
-        "the rule's; where the idle share crosses 1 % is interpolated in logarithms, seed by seed "
-        f"({seeds} seeds, each of at least 20 bursts of losses; 95 % intervals of Student's t over "
-        "seeds). "
-        f"**B goes with N to the power {_fitted(fitted)}**; the rule says -0.5. A likely reason, "
-        "found after the figure was seen: the rule has windows in it and no packets. Single "
-        f"packets that came as a Poisson process would need {PACKET_NOISE:.0f} packets of buffer "
-        f"for {TARGET} even if windows never swung, and with so many taken off every buffer the "
-        f"exponent is {_fitted(windows)}; paced flows are at most as noisy as that."
+        f"The table has the buffer that keeps a link of {link.rate_bps / 1e6:.0f} Mb/s busy "
+        f"{TARGET} of the time under long Reno flows of {rtts} ms. Each flow has its own "
+        "round-trip time, paces its packets and starts at random. Every number of flows ran "
+        "behind buffers near the rule's. The buffer at which the idle share is 1 % is "
+        f"interpolated in logarithms, seed by seed ({seeds} seeds, each of at least 20 bursts of "
+        "losses; 95 % intervals of Student's t over seeds). "
+        f"**B is proportional to N to the power {_fitted(fitted)}**; the rule says -0.5. A likely "
+        "reason, found after the figure was seen, is that the rule considers windows and no "
+        "packets. Single packets that arrived as a Poisson process would need "
+        f"{PACKET_NOISE:.0f} packets of buffer for {TARGET} even if windows were constant. If "
+        f"{PACKET_NOISE:.0f} packets are subtracted from every buffer, the exponent is "
+        f"{_fitted(windows)}. Paced flows are at most as noisy as a Poisson process."
     )
     columns = (
         "| | rate, Mb/s | flows | packets in flight per flow | C·T/√N, packets "

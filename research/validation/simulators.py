@@ -27,12 +27,12 @@ class Ns2Error(RuntimeError):
     """ns-2 failed, or printed something unexpected."""
 
 
-def ns2_version() -> str:
-    """Returns the version of Debian's ns-2 package, if it is installed."""
+def package_version(package: str) -> str:
+    """Returns the version of a Debian package, if it is installed."""
     query = shutil.which("dpkg-query")
     if query is None:
         return "of unknown version"
-    command = [query, "--show", "--showformat=${Version}", "ns2"]
+    command = [query, "--show", "--showformat=${Version}", package]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - a fixed command
     return answer.stdout or "of unknown version"
 

@@ -18,7 +18,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
-from goodqueue.sizing.answer import work_out as size
+from goodqueue.sizing.answer.effort import Effort
 from goodqueue.sizing.answer.work_out import first_reach, last_reach, targets
 from goodqueue.sizing.link import Link, as_in_theory
 from goodqueue.sizing.rules.bscl import bscl
@@ -133,7 +133,7 @@ def check(number: int, link: Link, store: Store) -> Checked | None:
     helped, hurt = targets(link)
     last = last_reach(link, laboratory)
     answer = smallest(
-        searched, helped, hurt, reach=(min(first, last), last), most_replicates=size.MOST_REPLICATES
+        searched, helped, hurt, reach=(min(first, last), last), most_replicates=Effort().replicates
     )
     fresh = Laboratory(runner, LinkTrial(), FRESH_SEED)
     fresh.take_length_of(laboratory)
@@ -175,17 +175,17 @@ def describe(checked: Sequence[Checked], most_packets: float) -> str:
     refuted = sum(one.refuted for one in checked)
     runs = sum(one.runs for one in checked)
     summary = (
-        f"`goodqueue size` on {len(checked)} of {checked[-1].number} links drawn at random (1 Mb/s "
-        "to 1 Gb/s, 5 to 300 ms, 1 to 300 flows, random bounds): those whose replicates, with the "
-        f"buffer that theory expects, need at most {most_packets:,.0f} packets "
-        f"({_limit(most_packets)}). Each answer is "
-        f"held against a scan under other seeds of all {2 * NEAR + 1} grid points around it and "
-        f"every {FAR}th below; where nothing serves, of the whole grid in that way. A limit gets "
-        "replicates until it is shown with 99 % to keep all bounds or to break one, at most "
-        f"{MOST_REPLICATES}; what is then open is judged by its mean. **{confirmed} are "
-        "confirmed** within one step (the larger of 5 % and a packet), "
-        f"{refuted} refuted: a limit recommended and shown to break a bound, or none recommended "
-        f"and one shown to serve. {runs:,} replicates."
+        f"`goodqueue size` was run on {len(checked)} of {checked[-1].number} links drawn at random "
+        "(1 Mb/s to 1 Gb/s, 5 to 300 ms, 1 to 300 flows, random bounds). They are the links whose "
+        "replicates, with the buffer that theory expects, need at most "
+        f"{most_packets:,.0f} packets ({_limit(most_packets)}). Each answer is compared with a "
+        f"scan under other seeds: of all {2 * NEAR + 1} grid points around the answer and every "
+        f"{FAR}th below it, or of the whole grid in the same way if no buffer suffices. A limit "
+        "gets replicates until it is shown with 99 % confidence to keep all bounds or to break "
+        f"one, at most {MOST_REPLICATES}; a limit that is still open then is judged by its mean. "
+        f"**{confirmed} are confirmed** within one step (the larger of 5 % and a packet), and "
+        f"{refuted} are refuted: a recommended limit was shown to break a bound, or none was "
+        f"recommended and one was shown to suffice. {runs:,} replicates were run."
     )
     return "\n".join(
         [

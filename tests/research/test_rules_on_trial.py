@@ -105,7 +105,7 @@ def test_reliability_compares_predictions_with_results() -> None:
     assert [(one.links, one.seen) for one in points] == [(1, 0.0), (3, pytest.approx(2 / 3))]
 
 
-def test_an_interval_covers_what_lies_within_it() -> None:
+def test_an_interval_covers_searches_between_its_ends() -> None:
     said = calibrated(LINK)
     assert said is not None
     assert said.least is not None
@@ -125,7 +125,7 @@ def test_a_search_finds_a_limit_that_keeps_the_bounds() -> None:
     assert utilization >= 0.9
 
 
-def test_the_record_is_that_of_the_runs() -> None:
+def test_the_record_of_the_package_counts_the_runs() -> None:
     """The package's counts equal those of the runs."""
     counted = record.records(page.all_trials())
     brought = json.loads((made.HOME / "record.json").read_text(encoding="utf-8"))

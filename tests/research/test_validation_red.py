@@ -5,8 +5,6 @@ from __future__ import annotations
 from goodqueue.runs.api import load
 from research.validation.red import CASES, COLUMNS, SCENARIO, Comparison, section, verdict
 
-BASE = dict.fromkeys(COLUMNS, 10.0)
-
 
 def comparison(spread: float, ours: float) -> Comparison:
     """Returns a comparison of two seeds of ns-2 that differ by `spread`, and one of ours."""

@@ -65,5 +65,5 @@ def test_the_last_crossing_counts() -> None:
 
 
 @pytest.mark.parametrize("case", cases_that_fail(), ids=lambda case: case.name)
-def test_the_rule_notices_where_it_fails(case: Case) -> None:
+def test_the_rule_does_not_hold_on_links_where_it_fails(case: Case) -> None:
     assert not RULE.advise(case.link).holds

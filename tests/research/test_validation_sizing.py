@@ -87,7 +87,7 @@ def test_a_limit_beyond_the_bound_on_delay_does_not_meet_the_targets() -> None:
     assert not found.shown
 
 
-def test_a_scan_has_no_gaps_near_the_answer_and_covers_all_limits_without_one() -> None:
+def test_a_scan_has_no_gaps_near_an_answer_and_covers_all_limits_if_there_is_none() -> None:
     everything = grid(400)
     at = everything.index(104)
     points = around(104, 50)

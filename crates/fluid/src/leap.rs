@@ -203,7 +203,7 @@ mod tests {
 
     /// Packets in flight are in paths, in the queue, or wait for the rest of a unit.
     #[test]
-    fn windows_are_what_is_under_way() {
+    fn windows_equal_the_packets_in_flight() {
         for (flows, control) in [
             (1, FluidControl::RENO),
             (7, FluidControl::LINUX_CUBIC),

@@ -203,7 +203,7 @@ fn a_flow_takes_little_memory() {
 }
 
 #[test]
-fn the_range_names_what_lies_outside_of_it() {
+fn the_reason_names_the_property_outside_the_range() {
     let mut link = link(10_000_000, 1_000, FluidControl::RENO, &[50]);
     assert!(matches!(range(&link), Err(OutOfRange::SmallWindows { .. })));
     link.groups[0].count = 2;

@@ -209,7 +209,7 @@ fn a_hole_that_is_filled_late_was_lost_before_the_tapping_point() {
 }
 
 #[test]
-fn two_tapping_points_show_the_queue_and_what_it_drops() {
+fn two_tapping_points_show_the_queue_and_its_drops() {
     let mut capture = Capture::new(true);
     capture.open(10 * MS, 10 * MS);
     // A frame of 1040 bytes takes 1.04 ms at 8 Mb/s. Ten arrive at once and two are dropped.

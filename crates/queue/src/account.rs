@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "had not booked")]
-    fn releasing_what_another_port_booked_is_a_broken_invariant() {
+    fn releasing_bytes_of_another_port_panics() {
         let mut pool = BufferPool::new(10, 2);
         pool.account(0).reserve(5);
         pool.account(1).release(1);
@@ -187,7 +187,7 @@ mod tests {
     /// Choudhury and Hahne, section III: if N ports are saturated, each holds αB / (1 + Nα) and B /
     /// (1 + Nα) stays free.
     #[test]
-    fn saturated_ports_hold_what_dynamic_thresholds_give_them() {
+    fn saturated_ports_hold_the_shares_of_dynamic_thresholds() {
         for alpha in [0.125, 0.5, 1.0, 2.0, 8.0] {
             for ports in [1, 2, 4, 16] {
                 // The capacity is chosen so that all shares are whole bytes.
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn no_sequence_of_frames_books_more_than_there_is() {
+    fn no_sequence_of_frames_books_more_than_the_capacity() {
         let mut random = goodqueue_types::RandomStream::new(1, "test", 0);
         for sharing in [
             Sharing::Complete,

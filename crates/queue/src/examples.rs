@@ -57,7 +57,8 @@ pub fn examples() -> Vec<(&'static str, QueueConfig)> {
     examples
 }
 
-/// Returns the discipline of this name with its defaults for the link, behind a limit.
+/// Returns the discipline of this name with a limit, and with its other parameters at their
+/// defaults for the link.
 fn usual(word: &str) -> QueueConfig {
     let place = Place {
         rate: RATE,

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn in_bytes_a_large_packet_takes_the_place_of_small_ones_and_one_too_large_of_none() {
+    fn a_limit_in_bytes_drops_several_small_packets_for_a_large_one() {
         let mut rig = Rig::new(&HeadDropConfig {
             limit: Limit::Bytes(1000),
         });

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_band_that_holds_something_goes_first() {
+    fn the_first_band_with_packets_is_sent_first() {
         // The DSCPs are interactive (4), best effort (0) and bulk (2).
         let (sent, dropped) = offer(&two_each(), &[2, 0, 4, 0, 2, 4, 0]);
         assert_eq!(sent, [4, 4, 0, 0, 2, 2]);

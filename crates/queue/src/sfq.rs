@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_has_a_depth_and_there_are_only_so_many_queues() {
+    fn nested_queues_have_a_largest_depth_and_number() {
         let mut rig = Rig::new(&SfqConfig {
             depth: 2,
             flows: 2,

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_come_with_units_in_the_cells_or_in_the_first_line() {
+    fn units_of_points_are_in_the_cells_or_in_the_first_line() {
         let expected = vec![(1_000.0, 0.25), (2_000.0, 0.25), (1e6, 1.0)];
         let with_units = b"size,share\n1kB,25%\n2kB,0.25\n1MB,1\n";
         assert_eq!(parse(with_units, &SIZES), Ok(expected.clone()));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_says_what_is_wrong_with_it_and_where() {
+    fn a_mistake_in_a_file_of_a_law_is_reported_with_its_line() {
         let error = |text: &str| parse(text.as_bytes(), &SIZES).unwrap_err();
         let header = error("size_kb,share\n1,1\n");
         assert_eq!(header.line, Some(1));

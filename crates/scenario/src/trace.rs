@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delivery_trace_says_what_is_wrong_with_it_and_where() {
+    fn a_mistake_in_a_delivery_trace_is_reported_with_its_line() {
         let error = |text: &[u8]| parse_mahimahi(text).unwrap_err();
         assert_eq!(error(b"1\n2.5\n").line, Some(2));
         assert_eq!(error(b"1\n\n-3\n").line, Some(3));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_come_with_units_in_the_cells_or_in_the_first_line() {
+    fn units_of_rates_are_in_the_cells_or_in_the_first_line() {
         let expected = vec![
             (Span::ZERO, Rate(10_000_000)),
             (Span::from_millis(1_500), Rate(0)),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_says_what_is_wrong_with_it_and_where() {
+    fn a_mistake_in_a_table_of_rates_is_reported_with_its_line() {
         let error = |text: &str| parse_rate_csv(text.as_bytes()).unwrap_err();
         let header = error("time_s,rate_mbps\n0,1\n");
         assert_eq!(header.line, Some(1));

@@ -226,7 +226,7 @@ fn drops_and_marks_are_in_the_comments() {
 
 /// The test shows the order and counts of a capture with reordered and duplicated packets.
 #[test]
-fn copies_and_packets_out_of_order_are_seen_as_they_come() {
+fn copies_and_reordered_packets_are_observed_on_arrival() {
     let impaired = ", jitter = { law = \"uniform\", from = \"0ms\", to = \"4ms\", order = \"free\" }, \
                     duplicate = { probability = \"5%\" }, \
                     loss = { probability = \"2%\", after_transmission = true }";

@@ -33,7 +33,7 @@ tcp = {{ profile = \"inet2011\", recovery = \"reno\", mss = \"536B\", receive_wi
 /// The published values, rounded down to whole bytes. The study does not say that its server
 /// echoes, but all these figures agree only if it does. It prints 2406 drops for 2506.
 #[test]
-fn the_tables_come_out_with_an_echo_of_one_byte() {
+fn an_echo_of_one_byte_reproduces_the_tables() {
     for (rate, buffer, goodput, drops) in [
         ("500kbps", 10, 54_722, 31_168),
         ("500kbps", 50, 53_375, 2_300),

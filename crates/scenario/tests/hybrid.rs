@@ -144,7 +144,7 @@ fn traffic_that_is_no_tcp_is_refused() {
 }
 
 #[test]
-fn other_queues_on_the_way_are_refused_unless_nothing_waits_there() {
+fn other_queues_on_the_path_are_refused_unless_no_packet_waits_there() {
     let chain = |rate: &str| {
         let queue = if rate == "unlimited" {
             ""

@@ -65,7 +65,7 @@ fn losses_show_where_a_flow_is_limited() {
 
 /// Six segments of 1460 B in a round trip of 24 ms and some are less than half of 10 Mb/s.
 #[test]
-fn a_small_window_is_what_limits_a_flow_on_a_fat_link() {
+fn a_small_receive_window_limits_a_flow_on_a_fast_link() {
     let summary = run(
         "[[flow]]\nname = \"narrow\"\nfrom = \"fast\"\nto = \"fast\"\nworkload = { kind = \"bulk\" }\n\
          tcp = { profile = \"rfc\", receive_window = \"10kB\" }\n\

@@ -158,7 +158,7 @@ fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
 }
 
 #[test]
-fn rates_change_in_steps_and_limits_go_by_their_mean() {
+fn rates_change_in_steps_and_limits_use_their_mean() {
     let scenario = good(&text(
         "",
         "service = { kind = \"steps\", steps = [{ at = \"0s\", rate = \"8Mbps\" }, \

@@ -88,7 +88,7 @@ fn each_mistake_is_reported_with_line_key_and_remedy() {
 }
 
 #[test]
-fn the_message_has_one_shape() {
+fn a_message_has_place_key_mistake_and_remedy() {
     let error = parse(GOOD.replace("\"1Mbps\"", "\"1mbps\"").as_bytes());
     assert_eq!(
         error.to_string(),

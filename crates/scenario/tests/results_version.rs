@@ -104,7 +104,7 @@ fn ten_seconds(name: &str) -> String {
 }
 
 #[test]
-fn ready_scenarios_yield_what_they_did() {
+fn ready_scenarios_have_unchanged_results() {
     let text = READY.map(ten_seconds).join("\n");
     println!("{text}");
     assert_eq!(

@@ -147,7 +147,7 @@ fn the_schema_accepts_every_scenario_and_every_key_written_out() {
 }
 
 #[test]
-fn the_schema_refuses_what_the_parser_refuses() {
+fn the_schema_refuses_files_that_the_parser_refuses() {
     let good = read("scenarios/bufferbloat.toml");
     valid(&good).expect("it is valid");
     for (what, by) in [

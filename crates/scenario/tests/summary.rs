@@ -87,7 +87,7 @@ fn every_key_is_documented_and_every_documented_key_exists() {
 }
 
 #[test]
-fn a_limit_is_printed_in_every_unit_with_what_it_counts() {
+fn a_limit_is_printed_in_every_unit_with_the_frames_that_it_counts() {
     let summary = run(&[("duration", "1s")]);
     let limit = &summary["links"]["bottleneck"]["limit"];
     assert_eq!(
@@ -108,7 +108,7 @@ fn a_limit_is_printed_in_every_unit_with_what_it_counts() {
 /// n · s)` with a round trip of 34.08 ms and a service time s of 4.664 ms (the closed form of a
 /// window-limited flow on this link), plus a ping of 76 B a second.
 #[test]
-fn a_window_limited_flow_gets_what_its_window_allows() {
+fn a_window_limited_flow_has_a_window_per_round_trip() {
     for (window, segments) in [(1_000, 1.0), (3_000, 5.0), (4_000, 7.0), (10_000, 18.0)] {
         let window = format!("{window}B");
         let summary = run(&[

@@ -87,7 +87,7 @@ workload = { kind = "ping", interval = "10ms" }
 "#;
 
 #[test]
-fn flows_take_the_shortest_way_or_the_one_they_name() {
+fn flows_take_the_shortest_path_or_the_named_one() {
     let ways = |ends: &str| {
         let scenario = good(&SQUARE.replace("from = \"a\"\nto = \"c\"\nworkload", ends));
         routes(&scenario.network(), 0)
@@ -118,7 +118,7 @@ fn flows_take_the_shortest_way_or_the_one_they_name() {
 
 /// The base round-trip time is the propagation over the way there and the way back.
 #[test]
-fn pings_take_the_delays_of_both_ways() {
+fn pings_take_the_delays_of_both_directions() {
     let text = SQUARE.replace(
         "to = \"c\"\nworkload",
         "route = [\"da\", \"cd\"]\nreverse_route = [\"ac1\"]\nworkload",
@@ -430,7 +430,7 @@ fn mistakes_of_stars_and_trees_are_located_at_their_tables() {
 /// the ratio of the frames, data to ACK. Where k is above the segments that one ACK is for, d,
 /// and no ACK is lost, the way there carries d/k of its rate.
 #[test]
-fn the_way_back_of_an_asymmetric_link_limits_the_way_there() {
+fn a_slow_reverse_link_limits_the_forward_direction() {
     let utilization = |back: &str, ack_every: u32| {
         let text = format!(
             "schema_version = 1

@@ -139,7 +139,7 @@ mod tests {
 
     /// A flow of a dumbbell crosses the bottleneck and four access links of its own hosts.
     #[test]
-    fn a_description_with_four_access_links_takes_little() {
+    fn a_flow_with_four_access_links_takes_less_than_700_bytes() {
         let name = "flow-123456.far_access.reverse".len();
         let links = 4 * (size_of::<LinkConfig>() + name);
         let flow = size_of::<FlowConfig>() + name + 6 * size_of::<LinkId>();
@@ -148,7 +148,7 @@ mod tests {
 
     /// Delays that are not measured take no space in the results.
     #[test]
-    fn the_results_of_a_flow_take_little() {
+    fn the_results_of_a_flow_take_at_most_304_bytes() {
         assert!(size_of::<FlowOutcome>() <= 304);
     }
 }

@@ -44,7 +44,8 @@ const RATES: &[(&str, u64)] = &[
     ("gbps", 8_000_000_000),
 ];
 
-/// A decimal number with a unit as a whole number of the smallest; what is left over is cut off.
+/// Reads a decimal number with a unit, and converts it to a whole number of the smallest unit. A
+/// fraction of that unit is cut off.
 fn parse(what: &str, text: &str, units: &[(&str, u64)], example: &str) -> Result<u64, UnitError> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
     let (number, unit) = text.split_at(end.unwrap_or(text.len()));
@@ -73,14 +74,14 @@ pub(super) fn size(text: &str) -> Result<u64, UnitError> {
     size_32(text).map(u64::from)
 }
 
-/// A size; the kernel has 32 bits for those of queues and buckets.
+/// Reads a size of a queue or a bucket, for which the kernel has 32 bits.
 pub(super) fn size_32(text: &str) -> Result<u32, UnitError> {
     let bytes = parse("a size", text, SIZES, "15140b or 10Kb")?;
     u32::try_from(bytes)
         .or_else(|_| refuse(format!("{bytes} bytes are too much"), "tc has 32 bits"))
 }
 
-/// A size as `tc` takes it.
+/// Converts a size to the 32 bits that `tc` takes.
 pub(super) fn write_size(key: &str, bytes: u64) -> Result<u32, UnitError> {
     u32::try_from(bytes).or_else(|_| {
         let message = format!("{key} has 32 bits in tc");
@@ -106,7 +107,7 @@ pub(super) fn integer(text: &str) -> Result<u32, UnitError> {
     u32::try_from(value).or_else(|_| refuse(format!("{value} is too much"), "tc counts to 2^32"))
 }
 
-/// A probability or a gain; `10%` or `0.1`.
+/// Reads a probability or a gain, as `10%` or `0.1`.
 pub(super) fn number(text: &str) -> Result<f64, UnitError> {
     let (digits, scale) = match text.strip_suffix('%') {
         Some(digits) => (digits, 100.0),
@@ -121,7 +122,7 @@ pub(super) fn number(text: &str) -> Result<f64, UnitError> {
     }
 }
 
-/// A time in the largest whole unit; `tc` counts microseconds.
+/// Writes a time in the largest unit in which it is whole. `tc` counts microseconds.
 pub(super) fn write_time(key: &str, span: Span) -> Result<String, UnitError> {
     let micros = span.0 / 1_000_000;
     if !span.0.is_multiple_of(1_000_000) {

@@ -271,7 +271,7 @@ proptest! {
     }
 
     #[test]
-    fn no_line_makes_it_panic(text in "(qdisc |tc |root |limit |codel |red |tbf |prio |rate |burst |1:? |[0-9.]{1,9}(p|b|Kb|ms|Mbit|%)? |\\PC ){0,14}") {
+    fn no_line_makes_the_parser_panic(text in "(qdisc |tc |root |limit |codel |red |tbf |prio |rate |burst |1:? |[0-9.]{1,9}(p|b|Kb|ms|Mbit|%)? |\\PC ){0,14}") {
         if let Err(error) = parse_qdisc(&text) {
             prop_assert!(!error.message.is_empty() && !error.help.is_empty());
         }

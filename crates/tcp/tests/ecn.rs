@@ -285,7 +285,7 @@ fn a_loss_and_an_echo_are_one_reduction() {
 /// RFC 8257 section 3.3: the share of marks includes the window that an ACK ends before that ACK
 /// reduces the window. With g = 1 the share is that of the last window alone.
 #[test]
-fn a_reduction_goes_by_the_marks_of_the_window_that_its_ack_ends() {
+fn a_reduction_uses_the_marks_of_the_window_that_its_ack_ends() {
     let mut peer = Peer::new(config(|config| {
         config.ecn = EcnMode::Dctcp;
         config.congestion_control = CongestionControlConfig::Dctcp(DctcpConfig {

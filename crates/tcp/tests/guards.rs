@@ -34,7 +34,7 @@ fn acks(peer: &mut Peer, segments: u64, count: usize) -> Vec<u64> {
 /// Tahoe goes back at a fast retransmit. INET's switches remove its guard, but INET's Tahoe does
 /// not go back.
 #[test]
-fn tahoe_does_not_start_over_for_what_it_sent_in_vain() {
+fn tahoe_ignores_duplicate_acks_of_its_own_repetitions() {
     for lifted in [false, true] {
         let mut peer = sender(Recovery::Tahoe, |config| {
             config.details.fast_retransmit_guard = FastRetransmitGuard::Never;
@@ -50,7 +50,7 @@ fn tahoe_does_not_start_over_for_what_it_sent_in_vain() {
 /// RFC 5681 equation 4 halves the data in flight. After a timeout these are the data that have left
 /// again, here 2 of 20 segments. Without guard, duplicate ACKs start a fast retransmit then.
 #[test]
-fn a_fast_retransmit_after_a_timeout_halves_what_has_left_again() {
+fn a_fast_retransmit_after_a_timeout_halves_the_data_sent_since() {
     let mut peer = sender(Recovery::NewReno, |config| {
         config.details.new_ack_lifts_guard = true;
     });

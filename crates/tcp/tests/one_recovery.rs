@@ -112,7 +112,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, max_shrink_iters: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn measurements_do_not_change_what_is_sent(case in cases()) {
+    fn measurements_do_not_change_the_packets_sent(case in cases()) {
         assert_same_packets(&case);
     }
 }

@@ -39,7 +39,7 @@ fn state(peer: &Peer) -> (CaState, Option<u64>) {
 /// RFC 8985 section 3.4 and RFC 5681 section 4.3: the loss of a retransmission lowers ssthresh
 /// again. It halves the data in flight, without those SACKed long ago: 20, 10, 5 segments.
 #[test]
-fn each_lost_retransmission_halves_what_is_in_flight() {
+fn each_lost_retransmission_halves_the_data_in_flight() {
     let mut peer = twenty_in_flight(config());
     // Segment 0 is lost. It is sent again with 9 new ones.
     assert_eq!(ack(&mut peer, 0, (1, 20)), 10);
@@ -92,7 +92,7 @@ fn delivered_segments_are_subtracted_if_configured() {
 /// RFC 5681 section 3.1, equation 4: a timeout halves the data in flight too. The retransmission of
 /// segment 0 and the 9 new segments are in flight, and no more ACKs come.
 #[test]
-fn a_timeout_halves_what_is_in_flight() {
+fn a_timeout_halves_the_data_in_flight() {
     let mut peer = twenty_in_flight(config());
     ack(&mut peer, 0, (1, 20));
     assert_eq!(state(&peer), (CaState::Recovery, Some(10)));

@@ -408,7 +408,7 @@ fn as_many_blocks_as_fit() {
 
 /// A FIN that came early is reported with the data before it (Linux).
 #[test]
-fn a_fin_has_its_place_in_a_block() {
+fn an_early_fin_is_part_of_a_sack_block() {
     let mut peer = Peer::accepted(dsack());
     let fin = peer.segment(1001, 1, ACK.with(SegmentFlags::FIN), MSS as u32);
     assert_eq!(report(&peer.say(fin)), (1, vec![(1001, 2002)]));

@@ -27,14 +27,14 @@ proptest! {
     })]
 
     #[test]
-    fn packet_for_packet(network in networks()) {
+    fn engines_agree_packet_for_packet(network in networks()) {
         let (fast, reference) = (run(&network), run_reference(&network));
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }
 
     /// The engines also agree if links feed each other in circles.
     #[test]
-    fn packet_for_packet_around_rings(network in graphs()) {
+    fn engines_agree_packet_for_packet_around_rings(network in graphs()) {
         let (fast, reference) = (run(&network), run_reference(&network));
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }
@@ -109,7 +109,7 @@ fn flows_between_losses_agree_packet_for_packet() {
 /// If one direction has no delay, timers of both ends fire at the same instant and one may cause
 /// the other.
 #[test]
-fn ways_without_delay_agree_packet_for_packet() {
+fn paths_without_delay_agree_packet_for_packet() {
     for (place, mut network) in fixed_networks().take(200).enumerate() {
         let at_once = LinkId(network.links.len() as u32);
         let config = LinkConfig::drop_tail(Rate::UNLIMITED, Span::ZERO, Limit::Unlimited);
@@ -170,7 +170,7 @@ fn has_circle(network: &Network) -> bool {
 }
 
 #[test]
-fn the_random_graphs_have_circles_and_traffic_both_ways() {
+fn the_random_graphs_have_cycles_and_traffic_in_both_directions() {
     let networks: Vec<Network> = fixed(graphs()).take(100).collect();
     let count = |has: &dyn Fn(&Network) -> bool| networks.iter().filter(|n| has(n)).count();
     assert!(count(&has_circle) > 20, "{}", count(&has_circle));

@@ -195,7 +195,7 @@ fn kept_order_is_the_running_maximum_of_free_arrivals() {
 /// was lost, and all retransmitted data arrive twice. Linux extends its reordering window once it
 /// has detected this (RFC 8985).
 #[test]
-fn tcp_repeats_what_was_overtaken_and_rack_learns() {
+fn overtaken_segments_are_retransmitted_seldom_once_rack_has_learned() {
     let held_back = reorder(0.01, Span::from_millis(8));
     let of = |profile| {
         let outcome = run(&network(bulk(profile), held_back.clone()));

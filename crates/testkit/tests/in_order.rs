@@ -37,7 +37,7 @@ proptest! {
     #![proptest_config(Config { cases: 60, failure_persistence: None, ..Config::default() })]
 
     #[test]
-    fn events_come_in_order_and_none_is_missing(mut network in networks()) {
+    fn events_are_in_order_and_none_is_missing(mut network in networks()) {
         network.record = Record { packets: true, ..network.record };
         let recorded = run(&network);
         let mut kept = Kept::default();

@@ -133,7 +133,7 @@ fn delays_of_steady_sources_do_not_vary() {
 /// One source sends every 40 ms and another every 20 ms. A packet of the second finds alternately a
 /// frame with 5 ms left to transmit, and an idle link.
 #[test]
-fn delays_vary_by_what_is_in_the_way() {
+fn delays_vary_by_the_remaining_transmission_of_another_frame() {
     let later = Span::from_millis(3);
     let flows = vec![flow(Span::ZERO, every(40)), flow(later, every(20))];
     let outcome = measured(vec![link(), link()], flows, 100, 2_100);

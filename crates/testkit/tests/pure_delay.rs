@@ -82,7 +82,7 @@ proptest! {
     })]
 
     #[test]
-    fn a_stretch_is_one_delay(network in networks(), stretches in stretches()) {
+    fn consecutive_delays_equal_one_delay(network in networks(), stretches in stretches()) {
         let of = |in_one, observed| with_stretches(&network, &stretches, in_one, observed);
         let (folded, _) = without_stretches(run(&of(true, false)));
         for (in_one, observed) in [(true, false), (false, false), (false, true)] {

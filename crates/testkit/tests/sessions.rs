@@ -96,8 +96,8 @@ fn transfers_that_fit_in_slow_start_take_whole_round_trips() {
     }
 }
 
-/// Alone on the path, a transfer of one round takes a round trip longer than the minimum, for its
-/// handshake.
+/// The handshake takes one round trip. A transfer of one round that is alone on the path has no other
+/// delay beyond the minimum.
 #[test]
 fn a_transfer_alone_is_slowed_down_by_its_handshake() {
     let mss = TcpConfig::profile(Profile::Linux).mss;
@@ -116,8 +116,8 @@ fn a_transfer_alone_is_slowed_down_by_its_handshake() {
     let sending = f64::from(10 * packet * 8) / 1e7;
     let expected = (2.0 * RTT_S + sending) / (RTT_S + sending);
     let mean = slowdown.mean.expect("five transfers");
-    // SYN and ACKs take up to the time of a packet longer, and so does the 1 Gb/s of the access
-    // links.
+    // The transmission of SYN and ACKs and that over the access links of 1 Gb/s add up to the time
+    // of a packet.
     assert!(
         mean > expected && mean < expected + 0.02,
         "{mean}, expected {expected}"
@@ -179,7 +179,8 @@ fn exchanges_take_a_round_trip_and_the_servers_time() {
     };
     for (periodic, expected_count) in [(true, 60), (false, 54)] {
         let flow = outcome(&dumbbell(60, 100_000_000, 1), exchanges(periodic));
-        // There is one exchange per second, or one per 1.12 s of which the first has a handshake.
+        // A periodic exchange begins every second. Without a period one takes 1.12 s with its
+        // pause, and the first one also has a handshake.
         let answered = count(&flow, "exchanges");
         assert_eq!(answered, expected_count, "periodic {periodic}");
         let (mean, max) = seconds(&flow, "exchange_time_s");
@@ -208,7 +209,7 @@ fn a_server_may_answer_a_request_piece_by_piece() {
         });
         outcome(&dumbbell(60, 100_000_000, 1), session)
     };
-    // The server answers each of 33 pieces of the request and the rest, or the whole request once.
+    // The server answers the whole request once, or each of its 33 whole pieces and the remainder.
     // The goodput includes the replies as well as the requests.
     for (per, answers) in [(None, 1), (Some(3_000), 34), (Some(200_000), 1)] {
         let flow = flow(per);
@@ -237,9 +238,9 @@ fn a_page_takes_as_many_round_trips_as_its_objects_ask_for() {
         })
     };
     // The main object takes a handshake and a round trip. Eight further objects are loaded, four at
-    // a time. With persistent connections, the first connection is reused and three are opened: it
-    // loads a third object during their handshakes. With new connections, each object takes two
-    // round trips.
+    // a time. With persistent connections, the first connection is reused and three are opened.
+    // During the handshakes of these three the first connection loads a third object. With new
+    // connections, each object takes two round trips.
     for (parallel, persistent, round_trips) in [
         (4, true, 5.0),
         (4, false, 6.0),

@@ -162,7 +162,7 @@ fn a_shaper_lets_out_its_burst_and_its_rate_and_no_more() {
 /// D/D/1 with a pause: after an outage of T at load ρ, the backlog is λT, and it has drained T ρ/(1
 /// − ρ) later.
 #[test]
-fn an_outage_leaves_the_backlog_and_the_delay_that_arithmetic_says() {
+fn an_outage_causes_the_computed_backlog_and_delay() {
     let seconds = |s: f64| Span::from_secs_f64(s);
     let mut link = observed();
     link.service = Some(ServiceConfig::Trace(RateTrace {

@@ -95,7 +95,7 @@ fn a_fast_link_carries_the_best_rate_in_bursts() {
 /// The video begins with a handshake and a request whose 175 kB fit into a few rounds of slow
 /// start.
 #[test]
-fn playing_begins_when_the_first_segment_has_come() {
+fn playback_begins_when_the_first_segment_has_arrived() {
     let flow = watch(&dumbbell(100 * MBPS, 30), video(&[350_000], None));
     let startup = figure(&flow, "startup_delay_s");
     // 120 segments of 1448 bytes are sent from a window of 10: 10, 20, 40, 50. The handshake and

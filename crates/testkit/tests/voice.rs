@@ -77,7 +77,7 @@ fn an_idle_path_takes_its_delay_and_nothing_else() {
 }
 
 #[test]
-fn random_loss_costs_what_the_codec_says() {
+fn random_loss_impairs_a_call_as_the_e_model_says() {
     let best = figure(&call(0.0, true, 11), "r_factor");
     for (concealment, robustness) in [(true, 25.1), (false, 4.3)] {
         for loss in [0.01, 0.05] {

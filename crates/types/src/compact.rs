@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_goes_by_the_octaves_that_hold_anything() {
+    fn memory_is_proportional_to_the_octaves_in_use() {
         let mut histogram = CompactHistogram::default();
         assert_eq!(histogram.bins.capacity(), 0);
         for value in (100_000_000..200_000_000).step_by(1_000_003) {

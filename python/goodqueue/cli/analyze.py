@@ -14,7 +14,7 @@ from goodqueue.core.outdir import (
     write_whole,
 )
 from goodqueue.output.capture_tables import print_analysis
-from goodqueue.output.terminal import print_json, stdout
+from goodqueue.output.terminal import print_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ def analyze_capture(
     else:
         print_analysis(analysis, capture.of_size())
         if out is not None:
-            print_written(stdout(), out)
+            print_written(out)
     return 0
 
 

@@ -18,6 +18,7 @@ from goodqueue.output.terminal import (
     percent,
     plain,
     print_json,
+    say,
     stderr,
     stdout,
     table,
@@ -85,7 +86,7 @@ def compare_scenarios(
         return 0
     _print(found)
     if request.out is not None:
-        print_written(stdout(), request.out)
+        print_written(request.out)
     return 0
 
 
@@ -163,15 +164,10 @@ def _print(found: Comparison) -> None:
         markup=False,
     )
     if found.unchanging:
-        console.print()
-        console.print(
-            (
-                "The figures are the same with every seed, so their intervals do not show the "
-                f"effect of chance: {', '.join(found.unchanging)}. Give the flows a "
-                "start_jitter."
-            ),
-            soft_wrap=True,
-            markup=False,
+        say(
+            "",
+            "The figures are the same with every seed, so their intervals do not show the effect "
+            f"of chance: {', '.join(found.unchanging)}. Give the flows a start_jitter.",
         )
 
 

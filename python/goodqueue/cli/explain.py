@@ -81,7 +81,7 @@ def _print(console: Console, life: dict[str, Any], most: int) -> None:
     for text in _head(life):
         rows = textwrap.wrap(text, console.width, break_long_words=False, break_on_hyphens=False)
         for row in rows:
-            console.print(row, soft_wrap=True, highlight=False)
+            console.print(row, soft_wrap=True)
     console.print()
     lines = lines_of(life)
     shown = lines[:most]
@@ -143,7 +143,7 @@ def _print_line(console: Console, line: Line, room: int) -> None:
         rows = [time + first, *(" " * len(time) + part for part in rest)]
         rows += [" " * indent + text for text in texts]
     for row in rows:
-        console.print(Text(row, STYLES[line.tone]), soft_wrap=True, highlight=False)
+        console.print(Text(row, STYLES[line.tone]), soft_wrap=True)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

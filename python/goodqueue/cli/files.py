@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 from goodqueue.core.drawing import FORMATS
 from goodqueue.core.outdir import MARKER
-from goodqueue.output.terminal import stderr
+from goodqueue.output.terminal import say, stderr
 from goodqueue.runs.api import MOST_BYTES, NamedText
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from rich.console import Console
 
 
 def source_of(file: str) -> str | NamedText:
@@ -29,16 +27,14 @@ def write_scenario(directory: Path, toml: str) -> None:
     (directory / "scenario.toml").write_text(toml, encoding="utf-8")
 
 
-def print_written(console: Console, out: Path) -> None:
+def print_written(out: Path) -> None:
     """Prints the names of the files in an output directory, pictures first."""
     names = sorted(path.name for path in out.iterdir())
     endings = tuple(f".{ending}" for ending in FORMATS)
     pictures = [str(out / name) for name in names if name.endswith(endings)]
     others = [name for name in names if not name.endswith(endings)]
-    console.print()
-    if pictures:
-        console.print(f"pictures: {', '.join(pictures)}", soft_wrap=True, markup=False)
-    console.print(f"written to {out}: {', '.join(others)}", soft_wrap=True, markup=False)
+    say("", *([f"pictures: {', '.join(pictures)}"] if pictures else []))
+    say(f"written to {out}: {', '.join(others)}")
 
 
 def print_wrote(path: Path) -> None:

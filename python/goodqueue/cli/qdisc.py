@@ -7,7 +7,7 @@ import tomllib
 
 from goodqueue import _core
 from goodqueue.cli.files import source_of
-from goodqueue.output.terminal import print_json, stdout
+from goodqueue.output.terminal import print_json, say, stdout
 from goodqueue.runs.api import load
 
 
@@ -18,8 +18,8 @@ def parse_line(line: str, *, json: bool) -> int:
         queue = tomllib.loads(f"queue = {table}")["queue"]
         print_json({"queue": queue, "tc": commands, "notes": notes})
         return 0
+    say(f"queue = {table}")
     console = stdout()
-    console.print(f"queue = {table}", soft_wrap=True, markup=False, highlight=False)
     console.print('Bytes are those of a link with framing = "14B": tc counts the Ethernet header.')
     for note in notes:
         console.print(f"Note: {note}.", markup=False)
@@ -32,6 +32,5 @@ def print_commands(file: str, overrides: list[tuple[str, str]], link: str, *, js
     if json:
         print_json({"link": link, "tc": commands})
         return 0
-    for command in commands:
-        stdout().print(command, soft_wrap=True, markup=False, highlight=False)
+    say(*commands)
     return 0

@@ -11,8 +11,17 @@ from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_wrote
 from goodqueue.core.outdir import check_file
 from goodqueue.errors import RequestError
-from goodqueue.output.terminal import MISSING, goes_on, print_json, progress, stderr, stdout, table
-from goodqueue.papers.cells import Cell, Finding, Reproduction, Verdict, remarks
+from goodqueue.output.terminal import (
+    MISSING,
+    goes_on,
+    print_json,
+    progress,
+    say,
+    stderr,
+    stdout,
+    table,
+)
+from goodqueue.papers.cells import GRADES, Cell, Finding, Reproduction, Verdict, remarks
 from goodqueue.papers.experiment import Experiment, experiment, experiments, paper, papers
 from goodqueue.papers.table import TableExperiment
 from goodqueue.papers.tally import LEGEND, controls, of_all, once, tally
@@ -24,16 +33,7 @@ if TYPE_CHECKING:
     from goodqueue.papers.tally import Control
     from goodqueue.study.runner import Runner
 
-COLOURS: dict[Verdict | Finding, str] = {
-    Verdict.MATCHES: "green",
-    Verdict.SHAPE: "yellow",
-    Verdict.NOT: "red",
-    Finding.HOLDS: "green",
-    Finding.UNDECIDED: "yellow",
-    Finding.UNREPRODUCED: "red",
-    Finding.CONTRADICTED: "red",
-    Finding.ELSEWHERE: "red",
-}
+COLOURS = {"matches": "green", "shape": "yellow", "not": "red"}
 
 CONTROLS = "Controls: deliberately wrong models"
 CONTROL_HEADS = (
@@ -153,7 +153,7 @@ def write_traces(  # noqa: PLR0913 - which table, which cells, and where to
         written.append({"cell": said, "directory": str(folder), "files": files})
         if not json:
             stdout().print(said, markup=False)
-            stdout().print(f"in {folder}: {', '.join(files)}", soft_wrap=True, markup=False)
+            say(f"in {folder}: {', '.join(files)}")
     if json:
         print_json({"schema_version": 1, "cells": written})
     return 0
@@ -189,7 +189,7 @@ def _runner(request: ReproduceRequest, titles: Sequence[str]) -> Iterator[Any]:
 def print_reproduction(one: Experiment, done: Reproduction) -> None:
     """Prints a small table for each quantity, and the known reasons of mismatches."""
     console = stdout()
-    console.print(f"[bold]{one.paper} {one.name}[/]: {one.title}", soft_wrap=True)
+    say(f"[bold]{one.paper} {one.name}[/]: {one.title}", markup=True)
     for sentence in done.sentences:
         console.print(sentence, markup=False)
     figures = [cell for cell in done.cells if cell.finding is None]
@@ -198,8 +198,8 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
         console.print()
         console.print(_table(quantity, list(cells)))
     for text, cells in groupby(concluded, key=lambda cell: cell.quantity):
-        console.print(f"\n{text}", soft_wrap=True, markup=False)
-        console.print(_conclusion(list(cells)))
+        say("", text)
+        console.print(_cells_table("", list(cells)))
     if any(cell.published is None and cell.verdict for cell in figures):
         console.print(CLAIMS, markup=False)
     console.print(f"cells: {tally(done.cells).text() or 'nothing to match'}", markup=False)
@@ -211,30 +211,18 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
 
 
 def _table(quantity: tuple[str, str], cells: Sequence[Cell]) -> object:
-    first = cells[0]
-    headers = [*first.row, "paper", "ours", first.interval_of]
-    headers += [beside.label for beside in first.beside]
-    headers += [*first.variants, *(["asked"] if first.asked else []), "verdict"]
-    lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
     label, unit = quantity
-    title = f"{label}, {unit}" if unit else label
-    return table(title, headers, lines, [*first.row, "paper", "ours", "verdict"])
+    return _cells_table(f"{label}, {unit}" if unit else label, cells)
 
 
-def _conclusion(cells: Sequence[Cell]) -> object:
-    lines = [[*cell.row.values(), *_texts(cell)] for cell in cells]
-    headers = [*cells[0].row, "paper", "ours", cells[0].interval_of, "verdict"]
-    return table("", headers, lines, [*cells[0].row, "paper", "ours", "verdict"])
+def _cells_table(title: str, cells: Sequence[Cell]) -> object:
+    lines = [[*cell.row.values(), *cell.texts, _coloured(cell.verdict)] for cell in cells]
+    return table(title, cells[0].heads, lines, [*cells[0].row, "paper", "ours", "verdict"])
 
 
-def _texts(cell: Cell) -> list[str]:
-    ours = cell.ours
-    texts = [cell.published or MISSING, f"{ours.mean:.{cell.digits}f}", ours.text(cell.digits)]
-    texts += [beside.spread.text(cell.digits) for beside in cell.beside]
-    texts += [spread.text(cell.digits) for spread in cell.variants.values()]
-    texts += [cell.asked] if cell.asked else []
-    verdict = cell.verdict
-    return [*texts, f"[{COLOURS[verdict]}]{verdict}[/]" if verdict is not None else ""]
+def _coloured(verdict: Verdict | Finding | None) -> str:
+    colour = COLOURS[GRADES.get(verdict, "not")] if verdict else ""
+    return f"[{colour}]{verdict}[/]" if verdict else ""
 
 
 def _rows(cells: Sequence[Cell]) -> str:

@@ -19,6 +19,7 @@ from goodqueue.output.terminal import (
     plain,
     print_json,
     rate,
+    say,
     size_of,
     stderr,
     stdout,
@@ -92,29 +93,26 @@ def run_scenario(  # noqa: PLR0913
         if which == "hybrid":
             _print_hybrid(unproved(scenario))
         if out is not None:
-            print_written(stdout(), out)
+            print_written(out)
         _print_traces(trace)
     return 0
 
 
 def _print_traces(trace: Mapping[str, Path] | Path) -> None:
     if not isinstance(trace, Mapping):
-        stdout().print(f"traces in {trace}", soft_wrap=True, markup=False)
+        say(f"traces in {trace}")
         return
     for name, file in trace.items():
         taken = f" ({size_of(file.stat().st_size)})" if file.is_file() else ""
-        stdout().print(f"trace {name}: {file}{taken}", soft_wrap=True, markup=False)
+        say(f"trace {name}: {file}{taken}")
 
 
 def _print_hybrid(why_unproved: str | None) -> None:
     """Prints which engine answered, and how reliable it is."""
-    lines = [("by the hybrid engine; figures that need packets are omitted (docs/hybrid.md)")]
+    say("", "by the hybrid engine; figures that need packets are omitted (docs/hybrid.md)")
     if why_unproved is not None:
-        lines.append(
-            f"[yellow]not compared with the packet engine on such links[/]: {plain(why_unproved)}"
-        )
-    for line in ["", *lines]:
-        stdout().print(line, soft_wrap=True)
+        text = "[yellow]not compared with the packet engine on such links[/]"
+        say(f"{text}: {plain(why_unproved)}", markup=True)
 
 
 def print_result(result: Result) -> None:

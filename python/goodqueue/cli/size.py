@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from goodqueue.core.drawing import Drawing
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.answer.answer import Answer
-    from goodqueue.sizing.api import Effort
+    from goodqueue.sizing.answer.effort import Effort
     from goodqueue.sizing.known import Known
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.question import Bounds, Question
@@ -168,7 +168,7 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
     else:
         print_rest(answer)
         if out is not None:
-            print_written(stdout(), out)
+            print_written(out)
     return _exit_code(answer)
 
 

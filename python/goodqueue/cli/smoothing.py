@@ -16,6 +16,7 @@ from goodqueue.output.terminal import (
     number,
     print_json,
     rate,
+    say,
     size_of,
     stderr,
     stdout,
@@ -91,32 +92,24 @@ def _print(found: Playout, *, json: bool) -> None:
     if json:
         print_json(found.as_dict())
         return
-    units, console = found.units, stdout()
+    units = found.units
     tooth_s = found.apart * found.rtt_s / units.window
-    console.print(
+    say(
         f"A stream of {rate(units.rate_bps)} in packets of {units.packet_bytes:,} B, round-trip "
         f"time {number(1000 * found.rtt_s)} ms: {number(units.window)} packets in a round trip.",
-        soft_wrap=True,
-        markup=False,
-    )
-    console.print(
         f"AIMD({found.increase:g}, {found.decrease:.3g}): a loss every {number(found.apart)} "
         f"packets, which is {number(tooth_s)} s; {number(found.losses)} in "
         f"{number(found.duration_s)} s.",
-        soft_wrap=True,
-        markup=False,
+        "",
     )
-    console.print()
     rows = [[one.by, *_texts(one, units)] for one in found.estimates]
-    console.print(table("Smoothing buffer", ["", *COLUMNS], rows))
+    stdout().print(table("Smoothing buffer", ["", *COLUMNS], rows))
     counts = [one.replicates for one in found.estimates if one.replicates]
     if counts:
         once = "; from the foot of a tooth, as the law assumes, one run" if 1 in counts else ""
-        console.print(
+        say(
             f"Simulated: means of {max(counts)} runs with their 95 % interval{once}. ms are "
-            "playing time.",
-            soft_wrap=True,
-            markup=False,
+            "playing time."
         )
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from goodqueue.core.metrics import is_share
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
 OF_JAIN = "Jain's index of the "
@@ -145,6 +147,20 @@ def _step(ending: str, values: pl.Series) -> tuple[float, str]:
 def _fitting(steps: list[tuple[float, str]], value: float) -> tuple[float, str] | None:
     """Returns the largest unit in which a value is at least 1, if there is one."""
     return next((step for step in steps if value >= step[0]), None)
+
+
+def distinct_ends(paths: Sequence[str]) -> dict[str, str]:
+    """Returns the shortest end of each path that no other path has; none for equal paths."""
+
+    def end(path: str, parts: int) -> str:
+        return ".".join(path.split(".")[-parts:])
+
+    found = {}
+    for path in paths:
+        for parts in range(path.count(".") + 1, 0, -1):
+            if [end(other, parts) for other in paths].count(end(path, parts)) == 1:
+                found[path] = end(path, parts)
+    return found
 
 
 def in_order(values: pl.Series) -> list[Value]:

@@ -77,7 +77,7 @@ def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
     """
     if len(values) < 2:
         return Interval(fmean(values), math.inf)
-    spread = _quantile(len(values), confidence) * stdev(values)
+    spread = t_quantile(len(values) - 1, confidence) * stdev(values)
     return Interval(fmean(values), spread / math.sqrt(len(values)))
 
 
@@ -86,7 +86,7 @@ def prediction_half_width(deviation: float, count: int, confidence: float = 0.95
 
     It is t s sqrt(1 + 1/n), from n >= 2 values with standard deviation s.
     """
-    return _quantile(count, confidence) * deviation * math.sqrt(1 + 1 / count)
+    return t_quantile(count - 1, confidence) * deviation * math.sqrt(1 + 1 / count)
 
 
 def t_quantile(freedom: float, confidence: float = 0.95) -> float:
@@ -94,8 +94,3 @@ def t_quantile(freedom: float, confidence: float = 0.95) -> float:
     from scipy.special import stdtrit  # takes a fifth of a second, so it is imported late
 
     return float(stdtrit(freedom, (1 + confidence) / 2))
-
-
-def _quantile(count: int, confidence: float) -> float:
-    """Returns the two-sided quantile of Student's t distribution for a sample of `count` values."""
-    return t_quantile(count - 1, confidence)

@@ -25,6 +25,7 @@ from goodqueue.output.terminal import (
     percent,
     plain,
     rate,
+    say,
     size_of,
     stdout,
     table,
@@ -50,17 +51,13 @@ if TYPE_CHECKING:
 
 def print_recommendation(answer: Answer) -> None:
     """Prints the link and the recommendation, which are known before the rest."""
-    console = stdout()
-    for line in describe(answer):
-        console.print(line, soft_wrap=True)
-    console.print()
+    say(*describe(answer), "", markup=True)
     if isinstance(answer, CaptureAnswer) and answer.today is not None:
         from goodqueue.output.today import print_today
 
         print_today(answer.today)
-        console.print()
-    for line in verdict(answer):
-        console.print(line, soft_wrap=True)
+        say("")
+    say(*verdict(answer), markup=True)
 
 
 def verdict(answer: Answer) -> list[str]:
@@ -76,33 +73,28 @@ def print_rest(answer: Answer) -> None:
     """Prints rules, the sensitivity of the recommendation, and lines to paste."""
     console = stdout()
     if answer.interrupted:
-        console.print(f"[bold]interrupted[/]: {goes_on(answer.kept)}", soft_wrap=True)
+        say(f"[bold]interrupted[/]: {goes_on(answer.kept)}", markup=True)
     if answer.left_out:
-        console.print(left_out(answer), soft_wrap=True)
+        say(left_out(answer), markup=True)
     _print_rules(answer)
     tables = [curve_table(answer), alternatives_table(answer), changes_table(answer)]
     for made in tables:
         if made is not None:
             console.print()
             console.print(made)
-    for line in [*not_run_lines(answer), *hangs_on(answer)]:
-        console.print(line, soft_wrap=True)
+    say(*not_run_lines(answer), *hangs_on(answer), markup=True)
     if tables[0] is not None:
         console.print()
         console.print(METHOD)
     if answer.buffer is not None:
-        console.print()
-        for line in export_lines(answer, answer.buffer):
-            console.print(line, soft_wrap=True, markup=False)
+        say("", *export_lines(answer, answer.buffer))
 
 
 def _print_rules(answer: Answer) -> None:
     if answer.by_rule:
-        console = stdout()
-        console.print()
-        console.print(rules_table(answer))
-        for line in [*broken_lines(answer), *record_lines(answer)]:
-            console.print(line, soft_wrap=True)
+        say("")
+        stdout().print(rules_table(answer))
+        say(*broken_lines(answer), *record_lines(answer), markup=True)
 
 
 def plain_lines(lines: Sequence[str]) -> list[str]:

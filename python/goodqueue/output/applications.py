@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue.output.terminal import milliseconds, number, percent, rate, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 TIMED = {
     "handshakes": ("connections", "handshake_time_s"),
@@ -18,6 +18,9 @@ TIMED = {
     "segments": ("segments", "segment_time_s"),
 }
 """Actions of applications: the keys of their number and of their durations."""
+
+
+ALL = ("mean", "p50", "p99", "max")
 
 
 def application_tables(flows: dict[str, Any]) -> Iterator[object]:
@@ -58,10 +61,7 @@ def _times(flows: dict[str, Any]) -> list[list[str]]:
             name,
             what,
             number(flow[count]),
-            *(
-                milliseconds(flow[f"{statistic}_{time}"])
-                for statistic in ("mean", "p50", "p99", "max")
-            ),
+            *_delays(flow, time, ALL),
         ]
         for name, flow in flows.items()
         for what, (count, time) in TIMED.items()
@@ -69,14 +69,15 @@ def _times(flows: dict[str, Any]) -> list[list[str]]:
     ]
 
 
+def _delays(flow: dict[str, Any], key: str, statistics: Sequence[str] = ALL[:3]) -> Iterator[str]:
+    return (milliseconds(flow[f"{statistic}_{key}"]) for statistic in statistics)
+
+
 def _slowdowns(flows: dict[str, Any]) -> list[list[str]]:
     return [
         [
             name,
-            *(
-                number(flow[f"{statistic}_slowdown"], 3)
-                for statistic in ("mean", "p50", "p99", "max")
-            ),
+            *(number(flow[f"{statistic}_slowdown"], 3) for statistic in ALL),
         ]
         for name, flow in flows.items()
         if "mean_slowdown" in flow
@@ -107,10 +108,7 @@ def _games(flows: dict[str, Any]) -> list[list[str]]:
             number(flow[f"{way}_updates"]),
             number(flow[f"{way}_late"]),
             percent(flow[f"{way}_loss"]),
-            *(
-                milliseconds(flow[f"{statistic}_{way}_delay_s"])
-                for statistic in ("mean", "p50", "p99")
-            ),
+            *_delays(flow, f"{way}_delay_s"),
         ]
         for name, flow in flows.items()
         for way in ("up", "down")
@@ -124,10 +122,7 @@ def _calls(flows: dict[str, Any]) -> list[list[str]]:
             name,
             number(flow["voice_packets"]),
             percent(flow["voice_loss"]),
-            *(
-                milliseconds(flow[f"{statistic}_one_way_delay_s"])
-                for statistic in ("mean", "p50", "p99")
-            ),
+            *_delays(flow, "one_way_delay_s"),
             milliseconds(flow["mouth_to_ear_s"]),
             number(flow["r_factor"], 3),
             number(flow["mos"], 3),

@@ -14,6 +14,7 @@ from goodqueue.output.terminal import (
     plain,
     quantity,
     rate,
+    say,
     size_of,
     stdout,
     table,
@@ -39,7 +40,7 @@ def print_analysis(analysis: Analysis, sizing: Sequence[str]) -> None:
     console = stdout()
     summary = analysis.summary
     for read in summary["reading"]:
-        console.print(f"[bold]{plain(read['path'])}[/]: {_reading(read)}", soft_wrap=True)
+        say(f"[bold]{plain(read['path'])}[/]: {_reading(read)}", markup=True)
     console.print()
     for line in _link(summary["link"]):
         console.print(line)
@@ -59,13 +60,12 @@ def print_analysis(analysis: Analysis, sizing: Sequence[str]) -> None:
         )
     console.print()
     console.print(parameter_table(analysis))
-    for note in summary["notes"][:MOST_NOTES_PRINTED]:
-        console.print(f"Note: {plain(note)}", soft_wrap=True)
+    say(*(f"Note: {plain(note)}" for note in summary["notes"][:MOST_NOTES_PRINTED]), markup=True)
     if (more := len(summary["notes"]) - MOST_NOTES_PRINTED) > 0:
         console.print(f"... and {counted(more, 'more note')}; --json prints them all")
     if analysis.parameters["N_b"] is not None and summary["link"]["rate_bps"] is not None:
         command = shlex.join(["goodqueue", "size", *sizing])
-        console.print(f"To size its buffer: {plain(command)}", soft_wrap=True)
+        say(f"To size its buffer: {plain(command)}", markup=True)
 
 
 def parameter_table(analysis: Analysis) -> object:

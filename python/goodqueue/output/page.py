@@ -13,7 +13,7 @@ from goodqueue import _core
 from goodqueue.core.outdir import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from goodqueue.plots.style import Picture
 
@@ -59,6 +59,15 @@ def write(
     # HTML allows no control characters, not even as character references.
     page = "\n".join(parts)
     write_whole(path, "".join(c for c in page if c.isprintable() or c in "\n\t"))
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """Returns a table as HTML, from texts that are HTML already."""
+    head = "".join(f"<th>{text}</th>" for text in heads)
+    cells = ("".join(f"<td>{text}</td>" for text in row) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    above = f"<caption>{caption}</caption>" if caption else ""
+    return f"<table>{above}<tr>{head}</tr>{body}</table>"
 
 
 def figure(picture: Picture) -> str:

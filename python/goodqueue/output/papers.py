@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from goodqueue.output import page
 from goodqueue.output.papers_drawn import drawn
 from goodqueue.papers import tally
-from goodqueue.papers.cells import Finding, Verdict
+from goodqueue.papers.cells import GRADES
 from goodqueue.papers.experiment import paper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from goodqueue.papers.cells import Cell, Reproduction
@@ -29,17 +29,6 @@ LEGEND = (
     "paper's own figures break it, too, and else <em>not reproduced</em>; it "
     "<em>fails elsewhere</em> in rows and under variants of which the paper prints no figures."
 )
-
-CLASSES: dict[Verdict | Finding, str] = {
-    Verdict.MATCHES: "matches",
-    Verdict.SHAPE: "shape",
-    Verdict.NOT: "not",
-    Finding.HOLDS: "matches",
-    Finding.UNDECIDED: "shape",
-    Finding.UNREPRODUCED: "not",
-    Finding.CONTRADICTED: "not",
-    Finding.ELSEWHERE: "not",
-}
 
 
 def write(
@@ -72,32 +61,22 @@ def _counts(found: Sequence[tuple[Experiment, Reproduction]]) -> str:
         where = f"{one.paper}-{one.name}"
         rows.append((f'<a href="#{where}">{where}</a>', tally.tally(done.cells)))
     rows.append(("all, repeated cells once", tally.tally(tally.once(found))))
-    lines = "".join(_line(name, counts.every.values()) for name, counts in rows)
-    head = "".join(f"<th>{label}</th>" for label in rows[0][1].every)
-    return f"<table><tr><th>cells</th>{head}</tr>{lines}</table>"
+    lines = [(name, *map(str, counts.every.values())) for name, counts in rows]
+    return page.table(["cells", *rows[0][1].every], lines)
 
 
 def _controls(found: Sequence[tuple[Experiment, Reproduction]]) -> str:
-    lines = "".join(
-        _line(
-            f"{one.paper}-{one.name}",
-            (
-                escape(each.name),
-                escape(each.quantity),
-                *(each.cells, each.ours, each.ours_weak, each.matches, each.weak),
-            ),
+    lines = [
+        (
+            *(f"{one.paper}-{one.name}", escape(each.name), escape(each.quantity)),
+            *map(str, (each.cells, each.ours, each.ours_weak, each.matches, each.weak)),
         )
         for one, done in found
         for each in tally.controls(done.cells)
-    )
-    heads = ("control", "", "cells", "ours match", "weakly", "control matches", "weakly")
-    head = "".join(f"<th>{label}</th>" for label in ("", *heads))
-    caption = "<caption>Controls: models that are wrong on purpose</caption>"
-    return f"<table>{caption}<tr>{head}</tr>{lines}</table>" if lines else ""
-
-
-def _line(name: str, values: Iterable[object]) -> str:
-    return f"<tr><td>{name}</td>{''.join(f'<td>{value}</td>' for value in values)}</tr>"
+    ]
+    heads = ("", "control", "", "cells", "ours match", "weakly", "control matches", "weakly")
+    caption = "Controls: models that are wrong on purpose"
+    return page.table(heads, lines, caption) if lines else ""
 
 
 def _experiment(one: Experiment, done: Reproduction, store: Path) -> list[str]:
@@ -118,24 +97,14 @@ def _experiment(one: Experiment, done: Reproduction, store: Path) -> list[str]:
 
 
 def _table(quantity: str, unit: str, cells: Sequence[Cell]) -> str:
-    first = cells[0]
-    heads = [*first.row, "paper", "ours", first.interval_of]
-    heads += [beside.label for beside in first.beside]
-    heads += [*first.variants, *(["asked"] if first.asked else []), "verdict", "because"]
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    head = "".join(f"<th>{escape(text)}</th>" for text in (*cells[0].heads, "because"))
     caption = escape(f"{quantity}, {unit}" if unit else quantity)
     rows = "".join(_row(cell) for cell in cells)
     return f"<table><caption>{caption}</caption><tr>{head}</tr>{rows}</table>"
 
 
 def _row(cell: Cell) -> str:
-    digits = cell.digits
-    texts = [*cell.row.values(), cell.published or "-", f"{cell.ours.mean:.{digits}f}"]
-    texts.append(cell.ours.text(digits))
-    texts += [beside.spread.text(digits) for beside in cell.beside]
-    texts += [spread.text(digits) for spread in cell.variants.values()]
-    texts += [cell.asked] if cell.asked else []
+    texts = "".join(f"<td>{escape(text)}</td>" for text in (*cell.row.values(), *cell.texts))
     verdict = cell.verdict
-    kind = "" if verdict is None else f' class="{CLASSES[verdict]}"'
-    last = f"<td{kind}>{verdict or '-'}</td><td>{escape(cell.said)}</td>"
-    return "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in texts) + last + "</tr>"
+    kind = "" if verdict is None else f' class="{GRADES.get(verdict, "not")}"'
+    return f"<tr>{texts}<td{kind}>{verdict or '-'}</td><td>{escape(cell.said)}</td></tr>"

@@ -58,10 +58,8 @@ def write(  # noqa: PLR0913, PLR0917 - all that a page shows
 def _plain(table: Table) -> list[str]:
     """Returns a table as plain text under its title."""
     title, columns, rows = table
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
-    body = "".join(f"<tr>{row}</tr>" for row in cells)
-    return [f"<h2>{escape(title)}</h2>", f"<table><tr>{head}</tr>{body}</table>"]
+    cells = [list(map(escape, row)) for row in rows]
+    return [f"<h2>{escape(title)}</h2>", page.table(list(map(escape, columns)), cells)]
 
 
 def _rules(answer: Answer) -> list[str]:
@@ -78,12 +76,10 @@ def _rules(answer: Answer) -> list[str]:
 def _table(answer: Answer) -> str:
     columns = ["rule", "packets", "bytes", "ms", "BDP", "assumptions hold"]
     columns += ["utilisation", "loss", "p99 delay", "fairness", "keeps the bounds"]
-    head = "".join(f"<th>{column}</th>" for column in columns)
-    rows = "".join(_row(answer, one) for one in answer.by_rule)
-    return f"<table><tr>{head}</tr>{rows}</table>"
+    return page.table(columns, (_row(answer, one) for one in answer.by_rule))
 
 
-def _row(answer: Answer, one: RuleAnswer) -> str:
+def _row(answer: Answer, one: RuleAnswer) -> list[str]:
     packets = one.advice.whole_packets
     cells = [f"{one.rule.title}"]
     if packets is None:
@@ -108,7 +104,7 @@ def _row(answer: Answer, one: RuleAnswer) -> str:
     else:
         cells += [MISSING] * 4
     cells.append({True: "yes", False: "no", None: MISSING}[one.keeps_bounds])
-    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+    return list(map(escape, cells))
 
 
 def _interval(interval: Interval, scale: float, unit: str) -> str:

@@ -65,6 +65,12 @@ def _size_of(stream: TextIO) -> tuple[int | None, int | None]:
     return None, None
 
 
+def say(*lines: str, markup: bool = False) -> None:
+    """Prints lines without breaking them; markup has an effect only if requested."""
+    for line in lines:
+        stdout().print(line, soft_wrap=True, markup=markup)
+
+
 def print_json(value: object) -> None:
     """Prints one JSON document."""
     print(json.dumps(value, indent=2, allow_nan=False))

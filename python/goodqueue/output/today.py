@@ -11,6 +11,7 @@ from goodqueue.output.terminal import (
     packets,
     percent,
     rate,
+    say,
     stdout,
     table,
 )
@@ -27,10 +28,9 @@ VERDICT = {True: "yes", False: "no", None: MISSING}
 
 def print_today(today: Today) -> None:
     """Prints the comparison, the fitted properties, and the verdict."""
-    console = stdout()
-    console.print(table(TITLE, COLUMNS, today_rows(today), ["measured", "simulated", "agrees"]))
-    for line in fitted_lines(today):
-        console.print(line, soft_wrap=True)
+    important = ["measured", "simulated", "agrees"]
+    stdout().print(table(TITLE, COLUMNS, today_rows(today), important))
+    say(*fitted_lines(today), markup=True)
 
 
 def today_rows(today: Today) -> list[list[str]]:

@@ -39,6 +39,14 @@ class Finding(StrEnum):
     ELSEWHERE = "fails elsewhere"
 
 
+GRADES: dict[Verdict | Finding, str] = {
+    Verdict.MATCHES: "matches",
+    Verdict.SHAPE: "shape",
+    Finding.HOLDS: "matches",
+    Finding.UNDECIDED: "shape",
+}
+"""Class of a verdict on the HTML page, which also sets its colour; `not` for all others."""
+
 WEAK = "a match with an interval wider than half of our mean, which says little"
 
 
@@ -108,7 +116,7 @@ class Spread:
         return cls(fmean(values), min(values), max(values), error, tuple(values))
 
     def explains(self, printed: str, tolerance: float = 0.0) -> bool:
-        """Returns True if a value in the interval, rounded or cut to its digits, reads as printed.
+        """Returns True if a value in the interval gives the printed one by rounding or cutting.
 
         Args:
             printed: the published figure, as printed.
@@ -227,16 +235,32 @@ class Cell:
         return "one run lies in" if self.finding is None else "95 % interval"
 
     @property
+    def heads(self) -> list[str]:
+        """Headings of its columns in a table: the key columns, those of `texts`, the verdict."""
+        asked = ["asked"] if self.asked else []
+        others = [*(one.label for one in self.beside), *self.variants, *asked]
+        return [*self.row, "paper", "ours", self.interval_of, *others, "verdict"]
+
+    @property
+    def texts(self) -> list[str]:
+        """The published figure, ours, its interval, and the figures beside it, for a table."""
+        ours = self.ours
+        spreads = [ours, *(one.spread for one in self.beside), *self.variants.values()]
+        texts = [self.published or "-", f"{ours.mean:.{self.digits}f}"]
+        texts += [spread.text(self.digits) for spread in spreads]
+        return [*texts, *([self.asked] if self.asked else [])]
+
+    @property
     def weak(self) -> bool:
         """True if the figure matches, but its interval is wider than half of our mean."""
         width = self.ours.high - self.ours.low
         return self.verdict is Verdict.MATCHES and width > abs(self.ours.mean) / 2
 
     def controlled(self, name: str) -> Cell:
-        """Returns the cell with the figure of a control, a model that is wrong on purpose, as ours.
+        """Returns the cell with the figure of a control in place of ours.
 
-        The shape is not tested for a control: its figure matches, matches weakly, or does not
-        match.
+        A control is a model that is wrong on purpose. Its shape is not tested: its figure matches,
+        matches weakly, or does not match.
         """
         return replace(self, ours=self.controls[name], shape=None, controls={})
 

@@ -6,9 +6,9 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import NullLocator
 
-from goodqueue.plots.style import BLACK, CYCLE, Picture
+from goodqueue.plots.style import BLACK, CYCLE, Picture, log_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -118,11 +118,7 @@ def _scale(axes: Axes, cells: Sequence[Cell]) -> None:
         least = min(value for value in drawn if value > 0)
         # A variant close to zero must not flatten the others.
         axes.set_ylim(max(least / 2, min(shown) / 30), max(drawn) * 2)
-        axes.yaxis.set_major_locator(LogLocator(subs=(1,)))
-        axes.yaxis.set_major_formatter(
-            lambda value, _position: f"{value:,.0f}" if value >= 1 else f"{value:g}"
-        )
-        axes.yaxis.set_minor_locator(NullLocator())
+        log_ticks(axes.yaxis, lambda value: f"{value:,.0f}" if value >= 1 else f"{value:g}", (1,))
     elif min(shown) >= 0:
         # The largest figure would otherwise lie on the edge.
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])

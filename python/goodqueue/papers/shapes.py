@@ -32,12 +32,15 @@ def falls(values: Sequence[float], axis: Sequence[float], slack: float = 0.0) ->
 
 
 def flat(values: Sequence[float], _axis: Sequence[float], within: float) -> bool:
-    """Returns True if the largest and the smallest differ by at most that share of the largest."""
+    """Returns True if the figures differ by at most the share `within` of the largest."""
     return max(values) - min(values) <= within * abs(max(values))
 
 
 def saturates(values: Sequence[float], axis: Sequence[float], at: float, within: float) -> bool:
-    """Returns True if exactly the figures from `at` on are within that share of the last figure."""
+    """Returns True if the figures from `at` on are near the last figure, and the others are not.
+
+    Near are figures that differ from it by at most its share `within`.
+    """
     last = values[-1]
     return all(
         (abs(value - last) <= within * abs(last)) == (where >= at)

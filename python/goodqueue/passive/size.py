@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goodqueue.passive.model import Model
     from goodqueue.passive.today import Today
     from goodqueue.sizing.answer.answer import Answer
-    from goodqueue.sizing.api import Effort
+    from goodqueue.sizing.answer.effort import Effort
     from goodqueue.sizing.link import Link
 
 TODAY_SHARE = 0.25

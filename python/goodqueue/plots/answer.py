@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import LogLocator, NullLocator
-
 from goodqueue.plots.style import (
     BLACK,
     BLUE,
@@ -16,6 +14,7 @@ from goodqueue.plots.style import (
     Picture,
     legend_below,
     limit_line,
+    log_ticks,
 )
 
 if TYPE_CHECKING:
@@ -99,9 +98,7 @@ def pareto(answer: Answer) -> Picture:
             for axes in panels:
                 axes.axvline(1000 * link.max_delay_s, color=BLACK, linestyle="--", linewidth=1.0)
         loss.set_xscale("log")
-        loss.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        loss.xaxis.set_minor_locator(NullLocator())
-        loss.xaxis.set_major_formatter(lambda value, _position: f"{value:g}")
+        log_ticks(loss.xaxis, "{:g}".format)
         loss.set_xlabel("p99 queueing delay, ms (logarithmic)")
         utilization.set_title("Trade-off of delay, utilisation and loss")
         legend_below(loss.figure, *loss.get_legend_handles_labels(), None)
@@ -220,9 +217,7 @@ def packets_axis(axes: Axes) -> None:
     """Formats an axis of buffers, with whole numbers at 1, 2, 5, 10 and so on."""
     axes.set_xlabel("buffer, packets (logarithmic)")
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(lambda value, _position: f"{value:,.0f}")
+    log_ticks(axes.xaxis, "{:,.0f}".format)
 
 
 def _rules(answer: Answer, axes: Axes) -> None:

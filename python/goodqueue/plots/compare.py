@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from goodqueue.plots.runs import MOST_BINS, TO, rtt_flows
-from goodqueue.plots.style import CYCLE, DASHES, Picture, legend_above, legend_label
+from goodqueue.plots.style import CYCLE, DASHES, Picture, legend_above, legend_label, over_time
 from goodqueue.plots.thin import thin
 from goodqueue.runs.throughput import in_bins
 
@@ -130,11 +130,8 @@ def _picture(
             colour, dash = CYCLE[index % len(CYCLE)], DASHES[index // len(CYCLE)]
             label = legend_label(side)
             axes.plot(times, values, color=colour, linestyle=dash, lw=1.1, alpha=0.85, label=label)
-        axes.set_title(title)
-        axes.set_xlabel("time, s")
-        axes.set_ylabel(unit)
+        over_time(axes, title, unit)
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
-        axes.margins(x=0.01)
         legend_above(axes)
 
     return Picture(name, caption, draw)

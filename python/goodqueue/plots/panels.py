@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import NullLocator
 
-from goodqueue.plots.style import CYCLE, Picture, limit_line
+from goodqueue.plots.style import CYCLE, Picture, limit_line, log_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,9 +108,7 @@ def _panel(panel: Panel, axes: Axes, *, swept: bool) -> None:
     if panel.log:
         axes.set_yscale("log")
         low, high = axes.get_ylim()
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
-        axes.yaxis.set_major_formatter(lambda value, _position: f"{value:,.4g}")
-        axes.yaxis.set_minor_locator(NullLocator())
+        log_ticks(axes.yaxis, "{:,.4g}".format, (1, 2, 5) if high < 100 * low else (1,))
     else:
         axes.set_ylim(bottom=panel.bottom, top=panel.top)
     if panel.bound is not None:

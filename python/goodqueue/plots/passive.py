@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.ticker import MaxNLocator
 
 from goodqueue.passive.traffic import forward
-from goodqueue.plots.style import CYCLE, GREY, ORANGE, VERMILION, Picture, limit_line
+from goodqueue.plots.style import CYCLE, GREY, ORANGE, VERMILION, Picture, limit_line, over_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,11 +104,7 @@ def round_trips(analysis: Analysis) -> Picture:
             )
             if flow["rtt_s"] is not None:
                 axes.axhline(flow["rtt_s"] * 1e3, color=colour, ls="--", lw=1.0)
-        axes.set_title("Round-trip times")
-        axes.set_xlabel("time, s")
-        axes.set_ylabel("round-trip time, ms")
-        axes.set_ylim(bottom=0)
-        axes.margins(x=0.01)
+        over_time(axes, "Round-trip times", "round-trip time, ms")
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, markerscale=3)
 
     which = (
@@ -128,19 +124,19 @@ def loss_bursts(analysis: Analysis) -> Picture:
     figures = analysis.summary["bursts"]
 
     def draw(panels: list[Axes]) -> None:
-        over_time, sizes = panels
-        over_time.vlines(bursts["time_s"], 0, bursts["packets"], color=VERMILION, lw=1.2)
-        over_time.plot(bursts["time_s"], bursts["packets"], "o", ms=4, color=VERMILION)
-        over_time.set_xlabel("time, s")
-        over_time.set_ylabel("packets lost in the burst")
-        over_time.set_ylim(bottom=0)
+        bursts_over_time, sizes = panels
+        bursts_over_time.vlines(bursts["time_s"], 0, bursts["packets"], color=VERMILION, lw=1.2)
+        bursts_over_time.plot(bursts["time_s"], bursts["packets"], "o", ms=4, color=VERMILION)
+        bursts_over_time.set_xlabel("time, s")
+        bursts_over_time.set_ylabel("packets lost in the burst")
+        bursts_over_time.set_ylim(bottom=0)
         counts = bursts["packets"].value_counts().sort("packets")
         sizes.bar(counts["packets"], counts["count"], width=0.8, color=CYCLE[0])
         sizes.axvline(figures["mean_packets"], color=GREY, ls="--")
         sizes.set_xlabel(f"packets of a burst (mean {figures['mean_packets']:.3g}, dashed)")
         sizes.set_ylabel("bursts")
         sizes.yaxis.set_major_locator(MaxNLocator(integer=True))
-        over_time.set_title("Loss bursts at the link")
+        bursts_over_time.set_title("Loss bursts at the link")
 
     caption = (
         f"Loss bursts at the link (number: {figures['count']:,}). On average, packets per "

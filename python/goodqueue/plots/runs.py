@@ -14,6 +14,7 @@ from goodqueue.plots.style import (
     legend_above,
     legend_label,
     limit_line,
+    over_time,
 )
 from goodqueue.plots.thin import thin
 from goodqueue.runs.throughput import in_bins
@@ -68,11 +69,8 @@ def rtt_over_time(result: Result) -> Picture:
             own = thin(samples.filter(pl.col("flow") == flow), "rtt_s")
             label = legend_label(flow)
             axes.plot(own["time_s"], own["rtt_s"] * 1000, color=colour, lw=1.0, label=label)
-        axes.set_title("Ping round-trip time" if is_ping else "Round-trip time")
-        axes.set_xlabel("time, s")
-        axes.set_ylabel("round-trip time, ms")
-        axes.set_ylim(bottom=0)
-        axes.margins(x=0.01)
+        title = "Ping round-trip time" if is_ping else "Round-trip time"
+        over_time(axes, title, "round-trip time, ms")
         if len(drawn) > 1:
             legend_above(axes)
 
@@ -112,11 +110,9 @@ def throughput_over_time(result: Result) -> Picture:
         for label, (line, _), colour in zip(labels, lines, CYCLE, strict=False):
             throughput = line["throughput_bps"] / 1e6
             axes.plot(line["time_s"], throughput, color=colour, lw=1.2, label=legend_label(label))
-        axes.set_title("Throughput" if apart else f"Throughput of {flows} flows together")
-        axes.set_xlabel("time, s")
-        axes.set_ylabel("payload received, Mbit/s")
+        title = "Throughput" if apart else f"Throughput of {flows} flows together"
+        over_time(axes, title, "payload received, Mbit/s")
         axes.set_ylim(0, 1.1 * axes.get_ylim()[1])
-        axes.margins(x=0.01)
         if len(labels) > 1:
             legend_above(axes)
 
@@ -162,11 +158,7 @@ def backlog_over_time(result: Result, link: str) -> Picture:
         axes.step(
             waiting["time_s"], waiting["backlog_packets"], where="post", color=CYCLE[0], lw=0.9
         )
-        axes.set_title(f"Backlog of {link}")
-        axes.set_xlabel("time, s")
-        axes.set_ylabel("packets waiting")
-        axes.set_ylim(bottom=0)
-        axes.margins(x=0.01)
+        over_time(axes, f"Backlog of {link}", "packets waiting")
         # A limit far above the largest backlog would flatten the picture.
         if limit is not None and limit <= 3 * max(figures["max_backlog_packets"] or 0, 1):
             limit_line(axes, limit, f"limit {limit:,} packets")
@@ -213,11 +205,8 @@ def windows_over_time(result: Result) -> Picture:
                 ls="--",
                 label="slow-start threshold",
             )
-        axes.set_title("Congestion window")
-        axes.set_xlabel("time, s")
-        axes.set_ylabel("cwnd, kB")
+        over_time(axes, "Congestion window", "cwnd, kB")
         axes.set_ylim(0, 1.05 * (settled if cut else peak) or 1)
-        axes.margins(x=0.01)
         legend_above(axes)
 
     which = f"of {drawn[0]}" if len(flows) == 1 else f"of each of {len(flows)} flows"

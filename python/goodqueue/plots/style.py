@@ -11,7 +11,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.text import Text
-from matplotlib.ticker import Formatter, LogFormatter, ScalarFormatter
+from matplotlib.ticker import Formatter, LogFormatter, LogLocator, NullLocator, ScalarFormatter
 
 from goodqueue.core.drawing import Drawing
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from goodqueue.core.drawing import Format
 
@@ -251,6 +252,22 @@ def legend_above(axes: Axes) -> None:
     )
     rows = -(-len(labels) // columns)
     axes.set_title(axes.get_title(loc="left"), pad=10 + 17 * rows)
+
+
+def over_time(axes: Axes, title: str, ylabel: str) -> None:
+    """Labels a panel over time, whose y axis begins at 0."""
+    axes.set_title(title)
+    axes.set_xlabel("time, s")
+    axes.set_ylabel(ylabel)
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0.01)
+
+
+def log_ticks(axis: Axis, text: Callable[[float], str], subs: Sequence[float] = (1, 2, 5)) -> None:
+    """Sets ticks of a logarithmic axis at these multiples of powers of ten, with their texts."""
+    axis.set_major_locator(LogLocator(subs=subs))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(lambda value, _position: text(value))
 
 
 class _Literal(Formatter):

@@ -6,7 +6,6 @@ import gzip
 import json
 import math
 from dataclasses import dataclass
-from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.core.outdir import whole_file
@@ -113,11 +112,7 @@ def _numbered(pattern: str, number: int) -> str:
 
 def _read(file: Path) -> list[tuple[float, float]]:
     pairs = (line.split() for line in file.read_text(encoding="ascii").splitlines())
-    return list(starmap(_pair, pairs))
-
-
-def _pair(time: str, value: str) -> tuple[float, float]:
-    return float(time), float(value)
+    return [(float(time), float(value)) for time, value in pairs]
 
 
 def _document(

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from goodqueue.sizing.answer.answer import Answer
-    from goodqueue.sizing.api import Effort, judge_rules, size_link, size_scenario
+    from goodqueue.sizing.answer.effort import Effort
+    from goodqueue.sizing.api import judge_rules, size_link, size_scenario
     from goodqueue.sizing.link import Asked, Link, as_in_theory, rtt_range
     from goodqueue.sizing.rules import RULES
 
@@ -37,7 +38,7 @@ _HOMES = {
     "RULES": "goodqueue.sizing.rules",
     "Answer": "goodqueue.sizing.answer.answer",
     "Asked": "goodqueue.sizing.link",
-    "Effort": "goodqueue.sizing.api",
+    "Effort": "goodqueue.sizing.answer.effort",
     "Link": "goodqueue.sizing.link",
     "as_in_theory": "goodqueue.sizing.link",
     "judge_rules": "goodqueue.sizing.api",

@@ -2,68 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
 from goodqueue.runs.memory import limit_of
+from goodqueue.sizing.answer.effort import Effort
 from goodqueue.sizing.answer.listener import SILENT, Listener
-from goodqueue.sizing.answer.work_out import MOST_REPLICATES, QUEUES, by_theory, work_out
+from goodqueue.sizing.answer.work_out import by_theory, work_out
 from goodqueue.sizing.link import Asked
-from goodqueue.sizing.search.budget import BUDGET_S
-from goodqueue.sizing.search.smallest import COARSE_REPLICATES
 from goodqueue.sizing.trials.described import LinkTrial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from goodqueue.runs.api import Source
-    from goodqueue.runs.engines import Choice
     from goodqueue.runs.settings import Overrides
     from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.search.laboratory import Trial
 
 UNASKED = "theory only; nothing was run"
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """Extent of the simulations, and the place where they are stored.
-
-    Attributes:
-        replicates: largest number of runs per limit, each under its own seed; at least 3.
-        queues: queue disciplines to try in place of the link's, with their defaults.
-        changes: True to simulate changes of the link.
-        rules: True to simulate the rules' buffers.
-        budget_s: largest wall-clock time in seconds. Replicates are shortened so that the search
-            fits; the answer is what has been shown when the budget ends.
-        jobs: threads; None for one per processor.
-        store: folder that stores every run and returns it if it is needed again; None for one in
-            the user's cache.
-        memory: largest memory of all runs together, such as `8GiB`; None for three quarters of the
-            machine's.
-        engine: engine of replicates: `packets`, `hybrid` (docs/hybrid.md), or `auto`: the hybrid
-            engine if the budget is too short for packets and the hybrid engine applies, else
-            packets.
-    """
-
-    replicates: int = MOST_REPLICATES
-    queues: tuple[str, ...] = QUEUES
-    changes: bool = True
-    rules: bool = True
-    budget_s: float = BUDGET_S
-    jobs: int | None = None
-    store: Path | None = None
-    memory: str | None = None
-    engine: Choice = "auto"
-
-    def __post_init__(self) -> None:
-        if self.replicates < COARSE_REPLICATES:
-            raise RequestError(
-                f"{self.replicates} replicates: a search needs at least {COARSE_REPLICATES}"
-            )
 
 
 def judge_rules(link: Link) -> Answer:
@@ -78,7 +37,7 @@ def judge_rules(link: Link) -> Answer:
 
 def size_link(
     link: Link,
-    effort: Effort = Effort(),
+    effort: Effort = Effort(),  # noqa: B008 - it is frozen
     *,
     seed: int = 1,
     on_run: Callable[[int], None] = lambda _left: None,
@@ -103,7 +62,7 @@ def size_link(
 def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
     source: Source,
     asked: Asked = Asked(),  # noqa: B008 - it is frozen
-    effort: Effort = Effort(),
+    effort: Effort = Effort(),  # noqa: B008 - it is frozen
     *,
     link: str | None = None,
     jitter_s: float | None = None,
@@ -157,16 +116,8 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and its callbacks
     limit = limit_of(effort.memory)
     with user_store("sizing", effort.store) as store:
         runner = Runner(store, Threads(effort.jobs, limit), listener.on_run)
-        answer = work_out(
-            link,
-            Laboratory(runner, trial, seed, limit, budget, effort.engine),
-            notes=notes,
-            changes=effort.changes,
-            queues=effort.queues,
-            most_replicates=effort.replicates,
-            rules=effort.rules,
-            listener=listener,
-        )
+        laboratory = Laboratory(runner, trial, seed, limit, budget, effort.engine)
+        answer = work_out(link, laboratory, effort, notes=notes, listener=listener)
         return replace(answer, kept=store.lasting)
 
 

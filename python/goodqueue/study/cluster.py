@@ -17,7 +17,8 @@ import time
 from collections import deque
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import fields
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from goodqueue import _core
@@ -26,9 +27,8 @@ from goodqueue.study.engine import execute_run
 from goodqueue.study.model import Keep, Run, RunResult, Stop, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    import polars as pl
     from distributed import Client, Future
 
 BATCH_S = 0.25
@@ -45,23 +45,15 @@ PATIENCE_S = 60
 """Seconds for which a study waits for a worker to come back; nannies take seconds."""
 
 
-class Fields(NamedTuple):
-    """A result without its run, which the client keeps."""
-
-    names: tuple[str, ...]
-    values: bytes
-    wall_s: float
-    host: str
-    tables: Mapping[str, pl.DataFrame]
-    error: str | None
-
-
 class VersionError(Exception):
     """The engine of a worker has another version than ours."""
 
 
 def work(payload: bytes) -> bytes:
-    """Runs a batch on a worker; takes and returns pickles."""
+    """Runs a batch on a worker; takes and returns pickles.
+
+    A result is the fields of a `RunResult` after its run, which the client keeps.
+    """
     version, keep, batch = pickle.loads(payload)  # noqa: S301 - from our own scheduler
     own = _core.results_version()
     if own != version:
@@ -71,11 +63,7 @@ def work(payload: bytes) -> bytes:
         result = execute_run(Run(Variant(0, {}, scenario, b""), seed, b""), keep)
         if result is None:
             raise InterruptedError("the worker was interrupted")
-        results.append(
-            Fields(
-                result.names, result.values, result.wall_s, result.host, result.tables, result.error
-            )
-        )
+        results.append([getattr(result, field.name) for field in fields(result)[1:]])
     return pickle.dumps(results, protocol=5)
 
 
@@ -205,8 +193,8 @@ class _Flight:
         for future in ended:
             _, batch = self._under_way.pop(future.key)
             if future.key in payloads:
-                fields = pickle.loads(payloads[future.key])  # noqa: S301
-                results += [RunResult(run, *one) for run, one in zip(batch, fields, strict=True)]
+                found = pickle.loads(payloads[future.key])  # noqa: S301
+                results += [RunResult(run, *one) for run, one in zip(batch, found, strict=True)]
             else:
                 results += self._failed(future, batch)
         if results:

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from goodqueue.core.columns import distinct_ends
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.errors import RequestError
 from goodqueue.runs.settings import settings_of
@@ -226,17 +227,10 @@ def split_settings(text: str) -> list[tuple[str, str]]:
 
 def names_of(variants: Sequence[Sequence[tuple[str, str]]]) -> list[str]:
     """Returns a name for each variant: its settings, with keys cut to their distinctive ends."""
-    keys = {key for settings in variants for key, _ in settings}
-
-    def short(key: str) -> str:
-        for parts in range(1, key.count(".") + 2):
-            end = ".".join(key.split(".")[-parts:])
-            if sum(other == end or other.endswith(f".{end}") for other in keys) == 1:
-                return end
-        return key
-
+    keys = dict.fromkeys(key for settings in variants for key, _ in settings)
+    short = distinct_ends(list(keys))
     return [
-        ", ".join(f"{short(key)}={value}" for key, value in settings) or AS_WRITTEN
+        ", ".join(f"{short.get(key, key)}={value}" for key, value in settings) or AS_WRITTEN
         for settings in variants
     ]
 
@@ -305,10 +299,5 @@ def _size(values: Sequence[float]) -> float:
 
 def _plain(one: Sample) -> dict[str, object]:
     """Returns a sample as a dictionary for JSON; the ends of an infinite interval are None."""
-    ends = math.isfinite(one.interval.half_width)
-    return {
-        "mean": one.interval.mean,
-        "low": one.interval.low if ends else None,
-        "high": one.interval.high if ends else None,
-        "values": list(one.values),
-    }
+    low, high = one.interval.ends
+    return {"mean": one.interval.mean, "low": low, "high": high, "values": list(one.values)}

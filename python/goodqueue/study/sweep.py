@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from goodqueue.runs.api import Source
     from goodqueue.runs.settings import Overrides
-    from goodqueue.study.model import Executor, Run, RunResult, StoppingRule, StudyPlan
+    from goodqueue.study.model import Executor, Run, RunResult, StopSpec, StudyPlan
     from goodqueue.study.results import Results
 
 
@@ -164,10 +164,13 @@ class Sweep:
     def run(self, *, retry_failed: bool = False) -> Tally:
         """Runs the runs that the store does not contain."""
         plan = self._plan
-        rule = rule_of(plan)
+        rule, samples = None, None
+        if plan.stop is not None:
+            from goodqueue.study.stopping import SequentialRule
+
+            rule, samples = SequentialRule(plan.stop), Samples(plan, plan.stop, self._store)
         least = plan.stop.min_replicates if plan.stop else len(plan.seeds)
         counts, before = [least] * len(plan.variants), [0] * len(plan.variants)
-        samples = Samples(plan, self._store) if plan.stop and rule else None
         begun = time.monotonic()
         while True:
             pending = self._pending(before, counts, retry_failed=retry_failed)
@@ -232,13 +235,11 @@ class Sweep:
 class Samples:
     """Metrics that a stopping rule needs, by run."""
 
-    def __init__(self, plan: StudyPlan, store: Store) -> None:
-        assert plan.stop is not None
+    def __init__(self, plan: StudyPlan, stop: StopSpec, store: Store) -> None:
         self._plan = plan
-        self._metrics = list(plan.stop.width)
+        self._metrics = list(stop.width)
         self._store = store
         self._values: dict[bytes, list[float]] = {}
-        self._loaded = False
 
     def add(self, results: Sequence[RunResult]) -> None:
         """Adds results that were just recorded."""
@@ -265,12 +266,3 @@ class Samples:
             }
             for some in runs
         ]
-
-
-def rule_of(plan: StudyPlan) -> StoppingRule | None:
-    """Returns the stopping rule of a study, if it has one."""
-    if plan.stop is None:
-        return None
-    from goodqueue.study.stopping import SequentialRule
-
-    return SequentialRule(plan.stop)

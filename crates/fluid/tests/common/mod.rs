@@ -8,7 +8,8 @@ use goodqueue_fluid::{
 };
 use goodqueue_types::{Rate, Span};
 
-/// Flows that delay ACKs and count bytes, behind 100 packets.
+/// Returns a link with a queue of 100 packets. The receivers of its flows delay ACKs, and the
+/// senders count bytes.
 pub fn link(rate_bps: u64, flows: u64, control: FluidControl, rtts_ms: &[u64]) -> FluidLink {
     FluidLink {
         rate: Rate(rate_bps),
@@ -31,12 +32,12 @@ pub fn link(rate_bps: u64, flows: u64, control: FluidControl, rtts_ms: &[u64]) -
     }
 }
 
-/// A drop-tail queue.
+/// Returns a drop-tail queue for this number of packets.
 pub fn packets(packets: f64) -> FluidQueue {
     FluidQueue::DropTail { packets }
 }
 
-/// Seconds.
+/// Returns the extent of a run, from numbers of seconds.
 pub fn extent(seed: u64, warmup_s: u64, duration_s: u64) -> Extent {
     Extent {
         seed,
@@ -45,7 +46,7 @@ pub fn extent(seed: u64, warmup_s: u64, duration_s: u64) -> Extent {
     }
 }
 
-/// Runs to the end.
+/// Runs the link to the end.
 pub fn run(link: &FluidLink, extent: &Extent) -> FluidOutcome {
     simulate(link, extent, &mut || true).expect("nobody stops it")
 }

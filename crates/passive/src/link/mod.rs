@@ -110,8 +110,8 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// Computes the waits. With two tapping points they are those of drops and packets in between.
-    /// With one they are the excess of round-trip times over the shortest one at times of loss.
+    /// Computes the waits. Two tapping points show the waits of drops and packets in between. One
+    /// tapping point shows the excess of round-trip times over the shortest one at times of loss.
     pub fn of(
         passages: &Passages,
         losses: &[Loss],
@@ -129,8 +129,8 @@ impl Waits {
         };
         drops.sort_unstable_by(f64::total_cmp);
         let at = |q: f64| quantile(&drops, q);
-        // With one tapping point a flow's shortest round trip may include a wait, so the larger
-        // excesses are more accurate. Small ones say nothing about the kind of the queue.
+        // Seen from one tapping point, a flow's shortest round trip may include a wait, so the
+        // larger excesses are more accurate. Small ones say nothing about the kind of the queue.
         let shares = if two_taps {
             [0.1, 0.5, 0.9]
         } else {

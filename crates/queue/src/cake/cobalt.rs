@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_count_runs_down_as_it_ran_up() {
+    fn the_count_falls_as_it_rose() {
         let random = &mut RandomStream::new(1, "test", 0);
         let mut vars = CobaltVars::new(Whole);
         let mut at = |millis: u64, sojourn: u64| {
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn blue_drops_what_ignores_marks_and_forgives_slowly() {
+    fn blue_drops_packets_of_unresponsive_flows_and_its_probability_falls_slowly() {
         let random = &mut RandomStream::new(1, "test", 0);
         let mut vars = CobaltVars::new(Whole);
         let params = internet();

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_cost_time_but_not_more_than_half_of_what_is_sent() {
+    fn drops_take_at_most_half_as_much_time_as_packets_sent() {
         let mut shaper = Shaper::new(MEGABIT);
         shaper.sent(125);
         shaper.dropped(1250);

@@ -232,7 +232,7 @@ fn a_held_packet_announces_its_release() {
 }
 
 #[test]
-fn at_ingress_drops_slow_the_sender_down_as_well() {
+fn drops_at_ingress_reduce_the_shaped_rate() {
     let config = |ingress| CakeConfig {
         ingress,
         ..CakeConfig::linux(Some(MEGABITS_10))
@@ -255,7 +255,7 @@ fn at_ingress_drops_slow_the_sender_down_as_well() {
 }
 
 #[test]
-fn the_fattest_queue_of_all_tins_gives_way() {
+fn the_longest_queue_of_all_tins_is_dropped_from() {
     let mut rig = Rig::new(&CakeConfig {
         memory_limit: Some(10 * 2304),
         ..CakeConfig::linux(None)

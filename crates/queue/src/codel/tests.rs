@@ -40,7 +40,7 @@ fn without_delay_all_leave_in_order() {
 }
 
 #[test]
-fn drops_come_when_ns3_has_them() {
+fn drops_have_the_times_of_ns3() {
     let mut rig = ns3(false, None);
     rig.enqueue(20, 1000, NotCapable);
     rig.at(FIRST).dequeue();
@@ -79,7 +79,7 @@ fn the_rfc_drops_as_many_by_its_own_spacing() {
 }
 
 #[test]
-fn with_ecn_marks_replace_drops() {
+fn marks_replace_drops_if_ecn_is_enabled() {
     let mut rig = ns3(true, None);
     rig.enqueue(20, 1000, Capable0);
     rig.at(FIRST).dequeue();
@@ -95,7 +95,7 @@ fn with_ecn_marks_replace_drops() {
 }
 
 #[test]
-fn with_ecn_packets_that_are_not_capable_are_dropped() {
+fn packets_that_are_not_ecn_capable_are_dropped() {
     let mut rig = ns3(true, None);
     rig.enqueue(20, 1000, NotCapable);
     rig.at(FIRST).dequeue();
@@ -104,7 +104,7 @@ fn with_ecn_packets_that_are_not_capable_are_dropped() {
 }
 
 #[test]
-fn a_threshold_marks_what_the_control_law_spares() {
+fn a_threshold_marks_packets_that_the_control_law_does_not_mark() {
     // In ns-3's case 3, three packets are ECN-capable and seventeen are not.
     let mut rig = ns3(true, Some(Span::from_millis(2)));
     rig.enqueue(3, 1000, Capable0);

@@ -158,7 +158,7 @@ fn every_fault_breaks_its_rule() {
 }
 
 #[test]
-fn a_queue_that_may_rest_must_say_when_it_is_ready() {
+fn a_queue_that_delays_packets_must_announce_its_next_time() {
     let claims = Claims {
         work_conserving: false,
         ..Claims::default()

@@ -149,7 +149,7 @@ fn drops_happen_at_enqueue_or_at_dequeue() {
 }
 
 #[test]
-fn with_few_bytes_waiting_nothing_is_hit() {
+fn no_packet_is_dropped_or_marked_if_few_bytes_wait() {
     let mut rig = overloaded(|_| ());
     while rig.waiting() > 0 {
         rig.dequeue();

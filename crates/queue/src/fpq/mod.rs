@@ -74,7 +74,7 @@ parameters! {
         count_bits: u32 = 5_000 => integer(1, 100_000_000).example("5000");
         /// Time in which the whole vector is cleared once.
         ///
-        /// So idle flows are forgotten.
+        /// A flow that sends nothing for this long is no longer counted.
         count_interval: Span = Span::from_secs(4) => Key::of(TIMER).example("4s");
         ecn: bool = false => ECN;
     }

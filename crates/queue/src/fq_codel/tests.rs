@@ -110,7 +110,7 @@ fn ns3_marking(ce_threshold: Option<Span>, distance: Span) -> Vec<[usize; 4]> {
 
 /// `FqCoDelQueueDiscECNMarking`, case 1: 110 ms between packets.
 #[test]
-fn ns3_marks_what_understands_marks_and_drops_the_rest() {
+fn ns3_marks_ecn_capable_packets_and_drops_the_others() {
     let counts = ns3_marking(None, Span::from_millis(110));
     for (flow, [marks, drops, threshold, left]) in counts.into_iter().enumerate() {
         let expected = if flow < 3 { (6, 0) } else { (0, 4) };
@@ -208,7 +208,7 @@ fn a_batch_is_at_most_so_many_packets() {
 }
 
 #[test]
-fn memory_counts_what_a_kernel_would_take() {
+fn memory_limit_counts_the_bytes_of_kernel_buffers() {
     let mut rig = Rig::new(&FqCodelConfig {
         memory_limit: Some(10 * 2304),
         ..FqCodelConfig::linux(Limit::Packets(1000))

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrival_of_the_drawn_packets_flow_takes_it_along() {
+    fn an_arrival_of_the_same_flow_as_the_drawn_packet_is_dropped_with_it() {
         let mut rig = filled(config(), 30);
         offer(&mut rig, 0);
         assert_eq!((rig.waiting(), rig.drops(DropReason::Early)), (39, 2));

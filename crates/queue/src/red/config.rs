@@ -33,7 +33,7 @@ parameters! {
         limit: Limit = Limit::Unlimited => LIMIT.required();
         /// Unit of the average and its thresholds (`queue_in_bytes_`).
         unit: RedUnit = RedUnit::Bytes => words::<RedUnit>().example("packets");
-        /// Below this average, in `unit`, nothing is dropped at random (`thresh_`).
+        /// Average, in `unit`, below which nothing is dropped at random (`thresh_`).
         min: f64 = 0.0 => AMOUNT.default("what 2.5 ms hold, 5 packets at least").example("5");
         /// Average, in `unit`, at which the probability is `max_probability` (`maxthresh_`).
         max: f64 = 0.0 => AMOUNT.default("three times `min`").example("15");
@@ -41,7 +41,7 @@ parameters! {
         weight: f64 = 0.002 => number(0.0, 1.0).default("by rate and delay").example("0.002");
         /// Drop probability at `max` (1 / `linterm_`).
         max_probability: f64 = 0.1 => fraction().example("0.1");
-        /// From `max` to twice `max` the probability grows to 1, instead of jumping there.
+        /// The probability grows to 1 between `max` and twice `max`, instead of jumping there.
         ///
         /// ns-2: `gentle_`.
         gentle: bool = true => flag().example("false");

@@ -43,7 +43,7 @@ parameters! {
         ecn: bool = false => ECN;
         /// Above `max` drop ECN-capable packets, too.
         harddrop: bool = false => flag().tc("harddrop").example("true");
-        /// Let packets that are not ECN-capable pass; with `ecn` only.
+        /// Let packets that are not ECN-capable pass, if `ecn` is set.
         nodrop: bool = false => flag().tc("nodrop").example("true");
     }
 }
@@ -399,7 +399,7 @@ mod tests {
     /// `ecn` marks packets. `harddrop` drops them above max nevertheless. `nodrop` lets packets
     /// pass that cannot be marked.
     #[test]
-    fn flags_do_what_tc_says() {
+    fn ecn_marks_harddrop_drops_above_max_and_nodrop_passes_other_packets() {
         let (capable, other) = (Ecn::Capable0, Ecn::NotCapable);
         let off = LinuxRedConfig { ecn: false, ..BASE };
         let hard = LinuxRedConfig {

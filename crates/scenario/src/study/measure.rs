@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn units_come_to_those_of_their_columns() {
+    fn values_are_converted_to_the_units_of_their_columns() {
         for (written, suffix, value) in [
             ("10ms", "_s", 0.01),
             ("2.5Mbps", "_bps", 2_500_000.0),

@@ -270,7 +270,7 @@ fn overrides_reach_any_key_by_name_or_number() {
 }
 
 #[test]
-fn buffers_come_in_every_unit() {
+fn buffers_are_reported_in_every_unit() {
     let scenario = parse_with(DUMBBELL, &["flow.many.rtt=24ms"]);
     // Largest frame: 536 + 40 + 7 B. BDP: 1 Mb/s for the mean of 26, 24, 24 and 24 ms.
     let buffer = scenario.buffer("bottleneck").expect("it exists");
@@ -368,7 +368,7 @@ fn the_defaults_are_the_documented_ones() {
 }
 
 #[test]
-fn values_with_units_mean_what_they_say() {
+fn values_with_units_are_converted_exactly() {
     let spans = [
         ("1ps", 1),
         ("1.5ns", 1_500),

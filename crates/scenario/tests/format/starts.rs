@@ -49,7 +49,7 @@ fn starts_of(keys: &str, seed: u64) -> Vec<f64> {
 }
 
 #[test]
-fn a_group_that_says_nothing_of_its_starts_has_them_spread() {
+fn starts_of_a_group_without_start_keys_are_spread() {
     let bulk = "workload = { kind = \"bulk\" }";
     for (keys, from, width) in [
         (format!("count = 200\n{bulk}"), 0.0, 100.0),

@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_ring_gives_back_what_it_does_not_need() {
+    fn a_large_ring_releases_memory_that_it_does_not_need() {
         let mut lines = Lines::new(1, 1);
         let most = 8 * LARGE as u64;
         let mut next = join(&mut lines, 0, 0);

@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_always_meet_come_first_equally_often() {
+    fn simultaneous_packets_of_two_flows_come_first_equally_often() {
         let order = TieOrder::new(1, 10);
         for flow in 1..10 {
             let wins = (0..10_000)

@@ -161,7 +161,7 @@ fn events_reported_ahead_are_of_packets_in_flight() {
 /// `go_on` is called by work done, not by simulated time: a run with many events in little time
 /// calls it as often as one with as many events in much time.
 #[test]
-fn whether_to_go_on_is_asked_by_events() {
+fn go_on_is_called_by_number_of_events() {
     let questions = |network: &Network| {
         let mut times = Vec::new();
         let outcome = run_while(network, |now| {

@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_counts_what_waits_beside_the_frame_in_service() {
+    fn the_limit_counts_waiting_frames_without_the_one_in_service() {
         let mut link = link(Limit::Packets(1), vec![]);
         let started = starts(&mut link, &[0, 10, 20, 100, 150, 200]);
         // The second packet waits until 100 µs. Its transmission begins then, so the fourth may

@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_what_left_in_the_window() {
+    fn shares_are_those_of_bytes_sent_in_the_window() {
         let mut shared = meter(second(10), second(20));
         for group in [0, 1, 0] {
             shared.crossed_by(group);
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_lies_in_the_window_counts() {
+    fn only_the_measured_window_counts() {
         let mut meter = meter(second(10), second(20));
         let packet = sized(0, 1000);
         meter.arrival(second(9));

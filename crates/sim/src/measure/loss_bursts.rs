@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn without_losses_there_are_no_bursts() {
+    fn a_run_without_losses_has_no_bursts() {
         let outcome = bursts().finish();
         assert_eq!((outcome.count, outcome.packets.max), (0, None));
         assert_eq!(

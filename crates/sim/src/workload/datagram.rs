@@ -71,8 +71,8 @@ impl Source {
         }
     }
 
-    /// Creates a source with packets at exponential intervals, the first one such interval after
-    /// `start`.
+    /// Creates a source with packets at exponential intervals. The first packet leaves one such
+    /// interval after `start`.
     pub fn poisson(start: Time, mean: Span, packet: PacketSize, random: RandomStream) -> Self {
         let timing = Timing::Exponential(mean);
         let random = Some(Box::new(random));
@@ -188,10 +188,11 @@ mod tests {
             times.iter().map(|time| time.as_secs_f64() * 1e3).collect()
         };
         let fixed = |on, off| ms(on_off(Law::Fixed(on), Law::Fixed(off), 1, 1));
-        // Three packets are sent, and none for seven milliseconds after the third one's
-        // millisecond.
+        // Three packets are sent in the three milliseconds of an on period, and none in the seven
+        // of the off period.
         assert_eq!(fixed(0.003, 0.007)[..5], [0.0, 1.0, 2.0, 10.0, 11.0]);
-        // Half an interval is left at the end of a period and delays the next one's first packet.
+        // Half an interval is left at the end of an on period. The rest of it delays the first
+        // packet of the next one.
         assert_eq!(fixed(0.0025, 0.01)[..5], [0.0, 1.0, 2.0, 13.0, 14.0]);
         assert_eq!(fixed(0.001, 0.0).len(), 1_000);
     }
@@ -253,8 +254,7 @@ mod tests {
             let n = lengths.len() as f64;
             assert!(n > 2_000.0, "{n}");
             for value in [0.205, 0.3, 0.5, 0.75, 1.2] {
-                // A period of length L holds L packets of a millisecond each, up to one more or
-                // less.
+                // A period of L milliseconds holds L packets, or one more or less.
                 let share = lengths.iter().filter(|length| **length <= value).count() as f64 / n;
                 let least = on.share_up_to(value - 0.001);
                 let most = on.share_up_to(value + 0.001);

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_comes_twice_counts_once() {
+    fn a_duplicate_packet_counts_once() {
         let mut listener = listener(Time::ZERO);
         for number in [0, 1, 1, 4, 3, 4, 3, 1, 300, 299, 300, 10] {
             hear(&mut listener, number, Span::from_millis(10));

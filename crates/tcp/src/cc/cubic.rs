@@ -348,7 +348,7 @@ mod tests {
     /// Section 4.7: the window falls from 100 to 70, and again at 80. The plateau is then 80 × 0.85
     /// = 68.
     #[test]
-    fn fast_convergence_gives_way() {
+    fn fast_convergence_lowers_the_plateau() {
         for (fast_convergence, plateau) in [(true, 68.0), (false, 80.0)] {
             let mut control = cubic(
                 100,

@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_takes_what_the_delay_says_and_then_starts_again_as_reno() {
+    fn a_timeout_uses_the_current_beta_and_resets_alpha_and_beta_to_those_of_reno() {
         let mut control = illinois(100);
         round(&mut control, 40);
         round(&mut control, 40);

@@ -59,7 +59,6 @@ fn whole_byte_growth() {
 
 /// Growth back to the window W of the last loss takes W/2 round trips for Reno, βW/α for GAIMD,
 /// log(0.875)/log(1.01) for Scalable TCP, and K = ∛(0.3 W/0.4) s for CUBIC. The inverse of each
-/// law gives the share of that time after which the window is 99 % of W. Slow start to the first
 /// law gives the share of that time after which the window is 99 % of W.
 #[test]
 fn a_flow_may_begin_between_two_losses() {

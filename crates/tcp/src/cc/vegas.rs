@@ -18,7 +18,7 @@ parameters! {
     pub struct VegasConfig("vegas") {
         /// Segments in the queue below which the window grows.
         alpha: f64 = 2.0 => SEGMENTS.example("2");
-        /// Segments in the queue above which it shrinks.
+        /// Segments in the queue above which the window shrinks.
         beta: f64 = 4.0 => SEGMENTS.example("4");
         /// Segments in the queue above which slow start ends.
         gamma: f64 = 1.0 => SEGMENTS.example("1");

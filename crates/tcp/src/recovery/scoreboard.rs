@@ -192,7 +192,7 @@ mod tests {
 
     /// `SetPipe`: bytes neither SACKed nor lost count once, and retransmitted bytes count (again).
     #[test]
-    fn pipe_counts_what_may_be_in_the_network() {
+    fn pipe_counts_bytes_that_may_be_in_the_network() {
         // 1..2001 are lost, 2001..5001 SACKed and 5001..10_001 in flight.
         let mut board = board(&[(2001, 5001)]);
         let lost = lost_below(&board);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn update_ignores_what_is_known_below_or_never_sent() {
+    fn update_ignores_blocks_that_are_known_acknowledged_or_never_sent() {
         let mut board = Scoreboard::default();
         assert_eq!(
             board.update(&ack(1, &[(2001, 3001), (4001, 5001)]), 1, 10_001),

@@ -1,5 +1,5 @@
-//! The segments that may leave, by transmission records: forced segments, losses, new data, in this
-//! order.
+//! Choice of the next segment by transmission records: forced segments come first, then lost ones,
+//! then new data.
 
 use goodqueue_types::Time;
 
@@ -233,8 +233,8 @@ impl Ledger {
         }
     }
 
-    /// Shrinks a window that was not fully used for a whole timeout half way to the part used (RFC
-    /// 2861 section 3.2).
+    /// Shrinks a window that was not fully used for a whole timeout: it moves half way to the part
+    /// that was used (RFC 2861 section 3.2).
     fn give_up_unused(&mut self, turn: &mut Turn<'_>) {
         if self.rules.control_sets_window || self.state != CaState::Open {
             return;
@@ -262,8 +262,8 @@ impl Ledger {
             turn.sender.restart_after_idle(turn.now, turn.config);
             return;
         }
-        // RFC 2861 section 3.1: the window halves for each timeout of silence. Linux checks this
-        // when the application writes, not when data leave.
+        // RFC 2861 section 3.1: each retransmission timeout of silence halves the window. Linux
+        // checks this when the application writes, not when data leave.
         let sender = &mut *turn.sender;
         if !std::mem::take(&mut sender.asked_to_send) {
             return;

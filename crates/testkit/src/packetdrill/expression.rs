@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn assertions_hold_or_say_what_they_saw() {
+    fn a_failed_assertion_names_the_value_found() {
         for code in [
             " assert tcpi_snd_cwnd == 10, tcpi_snd_cwnd ",
             "assert 9 < tcpi_snd_cwnd <= 10 and not tcpi_snd_cwnd == 0xb",

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_name_what_they_check() {
+    fn packets_are_parsed_with_the_fields_that_they_check() {
         let Step::Outbound(spec) =
             first("+0 > [ect0] P. 1:1001(1000) ack 7 win 81 <nop, nop, sack 1:2 3:4>").step
         else {

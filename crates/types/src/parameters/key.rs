@@ -36,7 +36,7 @@ pub enum Tc {
     /// The option's word, then the value in the unit of `tc`. A flag has the word alone, and with
     /// `no` before it if it is off.
     Option(&'static str),
-    /// As [`Tc::Option`], for a size or a rate that is scaled to the bytes that Linux counts.
+    /// The option's word, then a size or a rate, scaled to the bytes that Linux counts.
     Scaled(&'static str),
     /// Words of a flag that is on, and of one that is off.
     Flag(&'static str, &'static str),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from goodqueue.core.drawing import Drawing
 
 ScenarioFile = Annotated[
@@ -25,6 +28,11 @@ SetOption = Annotated[
         "topology.bottleneck.queue.limit=50p; may be given several times.",
     ),
 ]
+
+
+def in_panel(title: str) -> Callable[..., Any]:
+    """Returns `typer.Option` for options that the help lists below this title."""
+    return partial(typer.Option, rich_help_panel=title)
 
 
 def in_range(seed: int | None) -> int | None:

@@ -16,14 +16,15 @@ from goodqueue.cli.commands.options import (
     OutOption,
     SeedOption,
     drawing,
+    in_panel,
     overrides,
     refuse_stray,
     typed,
 )
 
-WITHOUT_FILE = "Instead of a scenario file"
-WITH_FILE = "Of a scenario file"
-MEASURED = "What was measured of the traffic, where there is no scenario file"
+without_file = in_panel("Instead of a scenario file")
+with_file = in_panel("Of a scenario file")
+measured = in_panel("What was measured of the traffic, where there is no scenario file")
 
 
 def size(  # noqa: PLR0913
@@ -52,113 +53,70 @@ def size(  # noqa: PLR0913
         ),
     ] = None,
     rate: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RATE", help="The link's rate, such as 50Mbps.", rich_help_panel=WITHOUT_FILE
-        ),
+        str | None, without_file(metavar="RATE", help="The link's rate, such as 50Mbps.")
     ] = None,
     rtt: Annotated[
         str | None,
-        typer.Option(
+        without_file(
             metavar="TIME",
             help="Base round-trip times: 40ms, 20ms,80ms, or 20ms..534ms for 18 even steps.",
-            rich_help_panel=WITHOUT_FILE,
         ),
     ] = None,
     flows: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Number of long flows that this link limits.",
-            rich_help_panel=WITHOUT_FILE,
-        ),
+        int | None, without_file(metavar="N", help="Number of long flows that this link limits.")
     ] = None,
     packet: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Size of a full IP packet; by default 1500B.",
-            rich_help_panel=WITHOUT_FILE,
-        ),
+        str | None, without_file(metavar="SIZE", help="Size of a full IP packet; by default 1500B.")
     ] = None,
     control: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Congestion control: cubic (default), reno, abe, scalable, bbr.",
-            rich_help_panel=WITHOUT_FILE,
+        without_file(
+            metavar="NAME", help="Congestion control: cubic (default), reno, abe, scalable, bbr."
         ),
     ] = None,
     profile: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="TCP profile of the hosts: linux (default) or rfc.",
-            rich_help_panel=WITHOUT_FILE,
-        ),
+        without_file(metavar="NAME", help="TCP profile of the hosts: linux (default) or rfc."),
     ] = None,
     as_in_theory: Annotated[
         bool,
-        typer.Option(
+        without_file(
             "--as-in-theory",
             help="Use the TCP that the rules assume: Reno of the RFCs, whose window grows "
             "by one step per ACK.",
-            rich_help_panel=WITHOUT_FILE,
         ),
     ] = False,
     input_rate: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RATE",
-            help="Sum of the capacities that feed the link.",
-            rich_help_panel=WITHOUT_FILE,
-        ),
+        str | None, without_file(metavar="RATE", help="Sum of the capacities that feed the link.")
     ] = None,
     access_rate: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RATE",
-            help="Rate of one flow's own access link.",
-            rich_help_panel=WITHOUT_FILE,
-        ),
+        str | None, without_file(metavar="RATE", help="Rate of one flow's own access link.")
     ] = None,
     max_window: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Receivers' window, if it limits flows.",
-            rich_help_panel=WITHOUT_FILE,
-        ),
+        str | None, without_file(metavar="SIZE", help="Receivers' window, if it limits flows.")
     ] = None,
-    paced: Annotated[
-        bool,
-        typer.Option("--paced", help="Senders pace their packets.", rich_help_panel=WITHOUT_FILE),
-    ] = False,
+    paced: Annotated[bool, without_file("--paced", help="Senders pace their packets.")] = False,
     link: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Link whose buffer is sized; by default the one called bottleneck.",
-            rich_help_panel=WITH_FILE,
+        with_file(
+            metavar="NAME", help="Link whose buffer is sized; by default the one called bottleneck."
         ),
     ] = None,
     jitter: Annotated[
         str | None,
-        typer.Option(
+        with_file(
             metavar="TIME",
             help="Largest random delay of the start of flows without start_jitter, so "
             "that replicates differ; by default one base round-trip time of the "
             "link.",
-            rich_help_panel=WITH_FILE,
         ),
     ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option(
+        with_file(
             "--set",
             metavar="PATH=VALUE",
             help="Replace one value of the scenario; may be given several times.",
-            rich_help_panel=WITH_FILE,
         ),
     ] = None,
     target: Annotated[
@@ -189,45 +147,40 @@ def size(  # noqa: PLR0913
     ] = None,
     synchronization: Annotated[
         float | None,
-        typer.Option(
+        measured(
             metavar="ALPHA",
             help="Packets of a loss burst over the number of flows (alpha of BSCL); by "
             "default 0.55, for a capture as measured.",
-            rich_help_panel=MEASURED,
         ),
     ] = None,
     loss_burst: Annotated[
         float | None,
-        typer.Option(
+        measured(
             metavar="PACKETS",
             help="Mean length of a loss burst (L of BSCL), in place of --synchronization.",
-            rich_help_panel=MEASURED,
         ),
     ] = None,
     effective_rtt: Annotated[
         str | None,
-        typer.Option(
+        measured(
             metavar="TIME",
             help="Effective round-trip time (T_e of BSCL), by default the harmonic mean.",
-            rich_help_panel=MEASURED,
         ),
     ] = None,
     ack_every: Annotated[
         int | None,
-        typer.Option(
+        measured(
             metavar="N",
             min=1,
             max=16,
             help="Segments per ACK; by default 2 (delayed ACKs), for a capture as measured.",
-            rich_help_panel=MEASURED,
         ),
     ] = None,
     byte_counting: Annotated[
         bool | None,
-        typer.Option(
+        measured(
             "--byte-counting/--step-per-ack",
             help="Windows grow by the bytes acknowledged (RFC 3465), or by one step per ACK.",
-            rich_help_panel=MEASURED,
         ),
     ] = None,
     quick: Annotated[
@@ -299,14 +252,14 @@ def size(  # noqa: PLR0913
     Loss and delay can be bounded too. Every published rule is judged and simulated for comparison;
     docs/sizing.md explains how.
     """
+    from goodqueue import _core
     from goodqueue.cli.capture import Capture
     from goodqueue.cli.size import File, Output, size_capture, size_described, size_file
     from goodqueue.runs.engines import choice_of
-    from goodqueue.sizing.answer.work_out import MOST_REPLICATES, QUEUES
-    from goodqueue.sizing.api import Effort
+    from goodqueue.sizing.answer.effort import MOST_REPLICATES, QUEUES, Effort
     from goodqueue.sizing.known import Known
     from goodqueue.sizing.question import Bounds, Question
-    from goodqueue.sizing.search.budget import BUDGET_S, parse_budget
+    from goodqueue.sizing.search.budget import BUDGET_S
 
     known_besides = Known(synchronization, loss_burst, effective_rtt, ack_every, byte_counting)
     of_capture = typed(context, "--from", "--after")
@@ -339,7 +292,7 @@ def size(  # noqa: PLR0913
         queues=queues if aqm is None else tuple(dict.fromkeys(aqm)),
         changes=not only,
         rules=not only,
-        budget_s=BUDGET_S if budget is None else parse_budget(budget),
+        budget_s=BUDGET_S if budget is None else _core.parse_span("--budget", budget),
         jobs=jobs,
         store=store,
         memory=memory,

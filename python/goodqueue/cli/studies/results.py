@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from goodqueue.cli.exits import EXIT_DAMAGED
 from goodqueue.cli.studies.draw import check_draw, draw_results
+from goodqueue.core.columns import distinct_ends
 from goodqueue.core.outdir import check_apart, check_file, whole_file
 from goodqueue.errors import RequestError
-from goodqueue.output.terminal import counted, plain, print_json, quantity, stdout, table
+from goodqueue.output.terminal import counted, plain, print_json, quantity, say, stdout, table
 from goodqueue.study.record.store import Store
 from goodqueue.study.results import Results
 
@@ -100,7 +101,7 @@ def _draw(results: Results, request: ResultsRequest, draw: DrawRequest) -> int:
     if request.json:
         print_json({"picture": str(draw.file), "caption": caption})
     else:
-        stdout().print(f"picture: {draw.file}", markup=False, soft_wrap=True)
+        say(f"picture: {draw.file}")
         stdout().print(caption, markup=False)
     return 0
 
@@ -122,8 +123,7 @@ def _inspect(folder: Path, request: ResultsRequest) -> int:
         facts = {"rows": found.rows, "tables": found.tables, "format": found.format}
         print_json({**facts, "damage": faults, "repaired": request.repair})
     else:
-        for line in _inspection(folder, found, repaired=request.repair):
-            stdout().print(line, markup=False, soft_wrap=True)
+        say(*_inspection(folder, found, repaired=request.repair))
     return EXIT_DAMAGED if found.faults and not request.repair else 0
 
 
@@ -240,20 +240,9 @@ PRINTED = re.compile("_(bps|bytes|s)$")
 
 def _short(axes: list[str]) -> dict[str, str]:
     """Returns unique ends of the axes' paths, as short as possible, without units."""
-
-    def end(path: str, parts: int) -> str:
-        return ".".join(path.split(".")[-parts:])
-
-    paths = [PRINTED.sub("", axis) for axis in axes]
-    short = {}
-    for axis, path in zip(axes, paths, strict=True):
-        ends = (
-            end(path, parts)
-            for parts in range(1, path.count(".") + 2)
-            if [end(other, parts) for other in paths].count(end(path, parts)) == 1
-        )
-        short[axis] = next(ends, axis)
-    return short
+    paths = {axis: PRINTED.sub("", axis) for axis in axes}
+    ends = distinct_ends(list(paths.values()))
+    return {axis: ends.get(path, axis) for axis, path in paths.items()}
 
 
 def _cell(name: str, value: object) -> str:

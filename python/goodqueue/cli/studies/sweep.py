@@ -14,7 +14,7 @@ from goodqueue.cli.files import source_of
 from goodqueue.core.outdir import check_apart
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import JsonLines, Terminal, duration
-from goodqueue.output.terminal import counted, print_json, stdout
+from goodqueue.output.terminal import counted, plain, print_json, say, stdout, table
 from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.study.estimate import Cost, estimate
 from goodqueue.study.model import Stop
@@ -77,8 +77,7 @@ def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepReque
     pictures = [] if tally.interrupted or part != (1, 1) else _draw(study, folder, request.drawing)
     _report(tally, folder, request)
     if pictures and not (request.json or request.json_lines):
-        console = stdout()
-        console.print(f"pictures: {', '.join(map(str, pictures))}", markup=False, soft_wrap=True)
+        say(f"pictures: {', '.join(map(str, pictures))}")
     if tally.interrupted:
         return EXIT_INTERRUPTED
     return EXIT_FAILED_RUNS if tally.failed else 0
@@ -164,7 +163,7 @@ def _report(tally: Tally, folder: Path, request: SweepRequest) -> None:
         console.print(f"reasons: goodqueue results {folder} --failed", markup=False)
     if tally.interrupted:
         console.print("interrupted; the same command continues", markup=False)
-    console.print(f"written to {folder}", markup=False, soft_wrap=True)
+    say(f"written to {folder}")
 
 
 def _dry_run(
@@ -198,8 +197,6 @@ MOST_PRINTED = 20
 
 
 def _print_plan(study: StudyPlan, least: int, cost: Cost, workers: int) -> None:
-    from goodqueue.output.terminal import counted, plain, table
-
     console = stdout()
     count = len(study.variants)
     rows = [

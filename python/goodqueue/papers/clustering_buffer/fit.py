@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goodqueue.core.intervals import Interval
+from goodqueue.core.intervals import Interval, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,12 +31,10 @@ def fit(
         start: initial parameters.
     """
     from scipy.optimize import curve_fit
-    from scipy.special import stdtrit
 
     def logarithm(at: Array, *parameters: float) -> Array:
         return np.log(model(at, *parameters))
 
     best, covariance = curve_fit(logarithm, points, np.log(values), p0=start)
-    quantile = float(stdtrit(len(values) - len(start), 0.975))
-    half = quantile * np.sqrt(np.diag(covariance))
+    half = t_quantile(len(values) - len(start)) * np.sqrt(np.diag(covariance))
     return [Interval(float(mean), float(width)) for mean, width in zip(best, half, strict=True)]

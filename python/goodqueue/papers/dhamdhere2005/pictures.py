@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import NullLocator
 
-from goodqueue.plots.style import BLACK, CYCLE, GREY, MARKERS, Picture
+from goodqueue.plots.style import BLACK, CYCLE, GREY, MARKERS, Picture, log_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,5 @@ def _axes(figure: Figure, axes: Axes) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     if figure.log:
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter(lambda value, _position: f"{value:,.4g}")
-        axes.yaxis.set_minor_locator(NullLocator())
+        log_ticks(axes.yaxis, "{:,.4g}".format)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)

@@ -12,9 +12,10 @@ from goodqueue.papers.dhamdhere2005.figures import FIGURES, Figure
 from goodqueue.papers.dhamdhere2005.mix import Mix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from goodqueue.core.intervals import Interval
+    from goodqueue.papers.dhamdhere2005.claims import Points
     from goodqueue.plots.style import Picture
     from goodqueue.study.runner import Runner
 
@@ -69,22 +70,25 @@ def cells(figure: Figure, said: Sequence[Claim]) -> Iterator[Cell]:
                     _one_run(value, seeds),
                 )
     for claim in said:
-        yield from _claimed(figure, claim)
+        yield from claimed(claim, figure.curves, figure.unit, figure.digits)
 
 
-def _claimed(figure: Figure, claim: Claim) -> Iterator[Cell]:
+def claimed(
+    claim: Claim, curves: Mapping[str, Points], unit: str, digits: int = DERIVED_DIGITS
+) -> Iterator[Cell]:
+    """Yields a cell for every point that a claim concerns, with the unit of the curves."""
     derived = claim.over or claim.less or claim.slope
-    for one in claim.judged(figure.curves):
+    for one in claim.judged(curves):
         yield Cell(
             {"curve": one.curve, "flows": one.flows},
             f'"{claim.says}"',
-            claim.unit(figure.unit),
-            DERIVED_DIGITS if derived else figure.digits,
+            claim.unit(unit),
+            DERIVED_DIGITS if derived else digits,
             claim.printed,
             Spread(one.value.mean, one.value.low, one.value.high),
             remark=Remark(one.why) if one.why else None,
             finding=one.finding,
-            asked=claim.asked(figure.unit),
+            asked=claim.asked(unit),
         )
 
 

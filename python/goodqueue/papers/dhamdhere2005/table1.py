@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import math
+from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,12 @@ from goodqueue.core.intervals import Interval
 from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread
 from goodqueue.papers.dhamdhere2005.claims import claims, stated
 from goodqueue.papers.dhamdhere2005.mix import Traffic, stanford
+from goodqueue.papers.dhamdhere2005.statements import claimed
 from goodqueue.sizing.rules.bscl import bscl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
-    from goodqueue.papers.dhamdhere2005.claims import Claim, Points
     from goodqueue.study.runner import Runner
 
 NEAR = 0.25
@@ -90,7 +91,9 @@ def cells() -> Iterator[Cell]:
             value = packets(Traffic(flows))
             curves.setdefault(rule, {})[flows] = Interval(value, 0)
             yield _cell(rule, flows, row[columns[rule]], value)
-    yield from claimed(curves, claims(stated()["table1"]["claim"]))
+    for claim in claims(stated()["table1"]["claim"]):
+        for cell in claimed(claim, curves, "packets"):
+            yield replace(cell, row={"flows": cell.row["flows"]})
 
 
 def _cell(rule: str, flows: int, printed: str, value: float) -> Cell:
@@ -106,20 +109,3 @@ def _cell(rule: str, flows: int, printed: str, value: float) -> Cell:
         remark=None if low <= value <= high else WHY_NOT[rule],
         asked=f"in shape: {math.ceil(low)} to {math.floor(high)}",
     )
-
-
-def claimed(curves: Mapping[str, Points], said: Sequence[Claim]) -> Iterator[Cell]:
-    """Yields a cell for each claim about BSCL's column; all its figures are computed."""
-    for claim in said:
-        for one in claim.judged(curves):
-            yield Cell(
-                {"flows": one.flows},
-                f'"{claim.says}"',
-                claim.unit("packets"),
-                2,
-                None,
-                Spread.exact(one.value.mean),
-                remark=Remark(one.why) if one.why else None,
-                finding=one.finding,
-                asked=claim.asked("packets"),
-            )

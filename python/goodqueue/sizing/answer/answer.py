@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.sizing.answer.parts import (
@@ -189,15 +189,7 @@ class Answer:
                 for one in self.alternatives
             ],
             "curve": self._curve(),
-            "exports": [
-                {
-                    "device": one.device,
-                    "lines": list(one.lines),
-                    "arithmetic": one.arithmetic,
-                    "warning": one.warning,
-                }
-                for one in self.exports
-            ],
+            "exports": [asdict(one) | {"lines": list(one.lines)} for one in self.exports],
             "today": None,
             "interrupted": self.interrupted,
             "budget": {
@@ -211,10 +203,9 @@ class Answer:
     def _recommendation(self) -> dict[str, Any]:
         packets = self.buffer
         found = self.found
-        empty = dict.fromkeys(("packets", "bytes", "seconds", "bdp"))
         undecided = packets is None and self.ended and not self.proved
         return {
-            **(empty if packets is None else buffer_dict(self.link, packets)),
+            **buffer_dict(self.link, packets),
             "feasible": None if undecided else packets is not None,
             "by": "theory" if self.trials is None else "simulation",
             "why_theory_only": self.why_theory_only,

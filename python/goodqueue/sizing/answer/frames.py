@@ -38,25 +38,23 @@ def rules_frame(link: Link, by_rule: Sequence[RuleAnswer]) -> pl.DataFrame:
     is not known), `broken_assumptions`, the figures, `unmet` (the bounds that it breaks), `engine`
     (null if it was not simulated) and `source`.
     """
-    rows: list[dict[str, Any]] = []
-    for one in by_rule:
-        packets = one.advice.whole_packets
-        rows.append(
-            {
-                "rule": one.rule.name,
-                "title": one.rule.title,
-                "kind": one.rule.kind,
-                "bound": one.rule.bound,
-                **({} if packets is None else buffer_dict(link, packets)),
-                "holds": one.holds,
-                "keeps_bounds": one.keeps_bounds,
-                "broken_assumptions": BETWEEN.join(one.advice.broken),
-                **_columns(one.simulated),
-                "unmet": None if one.keeps_bounds is None else BETWEEN.join(one.unmet),
-                "engine": one.engine,
-                "source": one.rule.source,
-            }
-        )
+    rows = [
+        {
+            "rule": one.rule.name,
+            "title": one.rule.title,
+            "kind": one.rule.kind,
+            "bound": one.rule.bound,
+            **buffer_dict(link, one.advice.whole_packets),
+            "holds": one.holds,
+            "keeps_bounds": one.keeps_bounds,
+            "broken_assumptions": BETWEEN.join(one.advice.broken),
+            **_columns(one.simulated),
+            "unmet": None if one.keeps_bounds is None else BETWEEN.join(one.unmet),
+            "engine": one.engine,
+            "source": one.rule.source,
+        }
+        for one in by_rule
+    ]
     text = dict.fromkeys(("rule", "title", "kind", "bound"), pl.String)
     verdict = {"holds": pl.Boolean, "keeps_bounds": pl.Boolean, "broken_assumptions": pl.String}
     end = dict.fromkeys(("unmet", "engine", "source"), pl.String)

@@ -155,8 +155,13 @@ def link_dict(link: Link) -> dict[str, Any]:
     }
 
 
-def buffer_dict(link: Link, packets: int) -> dict[str, Any]:
-    """Returns a buffer in every unit; `bdp` is None if there is no round-trip time."""
+def buffer_dict(link: Link, packets: int | None) -> dict[str, Any]:
+    """Returns a buffer in every unit; `bdp` is None if there is no round-trip time.
+
+    All values are None if there is no buffer.
+    """
+    if packets is None:
+        return dict.fromkeys(("packets", "bytes", "seconds", "bdp"))
     return {
         "packets": packets,
         "bytes": packets * link.frame_bytes,
@@ -169,9 +174,8 @@ def calibrated_dict(link: Link, found: Calibrated | None) -> dict[str, Any] | No
     """Returns the answer of calibrated theory as plain values."""
     if found is None:
         return None
-    empty = dict.fromkeys(("packets", "bytes", "seconds", "bdp"))
     return {
-        **(empty if found.packets is None else buffer_dict(link, found.packets)),
+        **buffer_dict(link, found.packets),
         "at_least_packets": found.low,
         "at_most_packets": found.high,
         "interval": 0.9,
@@ -188,14 +192,12 @@ def calibrated_dict(link: Link, found: Calibrated | None) -> dict[str, Any] | No
 
 def rule_dict(link: Link, one: RuleAnswer) -> dict[str, Any]:
     """Returns what is said of a rule as plain values."""
-    packets = one.advice.whole_packets
-    empty = dict.fromkeys(("packets", "bytes", "seconds", "bdp"))
     return {
         "rule": one.rule.name,
         "title": one.rule.title,
         "kind": one.rule.kind,
         "bound": one.rule.bound,
-        **(empty if packets is None else buffer_dict(link, packets)),
+        **buffer_dict(link, one.advice.whole_packets),
         "holds": one.holds,
         "keeps_bounds": one.keeps_bounds,
         "chance_kept": one.chances or None,

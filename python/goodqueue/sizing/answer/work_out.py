@@ -6,13 +6,14 @@ rule's buffer is simulated. A few changes of the link show how sensitive the ans
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.sizing.answer.answer import Answer
+from goodqueue.sizing.answer.effort import MOST_REPLICATES
 from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.answer.outlook import more_s
 from goodqueue.sizing.answer.parts import Alternative, Change, RuleAnswer, figures_at
@@ -31,23 +32,16 @@ from goodqueue.sizing.search.smallest import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from goodqueue.core.intervals import Interval
-    from goodqueue.runs.engines import Engine
+    from goodqueue.sizing.answer.effort import Effort
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.rules import Advice, Rule
     from goodqueue.sizing.search.budget import Plan
     from goodqueue.sizing.search.laboratory import Laboratory, Trial
 
-MOST_REPLICATES = 64
-"""Largest number of replicates of a limit."""
-
 MOST_OF_LEAN = 10_000
 """Largest number of replicates of a limit in a search that a budget ends."""
-
-QUEUES = ("codel", "fq_codel", "pie")
-"""Queue disciplines that are tried in place of the link's queue."""
 
 FARTHEST = 1 << 20
 """Largest limit tried, in packets (1.5 GB), if larger buffers do not need longer runs."""
@@ -99,31 +93,25 @@ def by_theory(link: Link, trial: Trial, why: str, notes: tuple[str, ...] = ()) -
     return replace(_exported(answer, trial), scenario=trial.scenario(link, limit))
 
 
-def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
+def work_out(
     link: Link,
     laboratory: Laboratory,
+    effort: Effort,
     *,
     notes: tuple[str, ...] = (),
-    changes: bool = True,
-    queues: Sequence[str] = QUEUES,
-    most_replicates: int = MOST_REPLICATES,
-    rules: bool = True,
     listener: Listener = SILENT,
 ) -> Answer:
     """Judges, searches and simulates. Ctrl-C or the budget ends it with the finished parts.
 
     Args:
         link: the link.
-        laboratory: runner of replicates.
+        laboratory: runner of replicates, which has the budget and the engine.
+        effort: the parts to simulate, and the largest number of replicates.
         notes: sentences about the interpretation of the link.
-        changes: True to simulate changes of the link.
-        queues: queue disciplines to try in place of the link's.
-        most_replicates: largest number of replicates of a limit.
-        rules: True to simulate the rules' buffers.
         listener: callbacks for the bracket and the recommendation.
     """
     trial = laboratory.trial
-    for queue in queues:
+    for queue in effort.queues:
         _check_queue(trial, link, queue)
     helped, hurt = targets(link)
 
@@ -135,11 +123,10 @@ def work_out(  # noqa: PLR0913 - what is asked, and how much is done for it
     trials = Trials(laboratory.sampler(link), on_change=report_bracket)
     answer = Answer(link, judge(link), notes, trials=trials, calibrated=calibrated(link))
     with laboratory.within_budget():
-        answer = _search(answer, laboratory, most_replicates)
+        answer = _search(answer, laboratory, effort.replicates)
         listener.on_answer(answer)
         if not answer.ended:
-            extras = Extras(rules=rules, queues=tuple(queues), changes=changes)
-            answer = _extras(answer, laboratory, extras, most_replicates)
+            answer = _extras(answer, laboratory, effort)
     return answer
 
 
@@ -202,42 +189,18 @@ def _most(most_replicates: int, plan: Plan) -> int:
     return MOST_OF_LEAN if plan.lean and most_replicates == MOST_REPLICATES else most_replicates
 
 
-@dataclass(frozen=True, slots=True)
-class Extras:
-    """Simulations beside the answer.
-
-    Attributes:
-        rules: True for the rules' buffers.
-        queues: queue disciplines in place of the link's.
-        changes: True for changes of the link.
-    """
-
-    rules: bool
-    queues: tuple[str, ...]
-    changes: bool
-
-    def in_order(self, engine: Engine) -> Iterator[str]:
-        """Yields the requested parts in the order in which they are run.
-
-        For the hybrid engine, the smallest of the rules' buffers take by far the longest.
-        """
-        wanted = {"rules": self.rules, "queues": bool(self.queues), "changes": self.changes}
-        last = "rules" if engine == "hybrid" else ""
-        return (part for part in sorted(wanted, key=last.__eq__) if wanted[part])
-
-
-def _extras(answer: Answer, laboratory: Laboratory, extras: Extras, most_replicates: int) -> Answer:
+def _extras(answer: Answer, laboratory: Laboratory, effort: Effort) -> Answer:
     """Adds the other parts for which the budget suffices, and names those that it leaves out."""
     link, trials = answer.link, answer.trials
     assert trials is not None
-    left = list(extras.in_order(laboratory.engine))
+    left = list(effort.parts(laboratory.engine))
     try:
         while left:
             if left[0] == "rules":
-                simulate_rules(link, trials, answer.by_rule, laboratory, most_replicates)
+                simulate_rules(link, trials, answer.by_rule, laboratory, effort.replicates)
             elif left[0] == "queues":
-                for queue in extras.queues:
-                    other = try_queue(link, laboratory, queue, most_replicates)
+                for queue in effort.queues:
+                    other = try_queue(link, laboratory, queue, effort.replicates)
                     answer = replace(answer, alternatives=(*answer.alternatives, other))
             else:
                 for change in what_changes(link, laboratory):
@@ -247,7 +210,7 @@ def _extras(answer: Answer, laboratory: Laboratory, extras: Extras, most_replica
         answer = replace(answer, interrupted=True)
     except BudgetSpent:
         answer = replace(answer, left_out=tuple(left))
-    if extras.rules:
+    if effort.rules:
         by_rule = tuple(_simulated(link, trials, one, laboratory) for one in answer.by_rule)
         answer = replace(answer, by_rule=by_rule)
     return answer
@@ -324,19 +287,9 @@ def _simulated(link: Link, trials: Trials, one: RuleAnswer, laboratory: Laborato
         why_not = "the search was stopped before it"
     if why_not is not None:
         return replace(one, why_not=why_not)
-    figures = figures_at(trials, packets)
-    broken = unmet(link, figures)
-    return replace(one, simulated=figures, unmet=broken, engine=laboratory.engine)
-
-
-def unmet(link: Link, figures: Mapping[str, Interval]) -> tuple[str, ...]:
-    """Returns the bounds that the means do not keep."""
     helped, hurt = targets(link)
-    return tuple(
-        target.figure
-        for target in (*helped, *hurt)
-        if not target.met_by(figures[target.figure].mean)
-    )
+    figures, broken = figures_at(trials, packets), trials.unmet(packets, [*helped, *hurt])
+    return replace(one, simulated=figures, unmet=broken, engine=laboratory.engine)
 
 
 def try_queue(
@@ -348,8 +301,9 @@ def try_queue(
         return Alternative(queue, {}, (), why_not=why_not)
     trials = Trials(laboratory.sampler(link, queue))
     trials.ensure([0], min(FIRST_REPLICATES, most_replicates))
-    figures = figures_at(trials, 0)
-    return Alternative(queue, figures, unmet(link, figures), laboratory.engine)
+    helped, hurt = targets(link)
+    broken = trials.unmet(0, [*helped, *hurt])
+    return Alternative(queue, figures_at(trials, 0), broken, laboratory.engine)
 
 
 def what_changes(link: Link, laboratory: Laboratory) -> Iterator[Change]:

@@ -18,10 +18,11 @@ FEWEST_PACKETS_PER_FLOW = 4
 then end in timeouts, and windows are not saw-teeth."""
 
 BURST_PACKETS = 2
-"""Packets that are sent at once, in pairs because of delayed ACKs."""
+"""Number of packets that a sender sends at once: pairs, because of delayed ACKs."""
 
 DELAYED_ACK = 0.87
-"""sqrt(3/4): R = 0.87 M / (T sqrt p) with one ACK for two segments, (2) of Dhamdhere et al."""
+"""sqrt(3/4), the factor of the square-root law R = 0.87 M / (T sqrt p) with an ACK for two segments
+(equation (2) of Dhamdhere et al.)."""
 
 MOST_LOSS = 0.05
 """Loss rate above which equation (18) of Dhamdhere et al. does not apply (2 % to 5 %), because
@@ -97,7 +98,7 @@ def broken(*checks: tuple[bool, str]) -> tuple[str, ...]:
 def few_in_flight(link: Link, packets: float) -> tuple[bool, str]:
     """Returns True with a sentence if windows are too small for saw-teeth with this buffer.
 
-    Losses occur when the buffer is full, so its packets belong to the windows that lose.
+    Losses occur when the buffer is full, so a window at a loss includes its part of the buffer.
     """
     window = link.window_packets + packets / link.flows
     return (
@@ -121,7 +122,7 @@ def saw_tooth_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]
 
 
 def burst_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
-    """Returns the assumptions of rules for windows out of step, which ignore single packets."""
+    """Returns the assumptions of rules that consider windows out of step and no single packets."""
     idle = idle_from_bursts(packets)
     return (
         (
@@ -135,7 +136,7 @@ def burst_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
 
 
 def idle_from_bursts(packets: float, burst: float = BURST_PACKETS) -> float:
-    """Returns the idle share b / (2 B) that bursts of b packets cause for any windows; at most 1.
+    """Returns the idle share b / (2 B), at most 1, that bursts of b packets cause by themselves.
 
     If bursts arrive as a Poisson process at the rate of the link, its queue is a Brownian motion of
     variance b per packet time, without drift, between barriers at 0 and B (Harrison, Brownian

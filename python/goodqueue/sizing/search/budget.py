@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from math import log2
 from typing import TYPE_CHECKING
 
-from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.runs.cost import TRIAL_S, cost_of
 from goodqueue.sizing.search.smallest import COARSE, COARSE_REPLICATES, FIRST_REPLICATES, grid
@@ -53,15 +52,6 @@ LEAN_SETTLING_RUNS = 128
 
 SHARES = tuple(0.5**halvings for halvings in range(11))
 """Possible shares of the measured part of a replicate. Trials have minimum lengths besides."""
-
-
-def parse_budget(text: str) -> float:
-    """Returns the seconds of `--budget`, such as `60s` or `5min`.
-
-    Raises:
-        ScenarioError: if the text is not a time.
-    """
-    return _core.parse_span("--budget", text)
 
 
 class BudgetSpent(Exception):  # noqa: N818 - it ends a search and is no error
@@ -169,12 +159,9 @@ class Budget:
 
 def _thorough_runs(reach: int) -> int:
     coarse = len(grid(reach)[::COARSE])
-    return COARSE_REPLICATES * coarse + _halvings(COARSE) * FIRST_REPLICATES + SETTLING_RUNS
+    halvings = round(log2(COARSE) + 0.5)
+    return COARSE_REPLICATES * coarse + halvings * FIRST_REPLICATES + SETTLING_RUNS
 
 
 def _lean_runs() -> int:
     return COARSE_REPLICATES * 2 * STRIDES + LEAN_SETTLING_RUNS
-
-
-def _halvings(points: int) -> int:
-    return round(log2(points) + 0.5)

@@ -7,7 +7,7 @@ one in a scenario file (`file.FileTrial`). A `Laboratory` runs them under as man
 from __future__ import annotations
 
 from bisect import bisect_left
-from contextlib import contextmanager
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 from goodqueue.errors import RequestError
@@ -19,7 +19,8 @@ from goodqueue.sizing.trials.length import EPOCHS, WHOLE, Extent
 from goodqueue.study.plan import run_of, seed_after, variant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from goodqueue._core import Scenario
     from goodqueue.runs.engines import Choice, Engine
@@ -249,14 +250,9 @@ class Laboratory:
         """Returns the scenario of a replicate with this buffer."""
         return self.trial.scenario(link, packets, None, self._extent(link))
 
-    @contextmanager
-    def within_budget(self) -> Iterator[None]:
+    def within_budget(self) -> AbstractContextManager[None]:
         """Ends runs when the budget is over, and raises `BudgetSpent` then."""
-        if self.budget is None:
-            yield
-            return
-        with self.budget.enforced(self._runner.stop):
-            yield
+        return nullcontext() if self.budget is None else self.budget.enforced(self._runner.stop)
 
     def sampler(self, link: Link, queue: str | None = None) -> Sampler:
         """Returns a sampler of the link behind any limit of its queue, or behind another queue."""

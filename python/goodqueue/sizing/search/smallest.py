@@ -68,18 +68,12 @@ class Target:
 
     def answer(self, interval: Interval) -> Answered:
         """Returns `MEETS` or `FAILS` if the interval is on one side of the bound, else `OPEN`."""
-        good, bad = (
-            (interval.low, interval.high)
-            if self.at_least
-            else (
-                -interval.high,
-                -interval.low,
-            )
-        )
-        bound = self.bound if self.at_least else -self.bound
-        if good >= bound:
+        worst, best = interval.low, interval.high
+        if not self.at_least:
+            worst, best = best, worst
+        if self.met_by(worst):
             return Answered.MEETS
-        return Answered.FAILS if bad < bound else Answered.OPEN
+        return Answered.OPEN if self.met_by(best) else Answered.FAILS
 
     def met_by(self, mean: float) -> bool:
         """Returns True if a mean keeps the bound."""
@@ -164,9 +158,15 @@ class Trials:
             return Answered.FAILS
         return Answered.OPEN if Answered.OPEN in answers else Answered.MEETS
 
+    def unmet(self, limit: int, targets: Sequence[Target]) -> tuple[str, ...]:
+        """Returns the figures of the targets that the means do not keep."""
+        return tuple(
+            one.figure for one in targets if not one.met_by(self.interval(limit, one.figure).mean)
+        )
+
     def passes(self, limit: int, targets: Sequence[Target]) -> bool:
         """Returns True if the means keep all targets."""
-        return all(target.met_by(self.interval(limit, target.figure).mean) for target in targets)
+        return not self.unmet(limit, targets)
 
     @property
     def limits(self) -> list[int]:
@@ -191,7 +191,6 @@ class Smallest:
         broken: the targets that exclude an answer, if there is none.
         exceptions: smaller limits that pass although a larger one does not.
         settled: True if limit and its smaller neighbour are both shown and not only estimated.
-        complete: True if the search was not stopped.
         proved: True if the limit was shown to meet all bounds, and lies at most one grid step above
             the smallest that can.
     """
@@ -200,12 +199,11 @@ class Smallest:
     low: int
     high: int | None
     floor: int | None
-    ceiling: int | None
     reached: int
-    broken: tuple[str, ...]
     exceptions: tuple[int, ...]
-    settled: bool
-    complete: bool = True
+    ceiling: int | None = None
+    broken: tuple[str, ...] = ()
+    settled: bool = False
     proved: bool = False
 
 
@@ -247,43 +245,35 @@ def smallest(  # noqa: PLR0913 - where, which bounds, and how far
     find = _floor_within_a_step if lean else _floor
     floor = find(trials, points, helped, most_replicates)
     if floor is None:
-        broken = tuple(
-            target.figure
-            for target in (*helped, *hurt)
-            if not target.met_by(trials.interval(trials.limits[-1], target.figure).mean)
-        )
+        last = trials.limits[-1]
         return Smallest(
             limit=None,
-            low=trials.limits[-1],
+            low=last,
             high=None,
             floor=None,
-            ceiling=None,
-            reached=trials.limits[-1],
-            broken=broken,
+            reached=last,
             exceptions=_exceptions(trials, helped),
-            settled=False,
+            broken=trials.unmet(last, [*helped, *hurt]),
         )
     feasible = trials.passes(floor, hurt)
     ceiling = None if feasible else _ceiling(trials, points, hurt, most_replicates)
     low, high = _range(trials, helped)
     below = points[points.index(floor) - 1] if floor > points[0] else None
-    settled = trials.answer(floor, [*helped, *hurt]) is Answered.MEETS and (
-        below is None or trials.answer(below, helped) is Answered.FAILS
-    )
-    broken = () if feasible else _broken(trials, helped, hurt, floor, below)
+    shown = trials.answer(floor, [*helped, *hurt]) is Answered.MEETS
+    # The targets that the floor needs, and those that it breaks.
+    needs = () if below is None else trials.unmet(below, helped)
+    broken = () if feasible else (*needs, *trials.unmet(floor, hurt))
     return Smallest(
         limit=floor if feasible else None,
         low=low,
         high=high,
         floor=floor,
-        ceiling=ceiling,
         reached=trials.limits[-1],
-        broken=broken,
         exceptions=_exceptions(trials, helped),
-        settled=settled,
-        proved=feasible
-        and trials.answer(floor, [*helped, *hurt]) is Answered.MEETS
-        and _within_a_step(low, floor),
+        ceiling=ceiling,
+        broken=broken,
+        settled=shown and (below is None or trials.answer(below, helped) is Answered.FAILS),
+        proved=feasible and shown and _within_a_step(low, floor),
     )
 
 
@@ -302,12 +292,8 @@ def so_far(trials: Trials, helped: Sequence[Target], hurt: Sequence[Target]) -> 
         low=low,
         high=high,
         floor=high,
-        ceiling=None,
         reached=trials.limits[-1],
-        broken=(),
         exceptions=_exceptions(trials, helped),
-        settled=False,
-        complete=False,
         proved=proved,
     )
 
@@ -465,27 +451,6 @@ def _range(trials: Trials, helped: Sequence[Target]) -> tuple[int, int | None]:
     low = max((limit for limit in answers if answers[limit] is Answered.FAILS), default=0)
     shown = [limit for limit in answers if limit > low and answers[limit] is Answered.MEETS]
     return low, min(shown, default=None)
-
-
-def _broken(
-    trials: Trials,
-    helped: Sequence[Target],
-    hurt: Sequence[Target],
-    floor: int,
-    below: int | None,
-) -> tuple[str, ...]:
-    """Returns the targets that the floor needs, and those that it breaks."""
-    needs = [
-        target.figure
-        for target in helped
-        if below is not None and not target.met_by(trials.interval(below, target.figure).mean)
-    ]
-    breaks = [
-        target.figure
-        for target in hurt
-        if not target.met_by(trials.interval(floor, target.figure).mean)
-    ]
-    return (*needs, *breaks)
 
 
 def _exceptions(trials: Trials, helped: Sequence[Target]) -> tuple[int, ...]:

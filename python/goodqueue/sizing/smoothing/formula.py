@@ -31,11 +31,6 @@ def smoothing_packets(window: float, increase: float, decrease: float) -> float:
     return decrease**2 * window**2 / (2 * increase * (2 - decrease) ** 2)
 
 
-def friendly_increase(decrease: float) -> float:
-    """Returns the increase a = 3b/(2 - b): as fast as Reno at the same loss without timeouts."""
-    return 3 * decrease / (2 - decrease)
-
-
 def wandering_packets(losses: int, apart: float) -> float:
     """Returns the packets of the playout buffer of a long stream with random losses.
 

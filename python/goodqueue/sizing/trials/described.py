@@ -37,8 +37,8 @@ LINK = "bottleneck"
 LONG = "long"
 """Name of the group of flows that the link limits."""
 
-REMOTE_SHARE, WINDOW_SHARE, SHORT_SHARE = 0.4, 0.4, 0.2
-"""Shares of the kinds of traffic that is not local."""
+REMOTE_SHARE, WINDOW_SHARE = 0.4, 0.4
+"""Shares of two kinds of the traffic that is not local; short flows have the rest."""
 
 MOST_REMOTE, MOST_WINDOW_LIMITED = 20, 10
 SHORT_PACKETS = 14

@@ -31,8 +31,8 @@ class Meter:
 
     Attributes:
         link: the link's name.
-        groups: number of long flows of each group, by the stem of its metrics; their fairness and
-            loss epochs are figures too.
+        groups: number of long flows of each group, by the stem of the group's metrics. With groups
+            the figures include fairness and loss epochs.
     """
 
     link: str
@@ -47,7 +47,7 @@ class Meter:
     def figures(self, values: Sequence[float]) -> dict[str, float]:
         """Returns the figures from the values of `metrics`.
 
-        A delay without samples is 0, and so are losses.
+        Metrics without samples count as 0.
         """
         known = [0.0 if math.isnan(value) else value for value in values]
         figures = dict(zip(OF_LINK, known, strict=False))
@@ -64,7 +64,7 @@ class Meter:
             # Loss epochs of a flow on average: number of bursts times the share of flows that a
             # burst hits.
             figures["epochs"] = bursts * hit / flows
-            if not any(map(math.isnan, events)):  # the hybrid engine counts them by flow
+            if not any(map(math.isnan, events)):  # the hybrid engine counts the epochs of each flow
                 of_groups = zip(self.groups.values(), events, strict=True)
                 figures["epochs"] = sum(count * mean for count, mean in of_groups) / flows
             figures["jain"] = self._jain(known[first::step], known[first + 1 :: step])

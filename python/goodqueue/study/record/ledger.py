@@ -284,7 +284,7 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
     try:
         with readable_errors(folder):
             connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")  # of a new file only
-        with readable_errors(folder), _immediately(connection):
+        with readable_errors(folder), immediately(connection):
             if check_format(folder, connection) == 0:
                 create(connection)
             elif format_of(connection) != FORMAT:
@@ -352,8 +352,8 @@ def _connect(folder: Path, where: Path | str, *, uri: bool) -> sqlite3.Connectio
 
 
 @contextmanager
-def _immediately(connection: sqlite3.Connection) -> Iterator[None]:
-    """Opens one transaction, so that a ledger is created or upgraded whole or not at all."""
+def immediately(connection: sqlite3.Connection) -> Iterator[None]:
+    """Opens one transaction, so that a change is made whole or not at all."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

@@ -33,6 +33,7 @@ from goodqueue.study.record.ledger import (
     Row,
     checksum,
     damaged,
+    immediately,
     open_to_read,
     open_to_write,
     parameters,
@@ -108,19 +109,15 @@ class Store:
             raise
         for place in (folder, folder / TABLES):
             clear_leftovers(place)
-        if not keep_both:
-            try:
+        try:
+            if not keep_both:
                 store.check_versions()
-            except RequestError:
-                store.close()
-                raise
-        if text is not None:
-            try:
+            if text is not None:
                 with readable_errors(folder):
                     _write_whole(folder / STUDY, text.encode())
-            except RequestError:
-                store.close()
-                raise
+        except RequestError:
+            store.close()
+            raise
         return store
 
     def check_versions(self) -> None:
@@ -341,13 +338,10 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with readable_errors(self.folder):
-            self._connection.execute("BEGIN IMMEDIATE")
             try:
-                yield self._connection
-                self._connection.execute("COMMIT")
+                with immediately(self._connection):
+                    yield self._connection
             except BaseException:
-                with suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
                 with suppress(sqlite3.Error):
                     found = Reading(self.folder, self._connection).packings.values()
                     self._packings = {packing.names: packing for packing in found}

@@ -62,7 +62,7 @@ fn one_waits_in_the_bulk_round() -> Rig<Cake> {
 }
 
 #[test]
-fn a_flow_that_comes_back_within_a_round_is_bulk() {
+fn a_flow_that_returns_within_a_round_is_bulk() {
     let mut rig = one_waits_in_the_bulk_round();
     rig.offer(of(0));
     assert_eq!(load(&mut rig, 0), (Load::Bulk, 1, 1));

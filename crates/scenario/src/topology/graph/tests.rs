@@ -30,7 +30,7 @@ const EXAMPLE: [(usize, usize, u64); 7] = [
 ];
 
 #[test]
-fn hand_checked_ways() {
+fn routes_of_a_small_graph_are_those_found_by_hand() {
     let (graph, spans) = graph(6, &EXAMPLE);
     let mut router = Router::new(&graph, spans);
     let mut way = |from, to| router.shortest(from, to).map(|way| ids(&way));
@@ -95,7 +95,7 @@ fn all_ways(
 proptest! {
     /// Few distinct delays, zero among them, so that ties are common.
     #[test]
-    fn the_shortest_of_all_ways(
+    fn a_route_is_the_shortest_of_all_paths(
         links in prop::collection::vec((0_usize..6, 1_usize..6, 0_u64..4), 1..10),
         from in 0_usize..6,
         to in 0_usize..6,

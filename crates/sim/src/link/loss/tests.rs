@@ -125,7 +125,7 @@ fn bursts_by_byte_have_the_share_of_the_chain_byte_by_byte() {
 
 /// One step by a power equals as many single steps of the chain, byte by byte.
 #[test]
-fn powers_are_what_single_steps_come_to() {
+fn a_power_equals_as_many_single_steps() {
     let chain = Chain::of(&LossConfig::GilbertElliott {
         to_bad: 0.01,
         to_good: 0.03,

@@ -31,7 +31,7 @@ fn link(config: &ServiceConfig) -> VaryingRate {
 }
 
 #[test]
-fn a_transmission_takes_what_each_stretch_offers() {
+fn a_transmission_lasts_until_its_stretches_offer_its_bytes() {
     // The rate is a byte each microsecond, two after 10 ms, and zero from 20 ms to 30 ms.
     let config = trace(
         &[(0, 8_000_000), (10, 16_000_000), (20, 0), (30, 8_000_000)],
@@ -118,7 +118,7 @@ fn the_end_of_a_round_and_the_zero_of_the_next_are_one_instant() {
 }
 
 #[test]
-fn a_link_is_used_to_the_share_of_what_it_offers() {
+fn utilisation_is_the_share_of_the_bytes_that_the_link_offers() {
     // The link offers 100 kB in the first 100 ms, nothing in the next 100 ms, and so on, so 500 kB
     // in the window.
     let config = trace(&[(0, 8_000_000), (100, 0)], Some(200));

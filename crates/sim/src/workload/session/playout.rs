@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn it_starts_at_the_threshold_and_stalls_when_it_is_dry() {
+    fn playback_starts_at_the_threshold_and_stalls_when_the_buffer_is_empty() {
         let mut buffer = buffer(0);
         let two = Span::from_secs(2);
         buffer.add(at(2_000), two, false);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_lies_in_the_window_counts() {
+    fn only_the_measured_window_counts() {
         let mut buffer = buffer(7_000);
         buffer.add(at(2_500), Span::from_secs(4), false);
         // The buffer is empty from 6.5 s on.

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_read_once_and_when_its_last_byte_has_come() {
+    fn a_message_is_read_once_when_its_last_byte_arrives() {
         let script = Script::default();
         let message = |ends_at| Message {
             ends_at,

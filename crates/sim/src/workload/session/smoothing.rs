@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_needs_what_would_be_played_in_it() {
+    fn a_pause_needs_a_buffer_of_the_data_played_in_it() {
         // 100 bytes arrive in each of 10 units, then none for 10 units, then again: 2000 bytes in
         // 30.
         let mut arrivals: Vec<(u64, u64)> = (0..=10).map(|n| (n, 100 * n)).collect();

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_counts_for_as_many_rounds_as_there_are_slots() {
+    fn a_value_counts_for_one_round_per_slot() {
         let mut filter = MaxFilter::<3>::default();
         for (round, value, max) in [
             (0, 5.0, 5.0),

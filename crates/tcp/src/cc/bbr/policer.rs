@@ -135,7 +135,7 @@ mod tests {
 
     /// Two intervals of four round trips at 800 kB/s find the policer, and the rate is kept for 48.
     #[test]
-    fn two_like_intervals_find_a_policer() {
+    fn two_equal_intervals_reveal_a_policer() {
         let mut policer = Policer::default();
         rounds(&mut policer, 1, 7, 0.25);
         assert_eq!(policer.rate(), None);

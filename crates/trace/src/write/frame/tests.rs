@@ -45,7 +45,7 @@ const FACTS: Endpoints = Endpoints {
 };
 
 #[test]
-fn a_syn_says_what_the_profile_negotiates_and_its_window_is_not_scaled() {
+fn a_syn_has_the_options_of_its_profile_and_an_unscaled_window() {
     let frame = frame(&packet(SegmentFlags::SYN, 0, 52), &FACTS);
     let tcp = &frame.headers()[34..];
     assert_eq!(frame.length, 14 + 52);

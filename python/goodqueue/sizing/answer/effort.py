@@ -1,0 +1,69 @@
+"""The extent of the simulations behind an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goodqueue.errors import RequestError
+from goodqueue.sizing.search.budget import BUDGET_S
+from goodqueue.sizing.search.smallest import COARSE_REPLICATES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from goodqueue.runs.engines import Choice, Engine
+
+MOST_REPLICATES = 64
+"""Largest number of replicates of a limit."""
+
+QUEUES = ("codel", "fq_codel", "pie")
+"""Queue disciplines that are tried in place of the link's queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Extent of the simulations, and the place where they are stored.
+
+    Attributes:
+        replicates: largest number of runs per limit, each under its own seed; at least 3.
+        queues: queue disciplines to try in place of the link's, with their defaults.
+        changes: True to simulate changes of the link.
+        rules: True to simulate the rules' buffers.
+        budget_s: largest wall-clock time in seconds. Replicates are shortened so that the search
+            fits; the answer is what has been shown when the budget ends.
+        jobs: threads; None for one per processor.
+        store: folder that stores every run and returns it if it is needed again; None for one in
+            the user's cache.
+        memory: largest memory of all runs together, such as `8GiB`; None for three quarters of the
+            machine's.
+        engine: engine of replicates: `packets`, `hybrid` (docs/hybrid.md), or `auto`: the hybrid
+            engine if the budget is too short for packets and the hybrid engine applies, else
+            packets.
+    """
+
+    replicates: int = MOST_REPLICATES
+    queues: tuple[str, ...] = QUEUES
+    changes: bool = True
+    rules: bool = True
+    budget_s: float = BUDGET_S
+    jobs: int | None = None
+    store: Path | None = None
+    memory: str | None = None
+    engine: Choice = "auto"
+
+    def __post_init__(self) -> None:
+        if self.replicates < COARSE_REPLICATES:
+            raise RequestError(
+                f"{self.replicates} replicates: a search needs at least {COARSE_REPLICATES}"
+            )
+
+    def parts(self, engine: Engine) -> Iterator[str]:
+        """Yields the requested parts beside the answer, in the order in which they are run.
+
+        For the hybrid engine, the smallest of the rules' buffers take by far the longest.
+        """
+        wanted = {"rules": self.rules, "queues": bool(self.queues), "changes": self.changes}
+        last = "rules" if engine == "hybrid" else ""
+        return (part for part in sorted(wanted, key=last.__eq__) if wanted[part])
