@@ -3,8 +3,8 @@
 //!
 //! `cargo run -p goodqueue-fuzz -- TARGET SECONDS SEED [FILE...]`, from the root of the repository.
 //! `captures` takes captures and traces that are not packed, those of two sides of a link one after the
-//! other; `scenario`, `study` and `tc` change what is in `scenarios/`, `studies/` and the tests of the
-//! scenario crate. An input at fault is kept as `fuzz/crash-*`, and the program ends.
+//! other; `scenario`, `study` and `tc` change what is in `scenarios/`, `studies/` and the tests of the `tc`
+//! crate. An input at fault is kept as `fuzz/crash-*`, and the program ends.
 
 mod captures;
 mod damage;

@@ -4,9 +4,9 @@
 use crate::mutate;
 use goodqueue_queue::QueueConfig;
 use goodqueue_scenario::{
-    Scenario, ScenarioError, Study, parse_mahimahi, parse_qdisc, parse_rate_csv, qdisc_commands,
-    queue_toml,
+    Scenario, ScenarioError, Study, parse_mahimahi, parse_rate_csv, queue_toml,
 };
+use goodqueue_tc::{parse_qdisc, qdisc_commands};
 use goodqueue_types::RandomStream;
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -105,8 +105,8 @@ pub fn study() -> Result<Target, Box<dyn Error>> {
 /// Lines of `tc`, shown and as commands.
 pub fn tc() -> Result<Target, Box<dyn Error>> {
     let mut corpus = Vec::new();
-    for file in ["tc-shown.txt", "tc-refused.txt"] {
-        let text = std::fs::read_to_string(format!("crates/scenario/tests/{file}"))?;
+    for file in ["shown.txt", "refused.txt"] {
+        let text = std::fs::read_to_string(format!("crates/tc/tests/{file}"))?;
         let lines = text
             .lines()
             .filter(|line| !line.starts_with('#') && !line.is_empty());

@@ -16,10 +16,10 @@ pub fn parse_fraction(py: Python<'_>, what: &str, text: &str) -> PyResult<f64> {
 #[pyfunction]
 pub fn parse_qdisc(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>, Vec<String>)> {
     let refuse = |error| unit_error(py, "qdisc", error);
-    let qdisc = goodqueue_scenario::parse_qdisc(text).map_err(refuse)?;
+    let qdisc = goodqueue_tc::parse_qdisc(text).map_err(refuse)?;
     // The frame is a full Ethernet frame, with the header that tc counts.
-    goodqueue_scenario::check_queue(&qdisc.queue, 1514).map_err(refuse)?;
-    let commands = goodqueue_scenario::qdisc_commands(&qdisc.queue, 1514, 1500).map_err(refuse)?;
+    goodqueue_tc::check_queue(&qdisc.queue, 1514).map_err(refuse)?;
+    let commands = goodqueue_tc::qdisc_commands(&qdisc.queue, 1514, 1500).map_err(refuse)?;
     let table = goodqueue_scenario::queue_toml(&qdisc.queue).unwrap_or_default();
     Ok((table, commands, qdisc.notes))
 }

@@ -2,29 +2,22 @@
 
 use crate::error::Checked;
 use crate::reader::Reader;
-use crate::setting::WriteTo;
 use crate::spec::Kind;
 use goodqueue_tcp::{CongestionControlConfig, EcnMode, Recovery, TcpConfig};
-use goodqueue_types::parameters::Parameter;
+use goodqueue_types::parameters::{Parameter, Parameters};
 
 /// Reads `congestion_control`, and gaimd's `alpha` and `beta` beside it.
 pub(crate) fn read(table: &Reader<'_>, control: &mut CongestionControlConfig) -> Checked<()> {
     if let Some(field) = table.get("congestion_control") {
         *control = CongestionControlConfig::from_value(crate::value::read(&field)?);
     }
-    for key in ["alpha", "beta"] {
-        let Some(field) = table.get(key) else {
-            continue;
-        };
-        let CongestionControlConfig::Gaimd { alpha, beta } = control else {
+    for field in ["alpha", "beta"].iter().filter_map(|key| table.get(key)) {
+        let key = field.key.name;
+        if !matches!(control, CongestionControlConfig::Gaimd { .. }) {
             let help = format!("add congestion_control = \"gaimd\", or leave {key} out");
             return Err(field.problem(format!("\"{key}\" belongs to gaimd"), help));
-        };
-        if key == "alpha" {
-            *alpha = field.number()?;
-        } else {
-            *beta = field.fraction()?;
         }
+        control.set(key, crate::value::read(&field)?);
     }
     match *control {
         CongestionControlConfig::Gaimd { alpha: 0.0, .. } => Err(table.problem(
@@ -76,16 +69,14 @@ pub(crate) fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
     Ok(())
 }
 
-/// Writes the control with its parameters into the table of TCP.
-pub(crate) fn write(control: &CongestionControlConfig, main: &mut WriteTo) {
+/// Writes the control with its parameters, as keys of the table of TCP.
+pub(crate) fn write(control: &CongestionControlConfig) -> Vec<String> {
     let written = match control {
         CongestionControlConfig::Reno => "\"reno\"".to_owned(),
-        CongestionControlConfig::Gaimd { .. } => "\"gaimd\"".to_owned(),
+        CongestionControlConfig::Gaimd { alpha, beta } => {
+            format!("\"gaimd\", alpha = {alpha}, beta = {beta}")
+        }
         _ => crate::value::write(&control.value(), Kind::Free),
     };
-    main.push("congestion_control", &written);
-    if let CongestionControlConfig::Gaimd { alpha, beta } = control {
-        main.push("alpha", &format!("{alpha}"));
-        main.push("beta", &format!("{beta}"));
-    }
+    vec![format!("congestion_control = {written}")]
 }

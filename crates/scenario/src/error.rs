@@ -1,5 +1,6 @@
 //! One clear message per mistake: its place, the mistake, and the text to write instead.
 
+pub(crate) use goodqueue_types::message::{nearest, shorten};
 use std::fmt;
 
 /// A mistake in a scenario file or in an override.
@@ -75,39 +76,5 @@ impl Problem {
             message: message.into(),
             help: help.into(),
         }
-    }
-}
-
-/// Returns the choice nearest to the written text, if one is near enough to be meant.
-pub(crate) fn nearest<'a>(
-    written: &str,
-    choices: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    let lower = written.to_lowercase();
-    choices
-        .into_iter()
-        .map(|choice| {
-            (
-                strsim::damerau_levenshtein(&lower, &choice.to_lowercase()),
-                choice,
-            )
-        })
-        .filter(|(distance, choice)| *distance <= (choice.chars().count() / 3).max(1))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, choice)| choice)
-}
-
-/// Returns a value as it was written, short enough for one line of a message.
-pub(crate) fn shorten(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let clean: String = text
-        .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .take(LONGEST)
-        .collect();
-    if text.chars().nth(LONGEST).is_some() {
-        format!("{clean}…")
-    } else {
-        clean
     }
 }

@@ -3,23 +3,11 @@
 use crate::error::Checked;
 use crate::law::{Laws, items_of_times};
 use crate::reader::Reader;
-use crate::setting::{ReadFrom, Setting, Visitor, Words, WriteTo, words};
-use crate::spec::{DUPLICATION, Kind, REORDERING};
-use crate::write::inline;
+use crate::spec::Kind;
+use crate::value;
+use crate::write::{inline, plain};
 use goodqueue_sim::{Impairments, Jitter, Reorder};
-use goodqueue_types::Span;
-
-/// Order of packets with different delays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Order {
-    #[default]
-    Keep,
-    Free,
-}
-
-words! {
-    Order { "keep" = Keep, "free" = Free }
-}
+use goodqueue_types::parameters::Parameter;
 
 /// Reads the impairments from a link's table.
 pub(crate) fn read(link: &Reader<'_>, laws: Laws<'_>) -> Checked<Impairments> {
@@ -35,29 +23,17 @@ fn read_jitter(link: &Reader<'_>, laws: Laws<'_>) -> Checked<Option<Jitter>> {
         return Ok(None);
     };
     let (_, table) = Reader::tagged(&field)?;
-    let mut order = Order::default();
-    ReadFrom(&table).visit("order", &mut order)?;
-    Ok(Some(Jitter {
-        law: laws.times(&field)?,
-        keeps_order: order == Order::Keep,
-    }))
+    let keeps_order = table.choice("order")? != Some("free");
+    let law = laws.times(&field)?;
+    Ok(Some(Jitter { law, keeps_order }))
 }
 
 fn read_reorder(link: &Reader<'_>) -> Checked<Option<Reorder>> {
-    let Some(table) = link.table("reorder")? else {
+    let Some(field) = link.get("reorder") else {
         return Ok(None);
     };
-    table.check_required()?;
-    let (probability, delay) = (0.0, Span::ZERO);
-    let mut reorder = Reorder { probability, delay };
-    visit_reorder(&mut ReadFrom(&table), &mut reorder)?;
-    Ok(Some(reorder))
-}
-
-fn visit_reorder(v: &mut impl Visitor, reorder: &mut Reorder) -> Checked<()> {
-    let Reorder { probability, delay } = reorder;
-    v.visit("probability", probability)?;
-    v.visit("delay", delay)
+    field.table()?.check_required()?;
+    value::read(&field).map(Reorder::from_value).map(Some)
 }
 
 fn read_duplicate(link: &Reader<'_>) -> Checked<Option<f64>> {
@@ -76,26 +52,19 @@ pub(crate) fn items(config: &Impairments) -> Vec<(&'static str, String)> {
     } = config;
     let mut items = Vec::new();
     if let Some(Jitter { law, keeps_order }) = jitter {
-        let order = if *keeps_order {
-            Order::Keep
-        } else {
-            Order::Free
-        };
+        let order = if *keeps_order { "keep" } else { "free" };
         let mut keys = items_of_times(law);
-        keys.push(("order", order.write(Kind::Choice(Order::WORDS))));
+        keys.push(("order", plain(order)));
         items.push(("jitter", inline(&keys)));
     }
-    if let Some(mut reorder) = *reorder {
-        let mut table = WriteTo::new(&REORDERING);
-        let visited = visit_reorder(&mut table, &mut reorder);
-        debug_assert!(visited.is_ok(), "writing does not fail");
-        items.push(("reorder", table.inline()));
+    if let Some(reorder) = reorder {
+        items.push(("reorder", value::write(&reorder.value(), Kind::Free)));
     }
-    if let Some(mut probability) = *duplicate {
-        let mut table = WriteTo::new(&DUPLICATION);
-        let visited = table.visit("probability", &mut probability);
-        debug_assert!(visited.is_ok(), "writing does not fail");
-        items.push(("duplicate", table.inline()));
+    if let Some(probability) = duplicate {
+        items.push((
+            "duplicate",
+            inline(&[("probability", probability.to_string())]),
+        ));
     }
     items
 }

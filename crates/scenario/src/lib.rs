@@ -22,17 +22,16 @@ mod metrics;
 mod network;
 mod path;
 mod pool;
+mod qdisc;
 mod queue;
 mod reader;
 mod scenario;
 mod schema;
 mod service;
-mod setting;
 mod spec;
 mod study;
 mod summary;
 mod taps;
-mod tc;
 mod tcp;
 mod topology;
 mod trace;
@@ -57,7 +56,6 @@ pub use schema::{reference_markdown, schema};
 pub use study::{Study, measure_text};
 pub use summary::{buffer_json, summary_json};
 pub use taps::{Tap, endpoints};
-pub use tc::{ETHERNET_HEADER, Qdisc, check_queue, parse_qdisc, qdisc_commands};
 pub use trace::{TraceError, parse_mahimahi, parse_rate_csv};
 pub use units::{
     StatedLimit, StatedSpans, UnitError, format_rate, format_size, format_span, parse_fraction,

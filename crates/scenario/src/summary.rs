@@ -3,13 +3,13 @@
 use crate::buffers::{BufferEcho, LIMIT_COUNTS};
 use crate::groups::FlowTables;
 use crate::scenario::{SCHEMA_VERSION, Scenario};
-use crate::setting::Words;
 use goodqueue_sim::PoolOutcome;
 use goodqueue_sim::{
     Distribution, FlowClass, FlowOutcome, Limited, LinkConfig, LinkOutcome, Metric, Network,
     OneWayDelay, Outcome, Signal,
 };
 use goodqueue_types::DropReason;
+use goodqueue_types::parameters::Words;
 use serde_json::{Map, Value, json};
 
 /// Returns the summary of one run of a scenario.

@@ -166,7 +166,7 @@ fn gate(network: &Network, link: LinkId) -> Gate {
         name: config.name.clone(),
         next: next_after(network, Some(link)),
         next_after_opposite: next_after(network, opposite(network, link)),
-        loses_after: config.loss.is_some_and(|loss| loss.after_transmission),
+        loses_after: config.loss.is_some_and(|loss| loss.is_after_transmission()),
     }
 }
 

@@ -83,7 +83,7 @@ fn word_among(kind: Kind, text: &str) -> Option<&'static str> {
 fn alternative(field: &Field<'_>) -> Kind {
     let kind = field.key.kind;
     let table = search(kind, &|kind| match kind {
-        Kind::Tagged { .. } => Some(kind),
+        Kind::Tagged { .. } | Kind::Table(_) => Some(kind),
         _ => None,
     });
     if let (true, Some(table)) = (field.is_table(), table) {

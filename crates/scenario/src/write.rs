@@ -2,8 +2,6 @@
 
 use crate::flow::{FlowGroup, RoundTrips};
 use crate::scenario::{SCHEMA_VERSION, Scenario};
-use crate::setting::Setting;
-use crate::spec::Kind;
 use crate::topology::{DuplexLink, LinkDirection, Shape, Topology, link_of};
 use crate::units::format_span;
 use goodqueue_sim::PoolConfig;
@@ -120,7 +118,7 @@ fn items(link: &LinkDirection, pools: &[PoolConfig]) -> Vec<(&'static str, Strin
             Some(service) => ("service", crate::service::write(service)),
         },
         ("delay", plain(format_span(link.delay))),
-        ("framing", link.framing.write(Kind::Flag)),
+        ("framing", crate::framing::write(&link.framing)),
         ("queue", crate::queue::write(&link.queue)),
         ("drop_list", format!("{:?}", link.drop_list)),
     ];

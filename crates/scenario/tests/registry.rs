@@ -2,8 +2,9 @@
 //! from the registries of queue disciplines and congestion controls.
 
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
-use goodqueue_scenario::{Scenario, parse_qdisc, qdisc_commands, queue_toml};
+use goodqueue_scenario::{Scenario, queue_toml};
 use goodqueue_sim::run;
+use goodqueue_tc::{parse_qdisc, qdisc_commands};
 use goodqueue_tcp::CongestionControlConfig;
 use goodqueue_types::RandomStream;
 use goodqueue_types::parameters::vary;

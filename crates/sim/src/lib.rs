@@ -20,7 +20,7 @@ pub use goodqueue_tcp::{Limited, TimeLimited};
 pub use host::agent::{Agent, agents, flow_outcome, receiver_of};
 pub use host::ideal::IdealPath;
 pub use link::impairment::{Fate, ImpairmentProcess, Impairments, Jitter, Reorder};
-pub use link::loss::{LossConfig, LossModel, LossOf, LossProcess, LossUnit};
+pub use link::loss::{LossConfig, LossOf, LossProcess, LossUnit};
 pub use link::service::{
     BYTES_PER_OPPORTUNITY, DeliveryTrace, MOST_OPPORTUNITIES, RandomRate, RateDraw, RateTrace,
     ServiceConfig, Stretch, Stretches, VaryingRate,

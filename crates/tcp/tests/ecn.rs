@@ -6,8 +6,8 @@ mod peer;
 use common::simple;
 use goodqueue_tcp::cc::DctcpConfig;
 use goodqueue_tcp::{
-    CongestionControlConfig, ENDLESS, EcnMode, InitialSsthresh, InitialWindow, Profile, TcpConfig,
-    TcpEndpoint,
+    CongestionControlConfig, ENDLESS, EcnMode, InitialSsthresh, InitialWindow, LossDetection,
+    Profile, TcpConfig, TcpEndpoint,
 };
 use goodqueue_types::{Ecn, Segment, SegmentFlags, Span, Time};
 use peer::{ACK, MSS, Peer, SYN, config};
@@ -30,7 +30,13 @@ fn ecn_flags(segment: &Segment) -> SegmentFlags {
 /// Returns a connection that the endpoint opened, whose SYN was answered with these flags besides
 /// SYN and ACK.
 fn connected(ecn: EcnMode, answer: SegmentFlags) -> Peer {
-    let mut peer = Peer::new(with(ecn));
+    connected_as(with(ecn), answer)
+}
+
+/// Returns such a connection of an endpoint with this configuration.
+fn connected_as(config: TcpConfig, answer: SegmentFlags) -> Peer {
+    let ecn = config.ecn;
+    let mut peer = Peer::new(config);
     peer.host.connect(peer.now);
     let syn = peer.listen();
     let asks = match ecn {
@@ -218,6 +224,42 @@ fn rfc3168_sender() {
         ack(&mut peer, acked, SegmentFlags::default());
     }
     assert!(peer.host.info().cwnd > 2 * MSS + MSS / 2);
+}
+
+/// Returns ssthresh after an echo in slow start, and after one in the congestion avoidance that
+/// follows.
+fn after_two_echoes(loss_detection: LossDetection, beta_ecn: Option<f64>) -> [u64; 2] {
+    let config = TcpConfig {
+        loss_detection,
+        beta_ecn,
+        initial_window: InitialWindow::Segments(40),
+        ..with(EcnMode::Rfc3168)
+    };
+    let mut peer = connected_as(config, ECE);
+    peer.host.write(ENDLESS);
+    peer.listen();
+    let mut echo = |segments: u64| {
+        peer.say(peer.segment(1, 1 + segments * MSS, ACK.with(ECE), 0));
+        peer.host.info().ssthresh.expect("there was an echo")
+    };
+    let first = echo(1);
+    (2..=40).for_each(|segments| assert_eq!(echo(segments), first));
+    [first, echo(41)]
+}
+
+/// RFC 8511 section 3.1: only in congestion avoidance an echo leaves a share of 0.8, not of a half.
+#[test]
+fn an_echo_in_congestion_avoidance_leaves_the_share_of_rfc_8511() {
+    assert_eq!(
+        after_two_echoes(LossDetection::DuplicateAcks, Some(0.8)),
+        [20 * MSS, 16 * MSS]
+    );
+    for loss_detection in [LossDetection::DuplicateAcks, LossDetection::Rack] {
+        let [first, second] = after_two_echoes(loss_detection, None);
+        let [abe_first, abe_second] = after_two_echoes(loss_detection, Some(0.8));
+        assert_eq!(abe_first, first, "{loss_detection:?}");
+        assert_eq!(5 * abe_second, 8 * second, "{loss_detection:?}");
+    }
 }
 
 /// RFC 3168 section 6.1.2: a loss lowers the window too. The echo of that window does not lower it

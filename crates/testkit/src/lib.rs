@@ -1,12 +1,10 @@
 //! Shared code of goodqueue's tests: an engine simple enough to be verified by reading, closed-form
 //! models, and random networks on which both engines run.
 
+mod any_queue;
 pub mod closed_form;
 mod comparison;
-mod delay_queues;
 pub mod dumbbell;
-mod early_queues;
-mod fair_queues;
 mod moody_queue;
 mod mutation;
 pub mod packetdrill;

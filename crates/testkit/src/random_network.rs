@@ -3,21 +3,20 @@
 //! links in all combinations, and the run may end in the middle of a transmission or exactly at its
 //! end.
 
-use crate::delay_queues::delay_queue;
-use crate::early_queues::early_queue;
-use crate::fair_queues::fair_queue;
+use crate::any_queue::any_queue;
 use crate::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
     DeliveryTrace, EchoReply, Equipment, ExchangesConfig, FlowConfig, GameConfig, Impairments,
-    Jitter, Law, LinkConfig, LossConfig, LossModel, LossOf, LossUnit, Network, PacketSize,
-    PoolConfig, RandomRate, RateDraw, RateTrace, Record, Reorder, ServiceConfig, SessionConfig,
-    TransfersConfig, Updates, VideoConfig, VoiceConfig, WebConfig, WorkloadConfig,
+    Jitter, Law, LinkConfig, LossConfig, Network, PacketSize, PoolConfig, RandomRate, RateDraw,
+    RateTrace, Record, Reorder, ServiceConfig, SessionConfig, TransfersConfig, Updates,
+    VideoConfig, VoiceConfig, WebConfig, WorkloadConfig,
 };
 use goodqueue_tcp::{
     CongestionControlConfig, EcnMode, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
 };
-use goodqueue_types::{Cells, Framing, Hosts, LinkId, Rate, Span, Time};
+use goodqueue_types::parameters::{Parameters, Value, vary};
+use goodqueue_types::{Cells, Framing, Hosts, LinkId, RandomStream, Rate, Span, Time};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use std::sync::Arc;
@@ -229,9 +228,7 @@ fn queue() -> impl Strategy<Value = (QueueConfig, Option<u32>)> {
         5 => (limit().prop_map(QueueConfig::drop_tail), pool()),
         1 => (limit().prop_map(moody_queue), pool()),
         1 => (composed(), pool()),
-        1 => (limit().prop_flat_map(early_queue), pool()),
-        1 => (limit().prop_flat_map(fair_queue), pool()),
-        1 => (limit().prop_flat_map(delay_queue), pool()),
+        3 => (limit().prop_flat_map(any_queue), pool()),
     ]
 }
 
@@ -265,36 +262,23 @@ fn composed() -> impl Strategy<Value = QueueConfig> {
     prop_oneof![prio, tbf]
 }
 
+/// Draws losses of any kind, of a share of a unit's losses that lets some packets through.
 fn loss() -> impl Strategy<Value = Option<LossConfig>> {
-    let of = select(vec![LossOf::Everything, LossOf::Data, LossOf::Acks]);
-    let per = || select(vec![LossUnit::Packet, LossUnit::Byte]);
-    let independent = (0.0..0.3, per()).prop_map(|(probability, per)| LossModel::Independent {
-        probability: match per {
-            LossUnit::Packet => probability,
-            LossUnit::Byte => probability / 1000.0,
-        },
-        per,
-    });
-    let probabilities = (0.0..0.1, 0.1..1.0, 0.5..=1.0, 0.0..0.05);
-    let bursts =
-        (probabilities, per()).prop_map(|((to_bad, to_good, loss_bad, loss_good), per)| {
-            let scale = match per {
-                LossUnit::Packet => 1.0,
-                LossUnit::Byte => 0.001,
-            };
-            LossModel::GilbertElliott {
-                to_bad: to_bad * scale,
-                to_good: to_good * scale,
-                loss_bad,
-                loss_good: loss_good * scale,
-                per,
-            }
+    let loss = (select(LossConfig::WORDS), any::<u64>()).prop_map(|(word, seed)| {
+        let mut config = LossConfig::defaults(word);
+        vary(&mut config, &mut RandomStream::new(seed, "loss", 0), |_| {
+            true
         });
-    let model = prop_oneof![independent, bursts];
-    let loss = (model, of, any::<bool>()).prop_map(|(model, of, after_transmission)| LossConfig {
-        model,
-        of,
-        after_transmission,
+        let scale = match config.get("per") {
+            Some(Value::Word("byte")) => 0.001,
+            _ => 0.3,
+        };
+        for key in ["probability", "to_bad", "loss_good"] {
+            if let Some(Value::Number(share)) = config.get(key) {
+                config.set(key, Value::Number(share * scale));
+            }
+        }
+        config
     });
     prop_oneof![5 => Just(None), 1 => loss.prop_map(Some)]
 }

@@ -3,8 +3,8 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
-    Distribution, FlowOutcome, Law, LossConfig, LossModel, LossOf, LossUnit, Metric, Network,
-    SessionConfig, TransfersConfig, WorkloadConfig, run,
+    Distribution, FlowOutcome, Law, LossConfig, LossOf, LossUnit, Metric, Network, SessionConfig,
+    TransfersConfig, WorkloadConfig, run,
 };
 use goodqueue_tcp::{InitialWindow, Profile, Recovery, TcpConfig};
 use goodqueue_testkit::closed_form::LossyPath;
@@ -18,11 +18,9 @@ const MSS: f64 = 1_460.0;
 /// Adds losses in both directions that affect all packets.
 fn lossy(mut network: Network, path: &LossyPath) -> Network {
     for (link, probability) in network.links.iter_mut().zip([path.loss, path.reverse_loss]) {
-        link.loss = Some(LossConfig {
-            model: LossModel::Independent {
-                probability,
-                per: LossUnit::Packet,
-            },
+        link.loss = Some(LossConfig::Independent {
+            probability,
+            per: LossUnit::Packet,
             of: LossOf::Everything,
             after_transmission: false,
         });

@@ -2,8 +2,8 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
-    FlowOutcome, GameConfig, Law, LossConfig, LossModel, LossOf, LossUnit, Metric, SessionConfig,
-    Updates, VideoConfig, WorkloadConfig, run,
+    FlowOutcome, GameConfig, Law, LossConfig, LossOf, LossUnit, Metric, SessionConfig, Updates,
+    VideoConfig, WorkloadConfig, run,
 };
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
@@ -196,11 +196,9 @@ fn game(loss: f64, deadline: Span, seconds: u64) -> FlowOutcome {
     }));
     let mut network = dumbbell(MBPS, seconds).network(vec![(Time::ZERO, game)]);
     for link in &mut network.links[..2] {
-        link.loss = (loss > 0.0).then_some(LossConfig {
-            model: LossModel::Independent {
-                probability: loss,
-                per: LossUnit::Packet,
-            },
+        link.loss = (loss > 0.0).then_some(LossConfig::Independent {
+            probability: loss,
+            per: LossUnit::Packet,
             of: LossOf::Everything,
             after_transmission: false,
         });

@@ -1,27 +1,37 @@
 //! The bytes that a link layer adds to an IP packet.
 
-/// Cells into which a link cuts frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Cells {
-    /// No cells: frames are sent as they are.
-    #[default]
-    None,
-    /// ATM with AAL5, as on ADSL: cells of 48 payload bytes in 53, the last one padded.
-    Atm,
-    /// PTM with 64b/65b coding, as on VDSL2: one more byte for every 64 begun.
-    Ptm,
+use crate::parameters::{Key, size, words};
+use crate::{parameters, words};
+
+words! {
+    /// Cells into which a link cuts frames.
+    #[derive(Default, Hash)]
+    pub enum Cells {
+        /// No cells: frames are sent as they are.
+        #[default]
+        None = "none",
+        /// ATM with AAL5, as on ADSL: cells of 48 payload bytes in 53, the last one padded.
+        Atm = "atm",
+        /// PTM with 64b/65b coding, as on VDSL2: one more byte for every 64 begun.
+        Ptm = "ptm",
+    }
 }
 
-/// Bytes on the wire for an IP packet, in the terms of Linux `tc`'s `overhead`, `mpu` and
-/// `linklayer`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Framing {
-    /// Bytes added to each packet.
-    pub overhead: u32,
-    /// Smallest size of a frame before it is cut into cells, in bytes.
-    pub minimum: u32,
-    /// Cells into which frames are cut.
-    pub cells: Cells,
+/// Key of a number of bytes of the link layer.
+const BYTES: Key = size(0, 1_024).default("\"0B\"");
+
+parameters! {
+    /// Bytes on the wire for an IP packet, in the terms of Linux `tc`'s `overhead`, `mpu` and
+    /// `linklayer`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct Framing("framing") {
+        /// Bytes added to every IP packet.
+        overhead: u32 = 0 => BYTES.example("38B");
+        /// No frame is shorter, before it is cut into cells.
+        minimum: u32 = 0 => BYTES.example("84B");
+        /// `atm`: 48 bytes in cells of 53, the last one padded; `ptm`: one byte for every 64 begun.
+        cells: Cells = Cells::None => words::<Cells>().default("\"none\"").example("atm");
+    }
 }
 
 impl Framing {

@@ -8,6 +8,7 @@ mod compact;
 mod counts;
 mod framing;
 mod histogram;
+pub mod message;
 mod packet;
 pub mod parameters;
 mod random;

@@ -49,18 +49,12 @@ parameters! {
 
 impl BuiltIn for ChokeConfig {
     const QDISC: Qdisc = Qdisc::Named("choke");
-    const IGNORED: &'static [Ignored] = &[
-        Ignored {
-            words: &["Scell_log", "Plog"],
-            values: 1,
-            note: "",
-        },
-        Ignored {
-            words: &["ewma"],
-            values: 1,
-            note: "ewma is left out: the weight follows from burst",
-        },
-    ];
+    /// The kernel's cut of the idle table follows from the other parameters.
+    const IGNORED: &'static [Ignored] = &[Ignored {
+        words: &["Scell_log", "Plog"],
+        values: 1,
+        note: "",
+    }];
 
     /// Values that are not given follow from the limit, as in `tc`.
     fn read(given: &Given, place: &Place) -> Result<Self, Refusal> {

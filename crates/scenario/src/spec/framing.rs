@@ -1,13 +1,12 @@
 //! The keys of `framing`.
 
-use super::{Kind, Spec, key};
-use crate::setting::Words;
+use super::Kind;
 use goodqueue_types::{Cells, Framing};
 
 pub(crate) const FRAMING: Kind = Kind::Either(&[
     OVERHEAD,
     Kind::Choice(&PRESET_NAMES),
-    Kind::Table(&FRAMING_TABLE),
+    Kind::Table(Framing::SPEC),
 ]);
 
 const OVERHEAD: Kind = Kind::Size { min: 0, max: 1_024 };
@@ -47,32 +46,4 @@ const PRESET_NAMES: [&str; PRESETS.len()] = {
         index += 1;
     }
     names
-};
-
-pub(crate) static FRAMING_TABLE: Spec = Spec {
-    name: "framing",
-    defaults: None,
-    keys: &[
-        key(
-            "overhead",
-            OVERHEAD,
-            "\"0B\"",
-            "\"38B\"",
-            "Bytes added to every IP packet.",
-        ),
-        key(
-            "minimum",
-            OVERHEAD,
-            "\"0B\"",
-            "\"84B\"",
-            "No frame is shorter, before it is cut into cells.",
-        ),
-        key(
-            "cells",
-            Kind::Choice(Cells::WORDS),
-            "\"none\"",
-            "\"atm\"",
-            "`atm`: 48 bytes in cells of 53, the last one padded; `ptm`: one byte for every 64 begun.",
-        ),
-    ],
 };

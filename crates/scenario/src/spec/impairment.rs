@@ -1,12 +1,11 @@
 //! The keys of what a link does to packets on their way.
 
-use super::{INTERVAL, Key, Kind, REQUIRED, Spec, key, law};
-use crate::impairment::Order;
-use crate::setting::Words;
+use super::{Key, Kind, REQUIRED, Spec, key, law};
+use goodqueue_sim::Reorder;
 
 pub(super) const ORDER: Key = key(
     "order",
-    Kind::Choice(Order::WORDS),
+    Kind::Choice(&["keep", "free"]),
     "\"keep\"",
     "\"free\"",
     "`keep`: a packet waits for those ahead of it; `free`: packets may overtake one another.",
@@ -22,7 +21,7 @@ pub(super) const JITTER: Key = key(
 
 pub(super) const REORDER: Key = key(
     "reorder",
-    Kind::Table(&REORDERING),
+    Kind::Table(Reorder::SPEC),
     "none",
     "{ probability = \"1%\", delay = \"5ms\" }",
     "Packets that are held back on their way, so that later ones overtake them.",
@@ -36,28 +35,7 @@ pub(super) const DUPLICATE: Key = key(
     "Packets that arrive twice.",
 );
 
-pub(crate) static REORDERING: Spec = Spec {
-    name: "reordering",
-    defaults: None,
-    keys: &[
-        key(
-            "probability",
-            Kind::Fraction,
-            REQUIRED,
-            "\"1%\"",
-            "Share of the packets that is held back.",
-        ),
-        key(
-            "delay",
-            INTERVAL,
-            REQUIRED,
-            "\"5ms\"",
-            "How much longer these are on their way.",
-        ),
-    ],
-};
-
-pub(crate) static DUPLICATION: Spec = Spec {
+static DUPLICATION: Spec = Spec {
     name: "duplication",
     defaults: None,
     keys: &[key(

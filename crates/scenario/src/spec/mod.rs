@@ -5,7 +5,6 @@ mod flow;
 mod framing;
 mod impairment;
 mod law;
-mod loss;
 mod pool;
 mod service;
 mod study;
@@ -14,18 +13,17 @@ mod topology;
 mod workload;
 
 use goodqueue_queue::QueueConfig;
+use goodqueue_sim::LossConfig;
 use goodqueue_types::Span;
 use goodqueue_types::parameters::DELAY;
 pub(crate) use goodqueue_types::parameters::{
-    HOUR, Key, Kind, LARGEST, LONGEST, REQUIRED, Spec, TIMER, Variants, key,
+    HOUR, Key, Kind, LARGEST, LONGEST, REQUIRED, Spec, Variants, key,
 };
 
 pub(crate) use flow::FLOW;
-pub(crate) use framing::{FRAMING_TABLE, PRESETS};
-pub(crate) use impairment::{DUPLICATION, REORDERING};
-pub(crate) use loss::{GILBERT_ELLIOTT, INDEPENDENT};
+pub(crate) use framing::PRESETS;
 pub(crate) use study::{COMPARISON, LABELLED, MOST_RUNS, MOST_VARIANTS, RANGE, STUDY};
-pub(crate) use tcp::{DETAILS, RTO, TCP};
+pub(crate) use tcp::TCP;
 pub(crate) use topology::{BOTTLENECK, CHAIN_LINK, GRAPH_LINK};
 use topology::{CHAIN, DUMBBELL, GRAPH, STAR, TREE};
 
@@ -39,6 +37,10 @@ pub(crate) fn variants(kind: Kind) -> Option<(&'static str, Variants)> {
     }
 }
 
+pub(crate) const LOSS: Kind = Kind::Tagged {
+    tag: "kind",
+    variants: LossConfig::VARIANTS,
+};
 const ANY_TIME: Kind = Kind::Span {
     min: Span::ZERO,
     max: LONGEST,

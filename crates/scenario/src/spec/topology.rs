@@ -1,8 +1,8 @@
 //! The keys of `[topology]`.
 
+use super::LOSS;
 use super::framing::FRAMING;
 use super::impairment::{DUPLICATE, JITTER, REORDER};
-use super::loss::LOSS;
 use super::pool::{LINK_POOL, POOLS};
 use super::service::SERVICE;
 use super::{DELAY, Key, Kind, MOST_LINKS, REQUIRED, Spec, key};

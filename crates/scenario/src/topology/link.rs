@@ -5,7 +5,6 @@ use crate::law::Laws;
 use crate::pool;
 use crate::reader::{Field, Reader};
 use crate::service::{self, Service};
-use crate::setting::Setting;
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_sim::{Impairments, LossConfig, PoolConfig};
 use goodqueue_types::{Framing, Rate, Span};
@@ -181,7 +180,7 @@ pub(super) fn only_delays(field: &Field<'_>) -> Problem {
 
 pub(super) fn read_framing(reader: &Reader<'_>) -> Checked<Option<Framing>> {
     let field = reader.get("framing");
-    field.map(|field| Framing::read(&field)).transpose()
+    field.map(|field| crate::framing::read(&field)).transpose()
 }
 
 impl LinkDirection {

@@ -7,34 +7,9 @@
 mod quantity;
 
 use crate::error::shorten;
+pub use goodqueue_types::message::UnitError;
 use goodqueue_types::{Rate, Span};
 use quantity::{LIMIT, PACKETS, Quantity, RATE, SIZE, SPAN};
-
-/// Reason why a value could not be read, and the text to write instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnitError {
-    /// Description of the mistake.
-    pub message: String,
-    /// Text to write instead.
-    pub help: String,
-}
-
-impl UnitError {
-    fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            help: help.into(),
-        }
-    }
-}
-
-impl std::fmt::Display for UnitError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}; {}", self.message, self.help)
-    }
-}
-
-impl std::error::Error for UnitError {}
 
 /// Queue limit as stated. [`Scenario::resolve_limit`](crate::Scenario::resolve_limit) converts it
 /// to packets or bytes.

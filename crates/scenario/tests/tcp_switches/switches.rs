@@ -1,7 +1,9 @@
 //! Random switches of TCP, as a scenario file sets them: every key that the schema lists.
 
 use goodqueue_scenario::schema;
+use goodqueue_tcp::{Details, RtoConfig, TcpConfig};
 use goodqueue_types::RandomStream;
+use goodqueue_types::parameters::Declared;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -16,9 +18,10 @@ pub struct Switch {
 /// A switch and the value it was given.
 pub type Choice = (usize, usize);
 
-/// Values of the keys that are neither words nor flags. None: the key stays as the profile has it,
-/// because the network of the test decides what sense it makes.
-fn samples(table: &str, name: &str) -> Option<&'static [&'static str]> {
+/// Returns the values of a key that is neither a word nor a flag: those that suit the networks of the
+/// test, or the example of its declaration. Returns none if the key stays as the profile has it, because
+/// the network of the test decides what sense it makes.
+fn samples(table: &str, name: &str) -> Option<Vec<String>> {
     let values: &[&str] = match (table, name) {
         ("", "mss") => &["\"536B\"", "\"1000B\"", "\"1448B\""],
         ("", "initial_window") => &["\"1p\"", "\"3p\"", "\"10p\"", "\"rfc5681\""],
@@ -50,9 +53,13 @@ fn samples(table: &str, name: &str) -> Option<&'static [&'static str]> {
         ("", "receive_window_pace" | "alpha" | "beta") | ("rto", "srtt_gain" | "rttvar_gain") => {
             return None;
         }
-        _ => panic!("write values of {table} {name} for the test to draw from"),
+        _ => {
+            let keys = [TcpConfig::KEYS, RtoConfig::KEYS, Details::KEYS].concat();
+            let key = keys.iter().find(|key| key.name == name);
+            return key.map(|key| vec![key.toml_example()]);
+        }
     };
-    Some(values)
+    Some(values.iter().map(|value| (*value).to_owned()).collect())
 }
 
 /// The words of a schema's `enum`, or true and false.
@@ -76,10 +83,7 @@ pub fn all() -> Vec<Switch> {
             let values = if name == "congestion_control" {
                 listed(&property["anyOf"][0])
             } else {
-                listed(property).or_else(|| {
-                    let values = samples(table, name)?;
-                    Some(values.iter().map(|value| (*value).to_owned()).collect())
-                })
+                listed(property).or_else(|| samples(table, name))
             };
             let name = name.clone();
             switches.extend(values.map(|values| Switch {

@@ -5,7 +5,8 @@
 //! its limit are therefore unaffected.
 
 use crate::workload::law::Law;
-use goodqueue_types::{RandomStream, Span};
+use goodqueue_types::parameters::{LONGEST, fraction, span};
+use goodqueue_types::{RandomStream, Span, parameters};
 
 /// Impairments of a link. The default has none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,13 +28,16 @@ pub struct Jitter {
     pub keeps_order: bool,
 }
 
-/// Packets that are held back.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reorder {
-    /// Share of packets that are held back, from 0 to 1.
-    pub probability: f64,
-    /// Additional delay of a packet that is held back.
-    pub delay: Span,
+parameters! {
+    /// Packets that are held back.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Reorder("reordering") {
+        /// Share of the packets that is held back.
+        probability: f64 = 0.0 => fraction().required().example("1%");
+        /// Additional delay of a packet that is held back.
+        delay: Span = Span::ZERO => span(Span(1), LONGEST).required().example("5ms")
+            .doc("How much longer these are on their way.");
+    }
 }
 
 impl Impairments {

@@ -1,66 +1,97 @@
 //! Packets that a link loses at random, independently of its queue. They are counted separately
 //! from the queue's drops.
 
-use goodqueue_types::{Body, Packet, RandomStream};
+use goodqueue_types::parameters::{Key, Kind, flag, fraction, key, words};
+use goodqueue_types::{Body, Packet, RandomStream, variants, words};
 
-/// Random losses of a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LossConfig {
-    /// Frequency and burstiness of losses.
-    pub model: LossModel,
-    /// Packets that can be lost.
-    pub of: LossOf,
-    /// True if packets are lost after their transmission, which then took its time in vain. False
-    /// if they are lost before the queue, which then never sees them.
-    pub after_transmission: bool,
+words! {
+    /// Unit of loss.
+    pub enum LossUnit {
+        /// A packet of any size.
+        Packet = "packet",
+        /// A byte of a frame. A frame is lost if any of its bytes is.
+        Byte = "byte",
+    }
+
+    /// Packets that a link can lose.
+    pub enum LossOf {
+        /// All packets.
+        Everything = "all",
+        /// Packets with payload: TCP data, datagrams, pings.
+        Data = "data",
+        /// TCP segments without payload.
+        Acks = "acks",
+    }
 }
 
-/// Random model of losses.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum LossModel {
-    /// Each packet or byte is lost independently.
-    Independent {
-        /// Probability of a loss, from 0 to 1.
-        probability: f64,
-        /// Unit to which the probability applies.
-        per: LossUnit,
-    },
-    /// Losses come in bursts: a chain of two states with a probability of loss in each (Gilbert
-    /// 1960, Elliott 1963), as in `tc netem loss gemodel`.
-    GilbertElliott {
-        /// Probability of a change from the good state to the bad one, at each step (netem `p`).
-        to_bad: f64,
-        /// Probability of a change from the bad state to the good one, at each step (netem `r`).
-        to_good: f64,
-        /// Probability of a loss in the bad state (netem `1-h`).
-        loss_bad: f64,
-        /// Probability of a loss in the good state (netem `1-k`).
-        loss_good: f64,
-        /// Unit for which the chain takes a step.
-        per: LossUnit,
-    },
+const KIND: Key = key(
+    "kind",
+    Kind::Choice(LossConfig::WORDS),
+    "\"independent\"",
+    "independent",
+    "`independent`: each packet or byte for itself; `gilbert_elliott`: in bursts.",
+);
+const PER: Key = words::<LossUnit>()
+    .example("byte")
+    .doc("What the probabilities are for: a packet of any size, or a byte of a frame, which is lost with any of its bytes.");
+const OF: Key = words::<LossOf>()
+    .example("acks")
+    .doc("Which packets can be lost: all, those with payload (`data`), or TCP segments without (`acks`).");
+const AFTER: Key = flag().example("true").doc(
+    "Lose packets after they have taken their time on the link; otherwise before the queue, which never sees them.",
+);
+
+variants! {
+    /// Random losses of a link.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum LossConfig(KIND) {
+        /// Each packet or byte is lost independently.
+        Independent = "independent"("independent loss") {
+            /// Share of the packets, or bytes, that is lost.
+            probability: f64 = 0.0 => fraction().required().example("1%");
+            /// Unit to which the probability applies.
+            per: LossUnit = LossUnit::Packet => PER;
+            /// Packets that can be lost.
+            of: LossOf = LossOf::Everything => OF;
+            /// True if packets are lost after their transmission, which then took its time in vain.
+            /// False if they are lost before the queue, which then never sees them.
+            after_transmission: bool = false => AFTER;
+        },
+        /// Losses come in bursts: a chain of two states with a probability of loss in each (Gilbert
+        /// 1960, Elliott 1963), as in `tc netem loss gemodel`.
+        GilbertElliott = "gilbert_elliott"("losses in bursts") {
+            /// Probability of a step from the good state to the bad one (`p` of `tc netem loss
+            /// gemodel`).
+            to_bad: f64 = 0.0 => fraction().required().example("0.5%");
+            /// Probability of a step back (netem's `r`): where all is lost in the bad state, bursts
+            /// are `1 / to_good` long.
+            to_good: f64 = 0.0 => fraction().required().example("25%");
+            /// Share lost in the bad state (netem's `1-h`).
+            loss_bad: f64 = 1.0 => fraction().default("\"100%\"").example("50%");
+            /// Share lost in the good state (netem's `1-k`).
+            loss_good: f64 = 0.0 => fraction().default("\"0%\"").example("0.01%");
+            /// Unit for which the chain takes a step.
+            per: LossUnit = LossUnit::Packet => PER;
+            /// Packets that can be lost.
+            of: LossOf = LossOf::Everything => OF;
+            /// True if packets are lost after their transmission, false if before the queue.
+            after_transmission: bool = false => AFTER;
+        },
+    }
 }
 
-/// Unit of loss.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LossUnit {
-    /// A packet of any size.
-    #[default]
-    Packet,
-    /// A byte of a frame. A frame is lost if any of its bytes is.
-    Byte,
-}
-
-/// Packets that a link can lose.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LossOf {
-    /// All packets.
-    #[default]
-    Everything,
-    /// Packets with payload: TCP data, datagrams, pings.
-    Data,
-    /// TCP segments without payload.
-    Acks,
+impl LossConfig {
+    /// Returns true if packets are lost after their transmission, false if before the queue.
+    pub fn is_after_transmission(&self) -> bool {
+        match *self {
+            Self::Independent {
+                after_transmission, ..
+            }
+            | Self::GilbertElliott {
+                after_transmission, ..
+            } => after_transmission,
+        }
+    }
 }
 
 impl LossOf {
@@ -85,7 +116,7 @@ pub struct LossProcess {
 impl LossProcess {
     /// Creates the losses of one link.
     pub fn new(config: LossConfig, random: RandomStream) -> Self {
-        let chain = Chain::of(&config.model);
+        let chain = Chain::of(&config);
         Self {
             config,
             random,
@@ -95,23 +126,23 @@ impl LossProcess {
 
     /// Returns true if packets are lost after their transmission, false if before the queue.
     pub fn is_after_transmission(&self) -> bool {
-        self.config.after_transmission
+        self.config.is_after_transmission()
     }
 
     /// Returns true if the next packet, of `frame_bytes` on the wire, is lost.
     pub fn loses(&mut self, packet: &Packet, frame_bytes: u64) -> bool {
-        if !self.config.of.concerns(packet) {
+        let (LossConfig::Independent { of, per, .. } | LossConfig::GilbertElliott { of, per, .. }) =
+            self.config;
+        if !of.concerns(packet) {
             return false;
         }
-        let random = self.random.unit();
-        match (self.config.model, &mut self.chain) {
-            (LossModel::Independent { probability, per }, _) => {
-                random < loss_of_frame(probability, per.count(frame_bytes))
+        let (random, units) = (self.random.unit(), per.count(frame_bytes));
+        match (self.config, &mut self.chain) {
+            (LossConfig::Independent { probability, .. }, _) => {
+                random < loss_of_frame(probability, units)
             }
-            (LossModel::GilbertElliott { per, .. }, Some(chain)) => {
-                chain.loses(per.count(frame_bytes), random)
-            }
-            (LossModel::GilbertElliott { .. }, None) => false,
+            (_, Some(chain)) => chain.loses(units, random),
+            (_, None) => false,
         }
     }
 }
@@ -149,14 +180,14 @@ struct Chain {
 }
 
 impl Chain {
-    fn of(model: &LossModel) -> Option<Self> {
-        let LossModel::GilbertElliott {
+    fn of(config: &LossConfig) -> Option<Self> {
+        let LossConfig::GilbertElliott {
             to_bad,
             to_good,
             loss_bad,
             loss_good,
             ..
-        } = *model
+        } = *config
         else {
             return None;
         };

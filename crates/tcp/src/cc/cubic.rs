@@ -195,7 +195,7 @@ impl Cubic {
             cwnd
         };
         self.curve.prior = cwnd;
-        libm::round(event.basis * beta)
+        libm::round(event.decreased(beta))
     }
 }
 

@@ -33,7 +33,7 @@ impl CongestionControl for Gaimd {
     }
 
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
-        self.window.decrease(event.basis, 1.0 - self.beta);
+        self.window.decrease_to(event.decreased(1.0 - self.beta));
     }
 
     fn on_retransmission_timeout(&mut self, event: Option<&CongestionEvent>) {

@@ -182,6 +182,15 @@ pub struct CongestionEvent {
     pub basis: f64,
     /// Signal of the event.
     pub signal: CongestionSignal,
+    /// Share of `basis` that remains, if the signal decides and not the control (RFC 8511).
+    pub kept: Option<f64>,
+}
+
+impl CongestionEvent {
+    /// Returns the basis less the decrease, for a control whose loss events leave `share` of it.
+    pub fn decreased(&self, share: f64) -> f64 {
+        self.basis * self.kept.unwrap_or(share)
+    }
 }
 
 /// A congestion control. Windows are in bytes.

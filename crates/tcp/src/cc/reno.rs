@@ -25,7 +25,7 @@ impl CongestionControl for Reno {
     }
 
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
-        self.window.decrease(event.basis, 0.5);
+        self.window.decrease_to(event.decreased(0.5));
     }
 
     fn on_retransmission_timeout(&mut self, event: Option<&CongestionEvent>) {

@@ -291,6 +291,7 @@ impl Bottleneck {
                 now: self.now,
                 basis: self.control.window().min(prior_in_flight as f64),
                 signal,
+                kept: None,
             });
             self.recover = Some(self.sent);
         }
@@ -431,6 +432,7 @@ mod anything {
             } else {
                 CongestionSignal::Loss
             },
+            kept: echo.then_some(0.85),
         });
         prop_oneof![
             10 => ack,

@@ -147,6 +147,23 @@ fn gaimd_adds_alpha_and_leaves_one_minus_beta() {
     assert_eq!((control.ssthresh(), control.cwnd()), (17_500, 17_500));
 }
 
+/// RFC 8511: the event decides on the share that remains after an ECN echo.
+#[test]
+fn an_echo_may_leave_more_than_a_loss() {
+    for word in ["reno", "gaimd", "cubic"] {
+        let mut config = config(1000, 20, InitialSsthresh::Bytes(1000));
+        config.congestion_control = CongestionControlConfig::defaults(word);
+        let mut control = Controller::new(&config);
+        control.on_congestion_event(&CongestionEvent {
+            basis: 20_000.0,
+            signal: CongestionSignal::EcnEcho,
+            kept: Some(0.85),
+            ..CongestionEvent::default()
+        });
+        assert_eq!(control.cwnd(), 17_000, "{word}");
+    }
+}
+
 /// ns-2 halves the real window. Only its threshold is a whole number.
 #[test]
 fn ns2_arithmetic() {

@@ -1,27 +1,28 @@
 //! The named profiles, which are tables of switches.
 
-use goodqueue_types::Span;
+use goodqueue_types::{Span, words};
 
 use crate::cc::CubicConfig;
 use crate::config::{
     AckRule, CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
-    DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
+    DuplicateAcksAtTimeout, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
     InitialWindow, LossDetection, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit,
-    RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig,
-    TimingRule, WindowArithmetic,
+    RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SynLossRule, TcpConfig, TimingRule,
+    WindowArithmetic,
 };
 
-/// Profiles by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profile {
-    /// Present standards, without timestamps.
-    Rfc,
-    /// TCP of the INET framework for OMNeT++, releases of July 2010 and February 2011.
-    Inet2011,
-    /// ns-2.35's one-way agents and sinks with their default settings.
-    Ns2,
-    /// Linux 6.18 with default settings. Timers are exact and not rounded to ticks.
-    Linux,
+words! {
+    /// Profiles by name.
+    pub enum Profile {
+        /// Present standards, without timestamps.
+        Rfc = "rfc",
+        /// TCP of the INET framework for OMNeT++, releases of July 2010 and February 2011.
+        Inet2011 = "inet2011",
+        /// ns-2.35's one-way agents and sinks with their default settings.
+        Ns2 = "ns2",
+        /// Linux 6.18 with default settings. Timers are exact and not rounded to ticks.
+        Linux = "linux",
+    }
 }
 
 impl TcpConfig {
@@ -36,102 +37,9 @@ impl TcpConfig {
     }
 }
 
-impl Default for TcpConfig {
-    fn default() -> Self {
-        rfc()
-    }
-}
-
-/// Returns the profile of the standards track. Comments name the choices that standards leave open.
+/// Returns the profile of the standards track, which the declarations of the switches contain.
 fn rfc() -> TcpConfig {
-    TcpConfig {
-        congestion_control: CongestionControlConfig::Reno,
-        slow_start: SlowStart::Auto,
-        recovery: Recovery::Sack,
-        mss: 1460,
-        // RFC 6928, which every large stack has followed since 2013. RFC 5681's table is a switch.
-        initial_window: InitialWindow::Segments(10),
-        initial_ssthresh: InitialSsthresh::Unlimited,
-        receive_window: 4 << 20,
-        receive_window_moderation: None,
-        receive_window_pace: None,
-        window_scaling: true,
-        byte_counting: true,
-        limited_transmit: true,
-        duplicate_ack_threshold: 3,
-        // RFC 5681 section 4.2 requires an ACK for at least every second segment, within 500 ms.
-        // 200 ms is BSD's value.
-        ack_rule: AckRule::EveryNth,
-        ack_every: 2,
-        opening_acks: 0,
-        delayed_ack_timeout: Span::from_millis(200),
-        dsack: false,
-        nagle: true,
-        timestamps: None,
-        loss_detection: LossDetection::DuplicateAcks,
-        tail_loss_probe: false,
-        recovery_window: RecoveryWindow::Ssthresh,
-        frto: false,
-        undo: false,
-        adaptive_reordering: false,
-        pacing: false,
-        header: 40,
-        option_bytes: true,
-        // RFC 3168 leaves ECN to the host.
-        ecn: EcnMode::Off,
-        // RFC 9331 requires a scalable congestion control for ECT(1).
-        l4s: false,
-        rto: RtoConfig {
-            initial: Span::from_secs(1),
-            minimum: Span::from_secs(1),
-            maximum: Span::from_secs(60),
-            granularity: Span::from_millis(1),
-            estimator: RttEstimatorConfig::Rfc6298 {
-                alpha: 0.125,
-                beta: 0.25,
-            },
-        },
-        handshake: Handshake::ThreeWay,
-        syn_loss: SynLossRule::Rfc5681,
-        details: Details {
-            window_arithmetic: WindowArithmetic::WholeBytes,
-            decrease_basis: DecreaseBasis::FlightSize,
-            whole_segment_ssthresh: false,
-            slow_start_limit: Some(2),
-            cubic_variant: CubicVariant::Rfc9438,
-            grow_only_when_limited: true,
-            duplicate_acks: DuplicateAckRule::Rfc5681,
-            fast_retransmit_guard: FastRetransmitGuard::AfterTimeout,
-            new_ack_lifts_guard: false,
-            fast_retransmit_restarts_timer: false,
-            partial_ack_timer: PartialAckTimer::First,
-            partial_ack_resets_duplicates: false,
-            partial_ack_ends_inflation: false,
-            recovery_exit: RecoveryExit::FlightPlusOne,
-            recovery_burst: None,
-            limited_transmit_old_data: false,
-            sack_variant: SackVariant::Rfc6675,
-            rescue_retransmission: true,
-            timeout_clears_scoreboard: false,
-            every_timeout_lowers_ssthresh: false,
-            duplicate_acks_at_timeout: DuplicateAcksAtTimeout::Forgotten,
-            idle_restart: IdleRestart::InitialWindow,
-            timing: TimingRule::OutsideRecovery,
-            handshake_sample: true,
-            rto_after_syn_loss: Some(Span::from_secs(3)),
-            linear_syn_timeouts: 0,
-            segmentation_offload: false,
-            tsl_initial_window: 1,
-            tsl_ssthresh: 2,
-            separate_acks: false,
-            strict_ack_acceptance: false,
-            acks_carry_snd_nxt: false,
-            receive_window_rule: ReceiveWindowRule::Rfc1122,
-            persist_initial: None,
-            sack_blocks: 4,
-            sack_option_overhead: 4,
-        },
-    }
+    TcpConfig::default()
 }
 
 /// Returns the profile read from INET's source (`TCPConnection`, `TCPBaseAlg`, `TCPReno`,
@@ -156,6 +64,7 @@ fn inet2011() -> TcpConfig {
             maximum: Span::from_secs(240),
             granularity: Span::ZERO,
             estimator: RttEstimatorConfig::Inet2011,
+            ..rfc().rto
         },
         details: Details {
             decrease_basis: DecreaseBasis::InflatedWindow,
@@ -203,6 +112,7 @@ fn ns2() -> TcpConfig {
             maximum: Span::from_secs(60),
             granularity: Span::from_millis(10),
             estimator: RttEstimatorConfig::Ns2Ticks,
+            ..rfc().rto
         },
         handshake: Handshake::OneWay,
         // ns-2 treats a timeout of the SYN like any other: a window of one halves to the minimum.

@@ -342,9 +342,17 @@ impl Sender {
             now,
             basis: self.decrease_basis(config),
             signal: CongestionSignal::EcnEcho,
+            kept: self.kept_at_echo(config),
         };
         self.controller.on_congestion_event(&event);
         true
+    }
+
+    /// Returns the share of the window that an ECN echo leaves, if the control does not decide: only
+    /// in congestion avoidance (RFC 8511 section 3.1).
+    pub fn kept_at_echo(&self, config: &TcpConfig) -> Option<f64> {
+        let avoids = self.controller.cwnd() >= self.controller.ssthresh();
+        config.beta_ecn.filter(|_| avoids)
     }
 
     /// Sends everything from `una` on again, by slow start.

@@ -253,10 +253,15 @@ impl Ledger {
 
     fn event(&self, turn: &Turn<'_>, signal: CongestionSignal) -> CongestionEvent {
         let basis = self.decrease_basis(turn, self.sacked_before.min(self.records.sacked_out));
+        let kept = match signal {
+            CongestionSignal::EcnEcho => turn.sender.kept_at_echo(turn.config),
+            CongestionSignal::Loss => None,
+        };
         CongestionEvent {
             now: turn.now,
             basis,
             signal,
+            kept,
         }
     }
 
@@ -325,6 +330,7 @@ impl Ledger {
             now: turn.now,
             basis,
             signal: CongestionSignal::Loss,
+            kept: None,
         });
         let sender = &mut *turn.sender;
         sender.controller.on_retransmission_timeout(event.as_ref());

@@ -47,7 +47,7 @@ enum Estimate {
 impl RttEstimator {
     pub fn new(config: &RtoConfig) -> Self {
         let estimate = match config.estimator {
-            RttEstimatorConfig::Rfc6298 { .. } => Estimate::Smooth {
+            RttEstimatorConfig::Rfc6298 => Estimate::Smooth {
                 srtt: 0.0,
                 rttvar: 0.0,
             },
@@ -110,15 +110,15 @@ impl RttEstimator {
             Estimate::Smooth { srtt, rttvar } => {
                 let rtt = (now - sent).as_secs_f64();
                 match config.estimator {
-                    RttEstimatorConfig::Rfc6298 { .. } if first => {
+                    RttEstimatorConfig::Rfc6298 if first => {
                         // RFC 6298 (2.2).
                         *srtt = rtt;
                         *rttvar = rtt / 2.0;
                     }
-                    RttEstimatorConfig::Rfc6298 { alpha, beta } => {
+                    RttEstimatorConfig::Rfc6298 => {
                         // RFC 6298 (2.3) updates the deviation first, from the old mean.
-                        *rttvar += beta * ((*srtt - rtt).abs() - *rttvar);
-                        *srtt += alpha * (rtt - *srtt);
+                        *rttvar += config.rttvar_gain * ((*srtt - rtt).abs() - *rttvar);
+                        *srtt += config.srtt_gain * (rtt - *srtt);
                     }
                     _ => {
                         let error = rtt - *srtt;
@@ -291,7 +291,8 @@ mod tests {
     fn config(alpha: f64, beta: f64) -> RtoConfig {
         RtoConfig {
             minimum: Span::ZERO,
-            estimator: RttEstimatorConfig::Rfc6298 { alpha, beta },
+            srtt_gain: alpha,
+            rttvar_gain: beta,
             ..TcpConfig::profile(Profile::Rfc).rto
         }
     }

@@ -252,3 +252,15 @@ pub const fn concat_keys<const N: usize>(parts: &[&[Key]]) -> [Key; N] {
     }
     keys
 }
+
+/// Sets the default of each key that has none of its own.
+pub const fn with_default<const N: usize>(mut keys: [Key; N], default: &'static str) -> [Key; N] {
+    let mut index = 0;
+    while index < N {
+        if keys[index].default.is_empty() {
+            keys[index] = keys[index].default(default);
+        }
+        index += 1;
+    }
+    keys
+}

@@ -5,7 +5,8 @@
 /// A field is `name: Type = default => key;`. Its doc comment documents both the field and the key;
 /// a [`Key`](crate::parameters::Key) that several structs share has its own. A field without a key
 /// is a struct of parameters whose keys lie in the same table. The literal in parentheses names the
-/// table in the schema.
+/// table in the schema. A second one describes the default of each key that describes none, for
+/// tables whose defaults depend on other keys.
 ///
 /// ```
 /// use goodqueue_types::{Span, parameters};
@@ -32,7 +33,7 @@
 macro_rules! parameters {
     ($(
         $(#[$meta:meta])*
-        pub struct $config:ident($name:literal) {
+        pub struct $config:ident($name:literal $(, $default_text:literal)?) {
             $(
                 $(#[doc = $doc:literal])*
                 $field:ident: $kind:ty = $default:expr $(=> $key:expr)?;
@@ -61,7 +62,10 @@ macro_rules! parameters {
                     $($crate::__parameter!(keys $field, $kind, concat!($($doc, "\n"),*); $($key)?),)*
                 ];
                 const __COUNT: usize = $crate::parameters::count_keys(__PARTS);
-                const __KEYS: [$crate::parameters::Key; __COUNT] = $crate::parameters::concat_keys(__PARTS);
+                const __KEYS: [$crate::parameters::Key; __COUNT] = $crate::parameters::with_default(
+                    $crate::parameters::concat_keys(__PARTS),
+                    concat!($($default_text)?),
+                );
                 &__KEYS
             };
         }

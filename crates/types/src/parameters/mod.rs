@@ -17,8 +17,8 @@ mod value;
 
 pub use key::{
     BY_VALUE, Key, REQUIRED, Tc, concat_keys, count_keys, flag, fraction, integer, key, limit,
-    number, one_of, packets, rate, size, span, words,
+    number, one_of, packets, rate, size, span, with_default, words,
 };
 pub use kind::{DELAY, HOUR, Kind, LARGEST, LONGEST, Spec, TIMER, Variants};
-pub use random::vary;
+pub use random::{vary, vary_within};
 pub use value::{Declared, Given, Parameter, Parameters, TableValue, Value, Words, word_of};

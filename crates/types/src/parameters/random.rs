@@ -63,11 +63,26 @@ pub fn vary<P: Parameters + Clone>(
     random: &mut RandomStream,
     accept: impl Fn(&P) -> bool,
 ) {
+    vary_within(config, random, |kind| kind, accept);
+}
+
+/// Varies parameters as [`vary`], within the bounds to which `narrow` changes those of a kind. A kind
+/// with alternatives is narrowed after the choice of one.
+pub fn vary_within<P: Parameters + Clone>(
+    config: &mut P,
+    random: &mut RandomStream,
+    narrow: impl Fn(Kind) -> Kind,
+    accept: impl Fn(&P) -> bool,
+) {
     for key in config.keys() {
         if pick(random, 2) == 0 {
             continue;
         }
-        let Some(value) = key.kind.random(random) else {
+        let kind = match key.kind {
+            Kind::Either(kinds) => kinds[pick(random, kinds.len())],
+            kind => kind,
+        };
+        let Some(value) = narrow(kind).random(random) else {
             continue;
         };
         let mut changed = config.clone();

@@ -1,19 +1,16 @@
 use super::*;
+use goodqueue_types::parameters::{Parameter, Parameters};
 use goodqueue_types::{Segment, Time};
 
 const PACKETS: usize = 200_000;
 
-fn process(model: LossModel, of: LossOf) -> LossProcess {
-    let config = LossConfig {
-        model,
-        of,
-        after_transmission: false,
-    };
+fn process(mut config: LossConfig, of: LossOf) -> LossProcess {
+    config.set("of", of.value());
     LossProcess::new(config, RandomStream::new(11, "loss", 0))
 }
 
 /// Returns true for each lost packet of a stream that repeats these frame sizes.
-fn fates(model: LossModel, sizes: &[u64]) -> Vec<bool> {
+fn fates(model: LossConfig, sizes: &[u64]) -> Vec<bool> {
     let mut process = process(model, LossOf::Everything);
     let sizes = sizes.iter().cycle().take(PACKETS);
     sizes
@@ -47,19 +44,26 @@ fn bursts(fates: &[bool]) -> (f64, f64) {
     (starts as f64, lost as f64 / starts as f64)
 }
 
-fn gilbert(to_bad: f64, to_good: f64, per: LossUnit) -> LossModel {
-    LossModel::GilbertElliott {
+fn gilbert(to_bad: f64, to_good: f64, per: LossUnit) -> LossConfig {
+    LossConfig::GilbertElliott {
         to_bad,
         to_good,
         loss_bad: 1.0,
         loss_good: 0.0,
         per,
+        of: LossOf::Everything,
+        after_transmission: false,
     }
 }
 
 #[test]
 fn independent_losses_have_their_share() {
-    let model = |probability, per| LossModel::Independent { probability, per };
+    let model = |probability, per| LossConfig::Independent {
+        probability,
+        per,
+        of: LossOf::Everything,
+        after_transmission: false,
+    };
     let packets = fates(model(0.03, LossUnit::Packet), &[40, 1500]);
     assert_share(&packets, 0.03);
     // Runs of independent losses are geometric with mean 1 / (1 - p).
@@ -93,12 +97,14 @@ fn bursts_by_packet_have_their_share_and_length() {
 /// Elliott's model has a share of (1-h) p / (p + r) + (1-k) r / (p + r).
 #[test]
 fn each_state_has_its_own_loss() {
-    let model = LossModel::GilbertElliott {
+    let model = LossConfig::GilbertElliott {
         to_bad: 0.02,
         to_good: 0.1,
         loss_bad: 0.4,
         loss_good: 0.01,
         per: LossUnit::Packet,
+        of: LossOf::Everything,
+        after_transmission: false,
     };
     assert_share(&fates(model, &[1500]), (0.4 * 0.02 + 0.01 * 0.1) / 0.12);
 }
@@ -120,12 +126,14 @@ fn bursts_by_byte_have_the_share_of_the_chain_byte_by_byte() {
 /// One step by a power equals as many single steps of the chain, byte by byte.
 #[test]
 fn a_power_equals_as_many_single_steps() {
-    let chain = Chain::of(&LossModel::GilbertElliott {
+    let chain = Chain::of(&LossConfig::GilbertElliott {
         to_bad: 0.01,
         to_good: 0.03,
         loss_bad: 0.2,
         loss_good: 0.001,
         per: LossUnit::Byte,
+        of: LossOf::Everything,
+        after_transmission: false,
     });
     let chain = chain.unwrap();
     let mut walked = [[1.0, 0.0], [0.0, 1.0]];

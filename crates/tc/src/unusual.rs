@@ -1,5 +1,5 @@
 //! Disciplines whose options `tc` reads or shows in a way of their own: plain FIFOs, which have two
-//! names for one discipline; `red`, which shows a weight in place of the burst; `cake`, with names
+//! names for one discipline; `red` and `choke`, which show a weight in place of the burst; `cake`, with names
 //! for round-trip times and a framing; and those with children. Every other discipline is read and
 //! written by the declaration of its parameters alone.
 
@@ -7,11 +7,9 @@ use super::read::{Options, Read, Stated};
 use super::refuse;
 use super::units::{integer, packets, size, time, write_size};
 use super::write::{Scale, Written};
-use crate::error::shorten;
-use goodqueue_queue::{
-    CakeCells, Limit, LinuxRedConfig, PrioConfig, PrioMap, QueueConfig, TbfConfig, red_wlog,
-};
+use goodqueue_queue::{CakeCells, Limit, PrioConfig, PrioMap, QueueConfig, TbfConfig, red_wlog};
 use goodqueue_types::Span;
+use goodqueue_types::message::shorten;
 use goodqueue_types::parameters::{Parameter, Value, Words};
 
 /// Name of a FIFO in bytes, which is the same discipline here as `pfifo`.
@@ -94,7 +92,7 @@ pub(super) fn write(queue: &QueueConfig, scale: Scale) -> Written {
 pub(super) struct Reader<'c> {
     kind: &'c str,
     children: &'c [(&'c str, QueueConfig)],
-    /// `red`: exponent of the weight.
+    /// `red` and `choke`: exponent of the weight.
     ewma: Option<u32>,
     /// `cake`: the link's own framing.
     raw: bool,
@@ -154,7 +152,7 @@ impl<'c> Reader<'c> {
                 let limit = Value::Bytes(size(options.value(word)?)?);
                 stated.set(stated.key("limit"), limit);
             }
-            ("red", "ewma") => self.ewma = Some(integer(options.value(word)?)?),
+            ("red" | "choke", "ewma") => self.ewma = Some(integer(options.value(word)?)?),
             ("cake", _) => return self.cake(word, options, stated),
             ("tbf", _) => return tbf(word, options, stated),
             ("prio", "bands") => self.bands = integer(options.value(word)?)?,
@@ -282,28 +280,29 @@ impl<'c> Reader<'c> {
 
     /// Changes what follows from options without a parameter, and notes what was assumed.
     pub(super) fn finish(&self, queue: &mut QueueConfig, stated: &mut Stated<'_>) -> Read<()> {
-        let QueueConfig::LinuxRed(config) = queue else {
-            return Ok(());
+        let (min, avpkt, burst) = match queue {
+            QueueConfig::LinuxRed(config) => (config.min, config.avpkt, &mut config.burst),
+            QueueConfig::Choke(config) => {
+                let min = config.min.saturating_mul(config.avpkt);
+                (min, config.avpkt, &mut config.burst)
+            }
+            _ => return Ok(()),
         };
-        let has_burst = stated.given.has("burst");
-        if let (false, Some(ewma)) = (has_burst, self.ewma) {
-            config.burst = burst_of(config, ewma)?;
+        if let (false, Some(ewma)) = (stated.given.has("burst"), self.ewma) {
+            *burst = burst_of(min, avpkt, ewma)?;
         }
-        for (shown, note) in [
+        for (key, note) in [
+            ("avpkt", format!("avpkt is not shown: {avpkt} B assumed")),
             (
-                stated.given.has("avpkt"),
-                format!("avpkt is not shown: {} B assumed", config.avpkt),
+                "burst",
+                format!("burst is not shown: {burst} packets assumed"),
             ),
             (
-                has_burst,
-                format!("burst is not shown: {} packets assumed", config.burst),
-            ),
-            (
-                stated.given.has("bandwidth"),
+                "bandwidth",
                 "bandwidth is not shown: 10 Mbit/s assumed, as tc does".to_owned(),
             ),
         ] {
-            if !shown {
+            if !stated.given.has(key) {
                 stated.notes.push(note);
             }
         }
@@ -335,17 +334,14 @@ fn tbf(word: &str, options: &mut Options<'_>, stated: &mut Stated<'_>) -> Read<b
     Ok(true)
 }
 
-/// The smallest burst that gives this weight.
-fn burst_of(config: &LinuxRedConfig, ewma: u32) -> Read<u32> {
-    let wlog = |burst: &u32| red_wlog(config.min, *burst, config.avpkt).map(u32::from);
+/// Returns the smallest burst that gives this weight with a threshold of `min` bytes.
+fn burst_of(min: u32, avpkt: u32, ewma: u32) -> Read<u32> {
+    let wlog = |burst: &u32| red_wlog(min, *burst, avpkt).map(u32::from);
     let most = 1 << 20;
     match (1..most).find(|burst| wlog(burst) == Some(ewma)) {
         Some(burst) => Ok(burst),
         None => refuse(
-            format!(
-                "no burst of packets of {} bytes gives ewma {ewma}",
-                config.avpkt
-            ),
+            format!("no burst of packets of {avpkt} bytes gives ewma {ewma}"),
             "give the command's avpkt and burst in place of ewma",
         ),
     }

@@ -1,8 +1,7 @@
 //! `tc`'s units, which are its own: `10Mbit`, `5ms`, `15140b`, and `10Kb` for 10240 bytes.
 
 use super::refuse;
-use crate::error::shorten;
-use crate::units::UnitError;
+use goodqueue_types::message::{UnitError, shorten};
 use goodqueue_types::{Rate, Span};
 
 const TIMES: &[(&str, u64)] = &[

@@ -2,9 +2,9 @@
 
 use super::units::{write_rate, write_size, write_time};
 use super::{ETHERNET_HEADER, refuse, unusual};
-use crate::units::UnitError;
 use goodqueue_queue::{Limit, Qdisc, QueueConfig};
 use goodqueue_types::Rate;
+use goodqueue_types::message::UnitError;
 use goodqueue_types::parameters::{Key, Kind, Parameter, Parameters, Tc, Value};
 
 pub(super) type Written = Result<String, UnitError>;

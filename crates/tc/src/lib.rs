@@ -12,10 +12,9 @@ mod units;
 mod unusual;
 mod write;
 
-use crate::Scenario;
-use crate::units::UnitError;
-use goodqueue_queue::{Configuration, Limit, QueueConfig, Refusal};
+use goodqueue_queue::{Configuration, QueueConfig, Refusal};
 use goodqueue_types::Framing;
+use goodqueue_types::message::UnitError;
 
 pub use read::parse_qdisc;
 pub use write::qdisc_commands;
@@ -32,40 +31,9 @@ pub struct Qdisc {
     pub notes: Vec<String>,
 }
 
-impl Scenario {
-    /// The commands that give a Linux device the queue of this link. With `fifo_in_bytes` a
-    /// drop-tail queue counts bytes there even if it counts packets here: a packet limit of Linux
-    /// counts aggregates.
-    ///
-    /// # Errors
-    /// If there is no such link, or no such queue in Linux, and why.
-    pub fn qdisc_commands(
-        &self,
-        link: &str,
-        fifo_in_bytes: bool,
-    ) -> Result<Vec<String>, UnitError> {
-        self.check_queue(link)?;
-        let frame_bytes = self.buffer(link)?.frame_bytes;
-        let config = self.network().links.into_iter();
-        let config = config.filter(|config| config.name == link);
-        let Some(mut config) = config.last() else {
-            return refuse("this link is not reported", "name another link");
-        };
-        let fits = |packet: &u64| config.framing.frame_bytes(*packet as u32) <= frame_bytes;
-        let packet_bytes = (1..=frame_bytes).rev().find(fits).unwrap_or(frame_bytes);
-        if let (QueueConfig::DropTail(fifo), true) = (&mut config.queue, fifo_in_bytes)
-            && let Limit::Packets(packets) = fifo.limit
-        {
-            fifo.limit = Limit::Bytes(packets * frame_bytes);
-        }
-        let framing = config.framing;
-        state_framing(&mut config.queue, framing);
-        qdisc_commands(&config.queue, frame_bytes, packet_bytes)
-    }
-}
-
-/// Tells CAKE the link's framing in so many words, where the kernel would count another.
-fn state_framing(queue: &mut QueueConfig, framing: Framing) {
+/// Sets the framing of CAKE to that of the link, if the kernel would count another and the queue has
+/// none of its own.
+pub fn state_framing(queue: &mut QueueConfig, framing: Framing) {
     match queue {
         QueueConfig::Cake(cake) if framing != Framing::bytes(ETHERNET_HEADER) => {
             cake.framing.0.get_or_insert(framing);
@@ -92,8 +60,5 @@ pub fn check_queue(queue: &QueueConfig, frame_bytes: u64) -> Result<(), UnitErro
 }
 
 fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, UnitError> {
-    Err(UnitError {
-        message: message.into(),
-        help: help.into(),
-    })
+    Err(UnitError::new(message, help))
 }

@@ -1,18 +1,20 @@
 //! Conversion of `tc` lines to queues and back.
 
+#[path = "../../scenario/tests/any_queue/mod.rs"]
 mod any_queue;
 
 use any_queue::{any_queue, queue_of, with_queue};
 use goodqueue_queue::{Configuration, QueueConfig};
-use goodqueue_scenario::{Scenario, parse_qdisc, qdisc_commands, queue_toml};
+use goodqueue_scenario::{Scenario, queue_toml};
+use goodqueue_tc::{parse_qdisc, qdisc_commands};
 use proptest::prelude::*;
 
 /// Cases: output of `tc qdisc show` | the queue | a part of its notes, if there are any. `tc` 6.1
 /// and Linux 6.18 printed the lines of pfifo, bfifo, `pfifo_head_drop` and tbf. The other lines are
 /// from tc's manual pages and from the kernel's tests of its qdiscs.
-const SHOWN: &str = include_str!("tc-shown.txt");
+const SHOWN: &str = include_str!("shown.txt");
 /// Cases: refused line | a part of the message | a part of the help.
-const REFUSED: &str = include_str!("tc-refused.txt");
+const REFUSED: &str = include_str!("refused.txt");
 
 fn cases(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     let lines = text.lines();

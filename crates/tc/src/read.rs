@@ -3,9 +3,8 @@
 
 use super::units::{integer, number, packets, rate, size, time};
 use super::{Qdisc, refuse, unusual};
-use crate::error::{nearest, shorten};
-use crate::units::UnitError;
 use goodqueue_queue::{Place, QueueConfig, Refusal};
+use goodqueue_types::message::{UnitError, nearest, shorten};
 use goodqueue_types::parameters::{Given, Key, Kind, Parameters, Tc, Value};
 use goodqueue_types::{Rate, Span};
 
