@@ -1,7 +1,8 @@
-//! The event queue: a 4-ary heap of (time, key) pairs.
+//! The event queue: two 4-ary heaps of (time, key) pairs, one for timers and one for the others.
 //!
-//! Four children of sixteen bytes share a cache line, so a 4-ary heap touches half as many lines as
-//! a binary one. Packets never enter it: it holds one entry per waiting line and per timer.
+//! Packets never enter the queue: it holds one entry per waiting line and per timer. A network has
+//! many more timers than lines, and they change much more rarely. The lines therefore have a heap
+//! of their own, which is small.
 
 use goodqueue_types::Time;
 
@@ -27,6 +28,9 @@ pub enum Kind {
 pub struct Event(u128);
 
 impl Event {
+    /// Stands for no event. It comes after all events.
+    pub const NONE: Self = Self(u128::MAX);
+
     /// Creates an event at `time` for the line, link or agent `index`.
     #[inline]
     pub fn new(time: Time, kind: Kind, rank: u32, index: u32) -> Self {
@@ -62,78 +66,160 @@ impl Event {
 /// Pending events, ordered so that the earliest can be taken.
 #[derive(Debug, Default)]
 pub struct EventQueue {
-    heap: Vec<Event>,
+    timers: Heap,
+    others: Heap,
 }
 
 impl EventQueue {
-    /// Returns the earliest event.
+    /// Returns the earliest event, or [`Event::NONE`].
     #[inline]
-    pub fn peek(&self) -> Option<Event> {
-        self.heap.first().copied()
+    pub fn peek(&self) -> Event {
+        if self.timers.first < self.others.first {
+            self.timers.first
+        } else {
+            self.others.first
+        }
     }
 
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, event: Event) {
-        self.heap.push(event);
-        self.sift_up(self.heap.len() - 1, event);
+        self.heap(event.kind()).push(event);
     }
 
-    /// Removes the earliest event.
+    /// Removes the earliest event, which is of this kind.
     #[inline]
-    pub fn pop(&mut self) {
-        if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.sift_down(last);
-        }
+    pub fn pop(&mut self, kind: Kind) {
+        debug_assert_eq!(self.peek().kind(), kind);
+        self.heap(kind).pop();
     }
 
-    /// Replaces the earliest event by another in one pass, not two.
+    /// Replaces the earliest event by another. Neither is a timer. This takes one pass, not two.
     #[inline]
     pub fn replace(&mut self, event: Event) {
-        self.sift_down(event);
+        debug_assert!(self.peek() == self.others.first && event.kind() != Kind::Wake);
+        self.others.sift_down(event);
+    }
+
+    #[inline]
+    fn heap(&mut self, kind: Kind) -> &mut Heap {
+        match kind {
+            Kind::Wake => &mut self.timers,
+            _ => &mut self.others,
+        }
+    }
+}
+
+/// A 4-ary heap. Four children share a cache line, so it touches half as many lines as a binary
+/// heap.
+#[derive(Debug)]
+struct Heap {
+    /// The earliest event, the root of the tree.
+    first: Event,
+    /// The other events. `groups[0]` has the children of the root. The event in place `p` of
+    /// `groups[g]` has the number `4 g + p`, and `groups[4 g + p + 1]` has its children.
+    groups: Vec<Group>,
+    /// Number of events in groups.
+    length: usize,
+}
+
+impl Default for Heap {
+    fn default() -> Self {
+        Self {
+            first: Event::NONE,
+            groups: Vec::new(),
+            length: 0,
+        }
+    }
+}
+
+/// The children of one event. Places without an event have [`Event::NONE`].
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Group([Event; 4]);
+
+impl Group {
+    /// Returns the earliest event and its place. The branch to it would be unpredictable, so the
+    /// choice is made without branches.
+    #[inline]
+    fn least(&self) -> (Event, usize) {
+        let [a, b, c, d] = self.0;
+        least(least((a, 0), (b, 1)), least((c, 2), (d, 3)))
+    }
+}
+
+impl Heap {
+    #[inline]
+    fn push(&mut self, event: Event) {
+        if self.first == Event::NONE {
+            self.first = event;
+            return;
+        }
+        if self.length.is_multiple_of(4) {
+            self.groups.push(Group([Event::NONE; 4]));
+        }
+        self.length += 1;
+        self.sift_up(self.length - 1, event);
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        if self.length == 0 {
+            self.first = Event::NONE;
+            return;
+        }
+        self.length -= 1;
+        let place = self.place(self.length);
+        let last = std::mem::replace(place, Event::NONE);
+        if self.length.is_multiple_of(4) {
+            self.groups.pop();
+        }
+        self.sift_down(last);
+    }
+
+    /// Returns the place of the event with this number.
+    #[inline]
+    fn place(&mut self, number: usize) -> &mut Event {
+        &mut self.groups[number / 4].0[number % 4]
     }
 
     fn sift_up(&mut self, mut hole: usize, event: Event) {
-        while hole > 0 {
-            let parent = (hole - 1) / 4;
-            if self.heap[parent] <= event {
-                break;
+        while let Some(parent) = (hole / 4).checked_sub(1) {
+            let above = *self.place(parent);
+            if above <= event {
+                *self.place(hole) = event;
+                return;
             }
-            self.heap[hole] = self.heap[parent];
+            *self.place(hole) = above;
             hole = parent;
         }
-        self.heap[hole] = event;
+        *self.place(hole) = event.max(self.first);
+        self.first = event.min(self.first);
     }
 
     /// Puts `event` in place of the root and moves it down to its place.
     #[inline]
     fn sift_down(&mut self, event: Event) {
-        let heap = &mut self.heap[..];
-        let mut hole = 0;
-        loop {
-            let first = 4 * hole + 1;
-            let (child, at) = match heap.get(first..first + 4) {
-                Some(&[a, b, c, d]) => {
-                    // The branch to the least child is unpredictable, so the choice is made without
-                    // branches.
-                    let (ab, at_ab) = least((a, first), (b, first + 1));
-                    let (cd, at_cd) = least((c, first + 2), (d, first + 3));
-                    least((ab, at_ab), (cd, at_cd))
-                }
-                _ => match (first..heap.len()).map(|at| (heap[at], at)).min() {
-                    Some(least) => least,
-                    None => break,
-                },
-            };
+        let Some((child, place)) = self.groups.first().map(Group::least) else {
+            self.first = event;
+            return;
+        };
+        if event <= child {
+            self.first = event;
+            return;
+        }
+        self.first = child;
+        let mut hole = place;
+        while let Some(group) = self.groups.get(hole + 1) {
+            let (child, place) = group.least();
             if event <= child {
                 break;
             }
-            heap[hole] = child;
-            hole = at;
+            let below = 4 * (hole + 1) + place;
+            *self.place(hole) = child;
+            hole = below;
         }
-        heap[hole] = event;
+        *self.place(hole) = event;
     }
 }
 
@@ -167,10 +253,10 @@ mod tests {
             queue.push(expected[index]);
         }
         for event in expected {
-            assert_eq!(queue.peek(), Some(event));
-            queue.pop();
+            assert_eq!(queue.peek(), event);
+            queue.pop(event.kind());
         }
-        assert_eq!(queue.peek(), None);
+        assert_eq!(queue.peek(), Event::NONE);
         assert_eq!(
             (expected[2].kind(), expected[2].index()),
             (Kind::Arrival, 7)
@@ -182,24 +268,30 @@ mod tests {
         let mut random = RandomStream::new(3, "heap", 0);
         let mut queue = EventQueue::default();
         let mut sorted: Vec<Event> = Vec::new();
+        let insert = |sorted: &mut Vec<Event>, event| {
+            sorted.insert(sorted.partition_point(|other| *other < event), event);
+        };
         for index in 0..20_000 {
-            let event = Event::new(Time(random.bits() % 1000), Kind::Wake, 0, index);
-            match random.bits() % 3 {
-                0 if !sorted.is_empty() => {
+            let kind = [Kind::Service, Kind::Wake, Kind::Arrival][random.bits() as usize % 3];
+            let event = Event::new(Time(random.bits() % 1000), kind, 0, index);
+            let first = sorted.first().map(|event| event.kind());
+            match (random.bits() % 3, first) {
+                (0, Some(first)) => {
                     sorted.remove(0);
-                    queue.pop();
+                    queue.pop(first);
                 }
-                1 if !sorted.is_empty() => {
+                (1, Some(first)) if first != Kind::Wake && kind != Kind::Wake => {
                     sorted.remove(0);
                     queue.replace(event);
-                    sorted.insert(sorted.partition_point(|other| *other < event), event);
+                    insert(&mut sorted, event);
                 }
                 _ => {
                     queue.push(event);
-                    sorted.insert(sorted.partition_point(|other| *other < event), event);
+                    insert(&mut sorted, event);
                 }
             }
-            assert_eq!(queue.peek(), sorted.first().copied());
+            let expected = sorted.first().copied().unwrap_or(Event::NONE);
+            assert_eq!(queue.peek(), expected);
         }
     }
 }
