@@ -103,6 +103,7 @@ pub fn hop() -> usize {
 pub fn link(observed: bool) -> usize {
     let queue = size_of::<Link>().max(size_of::<ServedLink>());
     let meter = size_of::<LinkMeter>()
+        + LinkMeter::TABLE_BYTES
         + LinkMeter::HISTOGRAM_VALUES
             .map(Histogram::bytes_up_to)
             .iter()
