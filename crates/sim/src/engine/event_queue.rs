@@ -28,7 +28,7 @@ pub enum Kind {
 pub struct Event(u128);
 
 impl Event {
-    /// Stands for no event. It comes after all events.
+    /// Stands for no event. It comes after all events, at [`Time::MAX`].
     pub const NONE: Self = Self(u128::MAX);
 
     /// Creates an event at `time` for the line, link or agent `index`.
@@ -133,18 +133,56 @@ impl Default for Heap {
     }
 }
 
-/// The children of one event. Places without an event have [`Event::NONE`].
+/// The children of one event, which fill a cache line. Places without an event have
+/// [`Event::NONE`]. Times and keys are apart, because the times alone decide nearly always.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-struct Group([Event; 4]);
+struct Group {
+    times: [u64; 4],
+    keys: [u64; 4],
+}
 
 impl Group {
-    /// Returns the earliest event and its place. The branch to it would be unpredictable, so the
-    /// choice is made without branches.
+    const EMPTY: Self = Self {
+        times: [u64::MAX; 4],
+        keys: [u64::MAX; 4],
+    };
+
     #[inline]
-    fn least(&self) -> (Event, usize) {
-        let [a, b, c, d] = self.0;
-        least(least((a, 0), (b, 1)), least((c, 2), (d, 3)))
+    fn get(&self, place: usize) -> Event {
+        Event(u128::from(self.times[place]) << 64 | u128::from(self.keys[place]))
+    }
+
+    #[inline]
+    fn set(&mut self, place: usize, event: Event) {
+        self.times[place] = (event.0 >> 64) as u64;
+        self.keys[place] = event.0 as u64;
+    }
+
+    /// Returns the time of the earliest event.
+    #[inline]
+    fn least_time(&self) -> u64 {
+        let [a, b, c, d] = self.times;
+        a.min(b).min(c.min(d))
+    }
+
+    /// Returns the place of the earliest event, whose time is `least`. A branch to it would be
+    /// unpredictable, so the place is computed.
+    #[inline]
+    fn place_of(&self, least: u64) -> usize {
+        let [a, b, c, d] = self.times.map(|time| u32::from(time == least));
+        let places = a | b << 1 | c << 2 | d << 3;
+        if places.is_power_of_two() {
+            places.trailing_zeros() as usize
+        } else {
+            self.place_among_equals()
+        }
+    }
+
+    #[cold]
+    fn place_among_equals(&self) -> usize {
+        let places = (0..4).map(|place| (self.get(place), place));
+        places.min().map_or(0, |(_, place)| place)
     }
 }
 
@@ -156,7 +194,7 @@ impl Heap {
             return;
         }
         if self.length.is_multiple_of(4) {
-            self.groups.push(Group([Event::NONE; 4]));
+            self.groups.push(Group::EMPTY);
         }
         self.length += 1;
         self.sift_up(self.length - 1, event);
@@ -169,68 +207,66 @@ impl Heap {
             return;
         }
         self.length -= 1;
-        let place = self.place(self.length);
-        let last = std::mem::replace(place, Event::NONE);
+        let last = self.get(self.length);
         if self.length.is_multiple_of(4) {
             self.groups.pop();
+        } else {
+            self.set(self.length, Event::NONE);
         }
         self.sift_down(last);
     }
 
-    /// Returns the place of the event with this number.
+    /// Returns the event with this number.
     #[inline]
-    fn place(&mut self, number: usize) -> &mut Event {
-        &mut self.groups[number / 4].0[number % 4]
+    fn get(&self, number: usize) -> Event {
+        self.groups[number / 4].get(number % 4)
+    }
+
+    #[inline]
+    fn set(&mut self, number: usize, event: Event) {
+        self.groups[number / 4].set(number % 4, event);
     }
 
     fn sift_up(&mut self, mut hole: usize, event: Event) {
         while let Some(parent) = (hole / 4).checked_sub(1) {
-            let above = *self.place(parent);
+            let above = self.get(parent);
             if above <= event {
-                *self.place(hole) = event;
+                self.set(hole, event);
                 return;
             }
-            *self.place(hole) = above;
+            self.set(hole, above);
             hole = parent;
         }
-        *self.place(hole) = event.max(self.first);
+        self.set(hole, event.max(self.first));
         self.first = event.min(self.first);
     }
 
     /// Puts `event` in place of the root and moves it down to its place.
-    #[inline]
     fn sift_down(&mut self, event: Event) {
-        let Some((child, place)) = self.groups.first().map(Group::least) else {
+        let Some((child, mut hole)) = self.earlier_child(0, event) else {
             self.first = event;
             return;
         };
-        if event <= child {
-            self.first = event;
-            return;
-        }
         self.first = child;
-        let mut hole = place;
-        while let Some(group) = self.groups.get(hole + 1) {
-            let (child, place) = group.least();
-            if event <= child {
-                break;
-            }
-            let below = 4 * (hole + 1) + place;
-            *self.place(hole) = child;
-            hole = below;
+        while let Some((child, number)) = self.earlier_child(hole + 1, event) {
+            self.set(hole, child);
+            hole = number;
         }
-        *self.place(hole) = event;
+        self.set(hole, event);
     }
-}
 
-/// Returns the lesser of two events with its position.
-#[inline]
-fn least(a: (Event, usize), b: (Event, usize)) -> (Event, usize) {
-    let second = b.0 < a.0;
-    (
-        std::hint::select_unpredictable(second, b.0, a.0),
-        std::hint::select_unpredictable(second, b.1, a.1),
-    )
+    /// Returns the earliest event of a group with its number, if it comes before `event`.
+    #[inline]
+    fn earlier_child(&self, group: usize, event: Event) -> Option<(Event, usize)> {
+        let children = self.groups.get(group)?;
+        let least = children.least_time();
+        if event.time().0 < least {
+            return None;
+        }
+        let place = children.place_of(least);
+        let child = children.get(place);
+        (child < event).then_some((child, 4 * group + place))
+    }
 }
 
 #[cfg(test)]

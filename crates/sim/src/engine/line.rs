@@ -16,9 +16,8 @@ const MOST_PASSED: usize = 16;
 /// Capacity above which a ring gives memory back. Below it, little memory can be saved.
 const LARGE: usize = 1024;
 
-/// A packet on its way to the link of its line. It fills two cache lines.
+/// A packet on its way to the link of its line.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
 pub struct OnTheWay {
     /// Index of the hop that the link is on the packet's route.
     pub hop: u32,
@@ -116,7 +115,7 @@ enum Joined {
 /// Packets of equal time and rank keep the order in which they joined.
 ///
 /// The arrivals of the packets lie in a ring of their own. The event queue waits for the next
-/// arrival in a line, and four of them share a cache line, while a packet has two for itself.
+/// arrival in a line, and four of them share a cache line, while a packet takes two.
 ///
 /// Packets in flight are a good part of a large network's memory. A ring therefore grows by an
 /// eighth, and a large one gives back what slow start needed once fewer packets are in flight.
@@ -359,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_fills_two_cache_lines() {
+    fn a_packet_takes_as_much_as_two_cache_lines() {
         assert_eq!(size_of::<OnTheWay>(), 128);
     }
 

@@ -160,9 +160,11 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// left.
     fn run_block(&mut self, until: Time) -> bool {
         let pause = self.event_count + BLOCK;
+        debug_assert!(until < Time::MAX);
         loop {
             let event = self.core.events.peek();
-            if event.time() > until || event == Event::NONE {
+            // Without an event the time is `Time::MAX`, which no run reaches.
+            if event.time() > until {
                 return true;
             }
             if self.event_count == pause {
@@ -172,11 +174,15 @@ impl<'a, P: Probe> Simulation<'a, P> {
             if P::ACTIVE {
                 self.core.probe.advance(event.time());
             }
+            // Most events are arrivals, so they are tried first.
+            if event.kind() == Kind::Arrival {
+                self.arrival(event);
+                continue;
+            }
             match event.kind() {
-                Kind::Arrival => self.arrival(event),
-                Kind::Wake => self.wake(event),
                 Kind::Service => self.service(event),
                 Kind::Emergence => self.emergence(event),
+                _ => self.wake(event),
             }
         }
     }
