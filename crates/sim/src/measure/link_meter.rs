@@ -1,5 +1,10 @@
 //! Statistics of one link. Both engines use them.
 
+#![expect(
+    clippy::inline_always,
+    reason = "part of the engine's two loops, see `engine::core`"
+)]
+
 mod backlog;
 
 use crate::measure::fairness::Fairness;
@@ -273,7 +278,7 @@ impl LinkMeter {
     }
 
     /// Records a packet that arrived at `arrival` and is in transmission from `start` to `end`.
-    #[inline]
+    #[inline(always)]
     pub fn service(&mut self, arrival: Time, start: Time, end: Time, packet: &Packet) {
         if start != self.busy_until {
             self.begin_busy_period(start);
