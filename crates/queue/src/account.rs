@@ -64,6 +64,7 @@ impl BufferPool {
     }
 
     /// Returns the account of one port.
+    #[inline]
     pub fn account(&mut self, port: usize) -> BufferAccount<'_> {
         BufferAccount { pool: self, port }
     }
@@ -90,6 +91,9 @@ impl BufferPool {
 
     /// Returns true if the sharing policy lets a port book `bytes` more.
     fn admits(&self, port: usize, bytes: u64) -> bool {
+        if self.has_one_share() {
+            return bytes <= self.capacity - self.used;
+        }
         let after = self.ports[port] + bytes;
         let (held, free) = (self.beyond_headroom(after), self.shared_free());
         if held == 0 {
@@ -103,10 +107,18 @@ impl BufferPool {
         }
     }
 
+    /// Returns true if the ports may book all bytes that are free, as the only port of a link's own
+    /// buffer may.
+    #[inline]
+    fn has_one_share(&self) -> bool {
+        self.headroom == 0 && self.sharing == Sharing::Complete
+    }
+
     fn beyond_headroom(&self, bytes: u64) -> u64 {
         bytes.saturating_sub(self.headroom)
     }
 
+    #[inline]
     fn set(&mut self, port: usize, bytes: u64) {
         let before = std::mem::replace(&mut self.ports[port], bytes);
         self.used = self.used - before + bytes;
@@ -123,6 +135,7 @@ pub struct BufferAccount<'a> {
 
 impl BufferAccount<'_> {
     /// Books a frame and returns true, or returns false and books nothing.
+    #[inline]
     pub fn reserve(&mut self, bytes: u64) -> bool {
         let fits = self.pool.admits(self.port, bytes);
         if fits {
@@ -139,6 +152,7 @@ impl BufferAccount<'_> {
     }
 
     /// Returns the bytes that a frame had booked to the pool.
+    #[inline]
     pub fn release(&mut self, bytes: u64) {
         let used = self.used();
         assert!(bytes <= used, "a queue released bytes it had not booked");

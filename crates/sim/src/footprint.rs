@@ -4,7 +4,7 @@
 //! `testkit/tests/memory.rs` checks it with a counting allocator.
 
 use crate::engine::Host;
-use crate::engine::line::OnTheWay;
+use crate::engine::line;
 use crate::engine::routing::Hop;
 use crate::link::Link;
 use crate::link::served_link::ServedLink;
@@ -19,7 +19,7 @@ const NAMES: usize = 2 * 32;
 
 /// Bytes that a packet takes from its sending until it, or the ACK for it, has arrived. A flow of
 /// rate R has R·T of data in flight, T being its round-trip time with queueing.
-pub const BYTES_PER_PACKET: usize = size_of::<OnTheWay>();
+pub const BYTES_PER_PACKET: usize = line::BYTES_PER_PACKET;
 
 /// Bytes of a flow's entries in lists of the engine: events, lines, order of arrivals, drops.
 const PLACES: usize = 112;
@@ -103,6 +103,7 @@ pub fn hop() -> usize {
 pub fn link(observed: bool) -> usize {
     let queue = size_of::<Link>().max(size_of::<ServedLink>());
     let meter = size_of::<LinkMeter>()
+        + LinkMeter::TABLE_BYTES
         + LinkMeter::HISTOGRAM_VALUES
             .map(Histogram::bytes_up_to)
             .iter()

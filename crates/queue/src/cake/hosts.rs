@@ -94,9 +94,15 @@ impl HostTable {
 
     /// Returns the bytes that a flow of these hosts may send in a round: `whole` divided by the
     /// number of flows of the busier host. Random rounding keeps the mean exact.
-    pub fn quantum(&mut self, pair: HostPair, whole: u32, random: &mut RandomStream) -> i64 {
-        let busiest = self.counts(pair).map(|count| *count).max();
-        let flows = u32::from(busiest.unwrap_or(1).max(1));
+    #[inline]
+    pub fn quantum(&self, pair: HostPair, whole: u32, random: &mut RandomStream) -> i64 {
+        let count = |side: &Option<Side>, place: u16| {
+            side.as_ref()
+                .map_or(1, |side| side.bulk_flows[place as usize])
+        };
+        let sources = count(&self.sources, pair.source);
+        let destinations = count(&self.destinations, pair.destination);
+        let flows = u32::from(sources.max(destinations).max(1));
         let dither = (random.bits() >> 48) as u32;
         // The product in 16-bit fixed point is at most 1514 · 65535 + 65535.
         i64::from((whole * (65_535 / flows) + dither) >> 16)

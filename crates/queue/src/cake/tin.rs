@@ -8,7 +8,7 @@ use crate::cake::shaper::{TinClock, transmission};
 use crate::cake::tins::Share;
 use crate::cake::{CakeConfig, CakeIsolation};
 use crate::flows::{FlowHash, Flows, Lookup, Round, SetAssociative};
-use goodqueue_types::{Direction, DropReason, Packet, Rate, Time};
+use goodqueue_types::{Direction, DropReason, Packet, RandomStream, Rate, Time};
 
 /// Class of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,6 +202,9 @@ impl Tin {
             };
             if self.flows.deficit(flow) <= 0 {
                 self.next_round(context, flow);
+                if self.flows.first(Round::New).is_none() {
+                    self.skip_rounds(context.random);
+                }
                 continue;
             }
             loop {
@@ -254,6 +257,27 @@ impl Tin {
         let hosts = self.states[flow as usize].hosts;
         let quantum = self.hosts.quantum(hosts, self.flow_quantum, context.random);
         self.flows.replenish(flow, quantum);
+    }
+
+    /// Gives quanta to the flows of the old round in turn, up to one that may send or has an end of
+    /// its sparse time to note. This does the same as [`next_round`](Self::next_round) for each of
+    /// them. A frame can take 50 rounds of many flows, because the flows of a host share its
+    /// quantum, and every quantum is rounded at random. The flows therefore stay where they are,
+    /// and the round turns once at the end.
+    fn skip_rounds(&mut self, random: &mut RandomStream) {
+        let Some(mut flow) = self.flows.first(Round::Old) else {
+            return;
+        };
+        while self.flows.deficit(flow) <= 0 {
+            let state = &self.states[flow as usize];
+            if state.load == Load::Sparse {
+                break;
+            }
+            let quantum = self.hosts.quantum(state.hosts, self.flow_quantum, random);
+            self.flows.add_quantum(flow, quantum);
+            flow = self.flows.next_in_circle(flow);
+        }
+        self.flows.turn_to(flow);
     }
 
     fn found_empty(&mut self, now: Time, flow: u32) {

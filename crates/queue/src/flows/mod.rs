@@ -249,6 +249,38 @@ impl Flows {
         self.move_to(flow, Round::Old);
     }
 
+    /// Adds a quantum to a flow's deficit.
+    #[inline]
+    pub fn add_quantum(&mut self, flow: u32, quantum: i64) {
+        self.queues[flow as usize].deficit += quantum;
+    }
+
+    /// Returns the flow after another of the old round, or the first one after the last.
+    #[inline]
+    pub fn next_in_circle(&self, flow: u32) -> u32 {
+        let next = self.queues[flow as usize].next;
+        if next == NONE {
+            self.rounds[place(Round::Old)].first
+        } else {
+            next
+        }
+    }
+
+    /// Moves all flows before a flow of the old round to the end of the round, in their order.
+    pub fn turn_to(&mut self, flow: u32) {
+        let ends = &mut self.rounds[place(Round::Old)];
+        if ends.first == flow {
+            return;
+        }
+        let (first, last) = (ends.first, ends.last);
+        let before = self.queues[flow as usize].previous;
+        (ends.first, ends.last) = (flow, before);
+        self.queues[last as usize].next = first;
+        self.queues[first as usize].previous = last;
+        self.queues[flow as usize].previous = NONE;
+        self.queues[before as usize].next = NONE;
+    }
+
     /// Ends the turn of a flow that has nothing to send. A new flow passes through the old round
     /// first: otherwise a flow that becomes active again and again would starve the old ones (RFC
     /// 8290 section 4.2).
@@ -319,6 +351,32 @@ mod tests {
     fn order(flows: &Flows, round: Round) -> Vec<u32> {
         let active = flows.active();
         active.filter(|flow| flows.round(*flow) == round).collect()
+    }
+
+    /// A turn of the circle gives the same order as moving the flows one after the other.
+    #[test]
+    fn a_turn_of_the_circle_moves_the_flows_before() {
+        for flows_before in 0..5 {
+            let mut turned = Flows::new(5);
+            for flow in [3, 1, 4, 0, 2] {
+                turned.activate(flow, Round::Old, 0);
+            }
+            let mut moved = turned.clone();
+            let mut flow = 3;
+            for _ in 0..flows_before {
+                flow = turned.next_in_circle(flow);
+                moved.replenish(moved.first(Round::Old).unwrap(), 0);
+            }
+            turned.turn_to(flow);
+            assert_eq!(order(&turned, Round::Old), order(&moved, Round::Old));
+            assert_eq!(turned.next_in_circle(moved.rounds[1].last), flow);
+            // Both ends and all links agree, so that the rounds stay equal from now on.
+            for flow in [4, 3, 2, 1, 0] {
+                turned.move_to(flow, Round::New);
+                moved.move_to(flow, Round::New);
+                assert_eq!(order(&turned, Round::Old), order(&moved, Round::Old));
+            }
+        }
     }
 
     #[test]

@@ -47,18 +47,23 @@ impl Red {
 
 impl QueueDiscipline for Red {
     fn enqueue(&mut self, context: &mut Context<'_>, mut packet: Packet) {
-        let config = *self.law.config();
+        let RedConfig {
+            limit,
+            mark_below,
+            ecn,
+            ..
+        } = *self.law.config();
         let (backlog, bytes) = (self.waiting.backlog(), context.frame_bytes(&packet));
         let decision = self.law.arrive(context.now, backlog, bytes, context.random);
         // An arrival that finds the queue full is lost for that reason, whatever the law decided.
-        if config.limit.is_reached_by(backlog) {
+        if limit.is_reached_by(backlog) {
             return self.overflow(context, packet);
         }
         match decision {
             RedDecision::Pass => {}
             RedDecision::Early(probability) => {
-                let may_mark = config.mark_below.is_none_or(|limit| probability < limit);
-                if !(config.ecn && may_mark && context.mark(&mut packet, DropReason::Early)) {
+                let may_mark = mark_below.is_none_or(|bound| probability < bound);
+                if !(ecn && may_mark && context.mark(&mut packet, DropReason::Early)) {
                     return context.drop(packet, DropReason::Early);
                 }
             }

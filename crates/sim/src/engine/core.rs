@@ -8,9 +8,9 @@
 use crate::engine::event_queue::{Event, EventQueue, Kind};
 use crate::engine::line::Lines;
 use crate::engine::probe::Probe;
-use crate::engine::routing::{AT_ONCE, Routing, STRETCH};
+use crate::engine::routing::{AT_ONCE, Routing, STRETCH, Stretch};
 use crate::host::agent::{Agent, agents, sender_of};
-use crate::link::served_link::{ServedLink, Service};
+use crate::link::served_link::{ServedLink, Transmission};
 use crate::link::shared_buffer::{SharedBuffer, shared_buffers};
 use crate::link::{Link, Offer};
 use crate::measure::link_meter::{LinkMeter, Window};
@@ -89,6 +89,15 @@ pub enum Crossed {
     },
     /// The packet is lost, or the run ends before it arrives.
     Ends,
+}
+
+/// Way in which the end of a transmission enters the event queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Announcement {
+    /// It is a new event.
+    Pushed,
+    /// It replaces the earliest event.
+    Replaces,
 }
 
 impl<P: Probe> Core<P> {
@@ -196,8 +205,12 @@ impl<P: Probe> Core<P> {
         lines: &'l mut Lines,
     ) -> Option<(&'l Packet, u32)> {
         let host = &mut self.hosts[index];
+        if !host.agent.may_transmit() {
+            host.arm(index, &mut self.events, self.window);
+            return None;
+        }
         let packet = lines.place(host.first_line);
-        if !host.agent.may_transmit() || !host.agent.transmit_into(now, packet) {
+        if !host.agent.transmit_into(now, packet) {
             host.arm(index, &mut self.events, self.window);
             return None;
         }
@@ -228,32 +241,30 @@ impl<P: Probe> Core<P> {
     /// Walks a packet over the `index`th hop, which it reaches at `now`, and on as far as nothing
     /// can interfere.
     #[inline(always)]
-    pub fn cross(&mut self, packet: &Packet, index: u32, mut now: Time) -> Crossed {
-        let mut index = index as usize;
-        let mut at_once = true;
-        loop {
-            let hop = &mut self.routing.hops[index];
-            if !at_once && hop.line != AT_ONCE {
-                return Crossed::Waits {
-                    hop: index as u32,
-                    at: now,
-                };
-            }
-            at_once = false;
-            index += 1;
-            let (link, last) = (hop.link, hop.last);
+    pub fn cross(&mut self, packet: &Packet, mut index: u32, mut now: Time) -> Crossed {
+        let until = self.window.to;
+        let Self {
+            routing: Routing {
+                hops, stretches, ..
+            },
+            links,
+            probe,
+            ..
+        } = self;
+        for hop in &mut hops[index as usize..] {
+            let link = hop.link;
             let (start, arrival) = if let Some(transmitter) = &mut hop.transmitter {
                 let (start, arrival) = transmitter.send(now, packet.size);
                 if P::ACTIVE {
-                    self.observe_arrival(link, packet, now);
-                    self.observe_start(link, packet, now, start);
+                    observe_arrival(probe, link, packet, now);
+                    observe_start(probe, link, packet, now, start, until);
                 }
                 (start, arrival)
             } else if link == STRETCH {
-                let stretch = hop.own_line;
-                (now, self.pass(stretch, packet, now))
+                let stretch = &stretches[hop.own_line as usize];
+                (now, pass(stretch, links, probe, packet, now, until))
             } else {
-                match self.offer(link, packet, now) {
+                match offer(links, probe, link, packet, now, until) {
                     Offer::Accepted { start, arrival } => (start, arrival),
                     Offer::Dropped(reason) => {
                         self.lose(link, packet, now, reason);
@@ -261,65 +272,23 @@ impl<P: Probe> Core<P> {
                     }
                 }
             };
-            if arrival > self.window.to {
+            if arrival > until {
                 self.stay(link, start);
                 return Crossed::Ends;
             }
-            if last {
+            if hop.last {
                 return Crossed::Arrives(arrival);
             }
             now = arrival;
-        }
-    }
-
-    /// Returns the time at which a packet has passed a stretch of links that only delay.
-    fn pass(&mut self, stretch: u32, packet: &Packet, now: Time) -> Time {
-        let stretch = &self.routing.stretches[stretch as usize];
-        for (link, after) in &stretch.observed {
-            if let Some(link) = &mut self.links[*link as usize] {
-                link.pass(now.saturating_add(*after), packet);
+            index += 1;
+            if hop.before_line {
+                return Crossed::Waits {
+                    hop: index,
+                    at: now,
+                };
             }
         }
-        if P::UNFOLDS {
-            for (link, after) in &stretch.unfolded {
-                let (link, time) = (LinkId(*link), now.saturating_add(*after));
-                if time > self.window.to {
-                    break;
-                }
-                let (arrived, left) = (
-                    PacketEventKind::Arrived(link),
-                    PacketEventKind::ServiceStarted(link, Span::ZERO),
-                );
-                for kind in [arrived, left] {
-                    let packet = *packet;
-                    self.probe.packet(PacketEvent { time, kind, packet });
-                }
-            }
-        }
-        now.saturating_add(stretch.delay)
-    }
-
-    /// Offers a packet to a link that has a queue.
-    #[inline(always)]
-    fn offer(&mut self, link: u32, packet: &Packet, now: Time) -> Offer {
-        if P::ACTIVE {
-            self.observe_arrival(link, packet, now);
-        }
-        let probe = &mut self.probe;
-        let queueing = self.links[link as usize]
-            .as_mut()
-            .expect("made for every such hop");
-        let offer = queueing.offer(now, packet, |time, backlog| {
-            if P::ACTIVE {
-                probe.backlog(LinkId(link), time, backlog);
-            }
-        });
-        if let Offer::Accepted { start, .. } = offer
-            && P::ACTIVE
-        {
-            self.observe_start(link, packet, now, start);
-        }
-        offer
+        unreachable!("the last hop of a route is marked")
     }
 
     #[cold]
@@ -345,27 +314,29 @@ impl<P: Probe> Core<P> {
         }
     }
 
-    /// Lets a packet arrive at a link with a queue discipline. Returns the transmission that
+    /// Lets a packet arrive at a link with a queue discipline. Returns the packet whose transmission
     /// begins, if one does.
-    pub fn arrive(&mut self, link: u32, packet: Packet, now: Time) -> Option<Service> {
+    pub fn arrive(&mut self, link: u32, mut packet: Packet, now: Time) -> Option<Packet> {
         if P::ACTIVE {
-            self.observe_arrival(link, &packet, now);
+            observe_arrival(&mut self.probe, link, &packet, now);
         }
-        let service = served(&mut self.served, link).arrive(now, packet, &mut self.shared_buffers);
+        packet.arrived = now;
+        let begun = served(&mut self.served, link).arrive(packet, &mut self.shared_buffers);
         self.after_queue(link, now);
-        service
+        begun
     }
 
     /// Serves a link with a queue discipline whose transmission has ended or whose queue may
-    /// release a packet. Returns the transmission that begins, if one does.
-    pub fn serve(&mut self, link: u32, now: Time) -> Option<Service> {
-        let service = served(&mut self.served, link).serve(now, &mut self.shared_buffers);
+    /// release a packet. Returns the packet whose transmission begins, if one does.
+    pub fn serve(&mut self, link: u32, now: Time) -> Option<Packet> {
+        let begun = served(&mut self.served, link).serve(now, &mut self.shared_buffers);
         self.after_queue(link, now);
-        service
+        begun
     }
 
     /// Passes on the actions of a queue discipline: its next event, its backlog, its drops and
     /// marks.
+    #[inline]
     fn after_queue(&mut self, index: u32, now: Time) {
         let link = served(&mut self.served, index);
         if let Some(ready) = link.next_ready(now).filter(|time| *time <= self.window.to) {
@@ -376,9 +347,14 @@ impl<P: Probe> Core<P> {
         {
             self.probe.backlog(LinkId(index), now, backlog);
         }
-        if link.verdicts.is_empty() {
-            return;
+        if !link.verdicts.is_empty() {
+            self.pass_verdicts(index, now);
         }
+    }
+
+    #[cold]
+    fn pass_verdicts(&mut self, index: u32, now: Time) {
+        let link = served(&mut self.served, index);
         let mut verdicts = std::mem::take(&mut link.verdicts);
         for verdict in verdicts.drain(..) {
             match verdict {
@@ -396,27 +372,42 @@ impl<P: Probe> Core<P> {
         served(&mut self.served, index).verdicts = verdicts;
     }
 
-    /// Begins a transmission. Returns how far its packet was walked.
-    pub fn begin(&mut self, link: u32, service: &Service, now: Time) -> Crossed {
-        let Service { packet, end, lost } = service;
+    /// Begins the transmission of a packet. Returns how far the packet was walked.
+    pub fn begin(
+        &mut self,
+        link: u32,
+        packet: &Packet,
+        now: Time,
+        announcement: Announcement,
+    ) -> Crossed {
         if P::ACTIVE {
-            self.observe_start(link, packet, packet.arrived, now);
+            let (probe, until) = (&mut self.probe, self.window.to);
+            observe_start(probe, link, packet, packet.arrived, now, until);
         }
-        if *end <= self.window.to {
-            self.events.push(Event::new(*end, Kind::Service, 0, link));
-            if *lost {
-                served(&mut self.served, link).lose_after_transmission(packet);
-                self.lose(link, packet, *end, DropReason::LinkLoss);
-                return Crossed::Ends;
-            }
-            if served(&mut self.served, link).is_impaired() {
-                let rank = self.routing.rank(packet);
-                let next = served(&mut self.served, link).send_impaired(packet, rank, *end);
-                self.await_emergence(link, next);
-                return Crossed::Ends;
+        let served = served(&mut self.served, link);
+        let Transmission { end, lost } = served.transmission();
+        let arrival = end.saturating_add(served.delay);
+        let ends = end <= self.window.to;
+        match announcement {
+            Announcement::Pushed if !ends => {}
+            Announcement::Pushed => self.events.push(Event::new(end, Kind::Service, 0, link)),
+            Announcement::Replaces if !ends => self.events.pop(Kind::Service),
+            Announcement::Replaces => {
+                let next = Event::new(end, Kind::Service, 0, link);
+                self.events.replace(next);
             }
         }
-        let arrival = end.saturating_add(served(&mut self.served, link).delay);
+        if ends && lost {
+            served.lose_after_transmission(packet);
+            self.lose(link, packet, end, DropReason::LinkLoss);
+            return Crossed::Ends;
+        }
+        if ends && served.is_impaired() {
+            let rank = self.routing.rank(packet);
+            let next = served.send_impaired(packet, rank, end);
+            self.await_emergence(link, next);
+            return Crossed::Ends;
+        }
         if arrival > self.window.to {
             self.in_flight += 1;
             return Crossed::Ends;
@@ -425,9 +416,9 @@ impl<P: Probe> Core<P> {
     }
 
     /// Walks a packet that leaves a link at `now` over the rest of its route.
+    #[inline]
     fn go_on(&mut self, link: u32, packet: &Packet, now: Time) -> Crossed {
-        let first = self.hosts[sender_of(packet)].first_hop;
-        let hop = self.routing.hop(first, link);
+        let hop = self.routing.hop(sender_of(packet), link);
         if self.routing.hops[hop as usize].last {
             Crossed::Arrives(now)
         } else {
@@ -450,26 +441,6 @@ impl<P: Probe> Core<P> {
     fn await_emergence(&mut self, link: u32, next: Option<Time>) {
         if let Some(time) = next.filter(|time| *time <= self.window.to) {
             self.events.push(Event::new(time, Kind::Emergence, 0, link));
-        }
-    }
-
-    fn observe_arrival(&mut self, link: u32, packet: &Packet, now: Time) {
-        let kind = PacketEventKind::Arrived(LinkId(link));
-        self.probe.packet(PacketEvent {
-            time: now,
-            kind,
-            packet: *packet,
-        });
-    }
-
-    fn observe_start(&mut self, link: u32, packet: &Packet, now: Time, start: Time) {
-        if start <= self.window.to {
-            let kind = PacketEventKind::ServiceStarted(LinkId(link), start - now);
-            self.probe.packet(PacketEvent {
-                time: start,
-                kind,
-                packet: *packet,
-            });
         }
     }
 
@@ -548,6 +519,95 @@ impl<P: Probe> Core<P> {
             in_flight: self.in_flight + served().map(|link| link.in_flight()).sum::<u64>(),
             events: 0,
         }
+    }
+}
+
+/// Returns the time at which a packet has passed a stretch of links that only delay.
+fn pass<P: Probe>(
+    stretch: &Stretch,
+    links: &mut [Option<Box<Link>>],
+    probe: &mut P,
+    packet: &Packet,
+    now: Time,
+    until: Time,
+) -> Time {
+    for (link, after) in &stretch.observed {
+        if let Some(link) = &mut links[*link as usize] {
+            link.pass(now.saturating_add(*after), packet);
+        }
+    }
+    if P::UNFOLDS {
+        for (link, after) in &stretch.unfolded {
+            let (link, time) = (LinkId(*link), now.saturating_add(*after));
+            if time > until {
+                break;
+            }
+            let (arrived, left) = (
+                PacketEventKind::Arrived(link),
+                PacketEventKind::ServiceStarted(link, Span::ZERO),
+            );
+            for kind in [arrived, left] {
+                let packet = *packet;
+                probe.packet(PacketEvent { time, kind, packet });
+            }
+        }
+    }
+    now.saturating_add(stretch.delay)
+}
+
+/// Offers a packet to a link that has a drop-tail queue.
+#[inline(always)]
+fn offer<P: Probe>(
+    links: &mut [Option<Box<Link>>],
+    probe: &mut P,
+    link: u32,
+    packet: &Packet,
+    now: Time,
+    until: Time,
+) -> Offer {
+    if P::ACTIVE {
+        observe_arrival(probe, link, packet, now);
+    }
+    let queueing = links[link as usize]
+        .as_mut()
+        .expect("made for every such hop");
+    let offer = queueing.offer(now, packet, |time, backlog| {
+        if P::ACTIVE {
+            probe.backlog(LinkId(link), time, backlog);
+        }
+    });
+    if let Offer::Accepted { start, .. } = offer
+        && P::ACTIVE
+    {
+        observe_start(probe, link, packet, now, start, until);
+    }
+    offer
+}
+
+fn observe_arrival<P: Probe>(probe: &mut P, link: u32, packet: &Packet, now: Time) {
+    let kind = PacketEventKind::Arrived(LinkId(link));
+    probe.packet(PacketEvent {
+        time: now,
+        kind,
+        packet: *packet,
+    });
+}
+
+fn observe_start<P: Probe>(
+    probe: &mut P,
+    link: u32,
+    packet: &Packet,
+    now: Time,
+    start: Time,
+    until: Time,
+) {
+    if start <= until {
+        let kind = PacketEventKind::ServiceStarted(LinkId(link), start - now);
+        probe.packet(PacketEvent {
+            time: start,
+            kind,
+            packet: *packet,
+        });
     }
 }
 

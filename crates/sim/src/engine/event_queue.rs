@@ -1,7 +1,8 @@
-//! The event queue: a 4-ary heap of (time, key) pairs.
+//! The event queue: two 4-ary heaps of (time, key) pairs, one for timers and one for the others.
 //!
-//! Four children of sixteen bytes share a cache line, so a 4-ary heap touches half as many lines as
-//! a binary one. Packets never enter it: it holds one entry per waiting line and per timer.
+//! Packets never enter the queue: it holds one entry per waiting line and per timer. A network has
+//! many more timers than lines, and they change much more rarely. The lines therefore have a heap
+//! of their own, which is small.
 
 use goodqueue_types::Time;
 
@@ -27,6 +28,9 @@ pub enum Kind {
 pub struct Event(u128);
 
 impl Event {
+    /// Stands for no event. It comes after all events, at [`Time::MAX`].
+    pub const NONE: Self = Self(u128::MAX);
+
     /// Creates an event at `time` for the line, link or agent `index`.
     #[inline]
     pub fn new(time: Time, kind: Kind, rank: u32, index: u32) -> Self {
@@ -62,89 +66,207 @@ impl Event {
 /// Pending events, ordered so that the earliest can be taken.
 #[derive(Debug, Default)]
 pub struct EventQueue {
-    heap: Vec<Event>,
+    timers: Heap,
+    others: Heap,
 }
 
 impl EventQueue {
-    /// Returns the earliest event.
+    /// Returns the earliest event, or [`Event::NONE`].
     #[inline]
-    pub fn peek(&self) -> Option<Event> {
-        self.heap.first().copied()
+    pub fn peek(&self) -> Event {
+        if self.timers.first < self.others.first {
+            self.timers.first
+        } else {
+            self.others.first
+        }
     }
 
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, event: Event) {
-        self.heap.push(event);
-        self.sift_up(self.heap.len() - 1, event);
+        self.heap(event.kind()).push(event);
     }
 
-    /// Removes the earliest event.
+    /// Removes the earliest event, which is of this kind.
     #[inline]
-    pub fn pop(&mut self) {
-        if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.sift_down(last);
-        }
+    pub fn pop(&mut self, kind: Kind) {
+        debug_assert_eq!(self.peek().kind(), kind);
+        self.heap(kind).pop();
     }
 
-    /// Replaces the earliest event by another in one pass, not two.
+    /// Replaces the earliest event by another. Neither is a timer. This takes one pass, not two.
     #[inline]
     pub fn replace(&mut self, event: Event) {
-        self.sift_down(event);
+        debug_assert!(self.peek() == self.others.first && event.kind() != Kind::Wake);
+        self.others.sift_down(event);
     }
 
-    fn sift_up(&mut self, mut hole: usize, event: Event) {
-        while hole > 0 {
-            let parent = (hole - 1) / 4;
-            if self.heap[parent] <= event {
-                break;
-            }
-            self.heap[hole] = self.heap[parent];
-            hole = parent;
-        }
-        self.heap[hole] = event;
-    }
-
-    /// Puts `event` in place of the root and moves it down to its place.
     #[inline]
-    fn sift_down(&mut self, event: Event) {
-        let heap = &mut self.heap[..];
-        let mut hole = 0;
-        loop {
-            let first = 4 * hole + 1;
-            let (child, at) = match heap.get(first..first + 4) {
-                Some(&[a, b, c, d]) => {
-                    // The branch to the least child is unpredictable, so the choice is made without
-                    // branches.
-                    let (ab, at_ab) = least((a, first), (b, first + 1));
-                    let (cd, at_cd) = least((c, first + 2), (d, first + 3));
-                    least((ab, at_ab), (cd, at_cd))
-                }
-                _ => match (first..heap.len()).map(|at| (heap[at], at)).min() {
-                    Some(least) => least,
-                    None => break,
-                },
-            };
-            if event <= child {
-                break;
-            }
-            heap[hole] = child;
-            hole = at;
+    fn heap(&mut self, kind: Kind) -> &mut Heap {
+        match kind {
+            Kind::Wake => &mut self.timers,
+            _ => &mut self.others,
         }
-        heap[hole] = event;
     }
 }
 
-/// Returns the lesser of two events with its position.
-#[inline]
-fn least(a: (Event, usize), b: (Event, usize)) -> (Event, usize) {
-    let second = b.0 < a.0;
-    (
-        std::hint::select_unpredictable(second, b.0, a.0),
-        std::hint::select_unpredictable(second, b.1, a.1),
-    )
+/// A 4-ary heap. Four children share a cache line, so it touches half as many lines as a binary
+/// heap.
+#[derive(Debug)]
+struct Heap {
+    /// The earliest event, the root of the tree.
+    first: Event,
+    /// The other events. `groups[0]` has the children of the root. The event in place `p` of
+    /// `groups[g]` has the number `4 g + p`, and `groups[4 g + p + 1]` has its children.
+    groups: Vec<Group>,
+    /// Number of events in groups.
+    length: usize,
+}
+
+impl Default for Heap {
+    fn default() -> Self {
+        Self {
+            first: Event::NONE,
+            groups: Vec::new(),
+            length: 0,
+        }
+    }
+}
+
+/// The children of one event, which fill a cache line. Places without an event have
+/// [`Event::NONE`]. Times and keys are apart, because the times alone decide nearly always.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Group {
+    times: [u64; 4],
+    keys: [u64; 4],
+}
+
+impl Group {
+    const EMPTY: Self = Self {
+        times: [u64::MAX; 4],
+        keys: [u64::MAX; 4],
+    };
+
+    #[inline]
+    fn get(&self, place: usize) -> Event {
+        Event(u128::from(self.times[place]) << 64 | u128::from(self.keys[place]))
+    }
+
+    #[inline]
+    fn set(&mut self, place: usize, event: Event) {
+        self.times[place] = (event.0 >> 64) as u64;
+        self.keys[place] = event.0 as u64;
+    }
+
+    /// Returns the time of the earliest event.
+    #[inline]
+    fn least_time(&self) -> u64 {
+        let [a, b, c, d] = self.times;
+        a.min(b).min(c.min(d))
+    }
+
+    /// Returns the place of the earliest event, whose time is `least`. A branch to it would be
+    /// unpredictable, so the place is computed.
+    #[inline]
+    fn place_of(&self, least: u64) -> usize {
+        let [a, b, c, d] = self.times.map(|time| u32::from(time == least));
+        let places = a | b << 1 | c << 2 | d << 3;
+        if places.is_power_of_two() {
+            places.trailing_zeros() as usize
+        } else {
+            self.place_among_equals()
+        }
+    }
+
+    #[cold]
+    fn place_among_equals(&self) -> usize {
+        let places = (0..4).map(|place| (self.get(place), place));
+        places.min().map_or(0, |(_, place)| place)
+    }
+}
+
+impl Heap {
+    #[inline]
+    fn push(&mut self, event: Event) {
+        if self.first == Event::NONE {
+            self.first = event;
+            return;
+        }
+        if self.length.is_multiple_of(4) {
+            self.groups.push(Group::EMPTY);
+        }
+        self.length += 1;
+        self.sift_up(self.length - 1, event);
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        if self.length == 0 {
+            self.first = Event::NONE;
+            return;
+        }
+        self.length -= 1;
+        let last = self.get(self.length);
+        if self.length.is_multiple_of(4) {
+            self.groups.pop();
+        } else {
+            self.set(self.length, Event::NONE);
+        }
+        self.sift_down(last);
+    }
+
+    /// Returns the event with this number.
+    #[inline]
+    fn get(&self, number: usize) -> Event {
+        self.groups[number / 4].get(number % 4)
+    }
+
+    #[inline]
+    fn set(&mut self, number: usize, event: Event) {
+        self.groups[number / 4].set(number % 4, event);
+    }
+
+    fn sift_up(&mut self, mut hole: usize, event: Event) {
+        while let Some(parent) = (hole / 4).checked_sub(1) {
+            let above = self.get(parent);
+            if above <= event {
+                self.set(hole, event);
+                return;
+            }
+            self.set(hole, above);
+            hole = parent;
+        }
+        self.set(hole, event.max(self.first));
+        self.first = event.min(self.first);
+    }
+
+    /// Puts `event` in place of the root and moves it down to its place.
+    fn sift_down(&mut self, event: Event) {
+        let Some((child, mut hole)) = self.earlier_child(0, event) else {
+            self.first = event;
+            return;
+        };
+        self.first = child;
+        while let Some((child, number)) = self.earlier_child(hole + 1, event) {
+            self.set(hole, child);
+            hole = number;
+        }
+        self.set(hole, event);
+    }
+
+    /// Returns the earliest event of a group with its number, if it comes before `event`.
+    #[inline]
+    fn earlier_child(&self, group: usize, event: Event) -> Option<(Event, usize)> {
+        let children = self.groups.get(group)?;
+        let least = children.least_time();
+        if event.time().0 < least {
+            return None;
+        }
+        let place = children.place_of(least);
+        let child = children.get(place);
+        (child < event).then_some((child, 4 * group + place))
+    }
 }
 
 #[cfg(test)]
@@ -167,10 +289,10 @@ mod tests {
             queue.push(expected[index]);
         }
         for event in expected {
-            assert_eq!(queue.peek(), Some(event));
-            queue.pop();
+            assert_eq!(queue.peek(), event);
+            queue.pop(event.kind());
         }
-        assert_eq!(queue.peek(), None);
+        assert_eq!(queue.peek(), Event::NONE);
         assert_eq!(
             (expected[2].kind(), expected[2].index()),
             (Kind::Arrival, 7)
@@ -182,24 +304,30 @@ mod tests {
         let mut random = RandomStream::new(3, "heap", 0);
         let mut queue = EventQueue::default();
         let mut sorted: Vec<Event> = Vec::new();
+        let insert = |sorted: &mut Vec<Event>, event| {
+            sorted.insert(sorted.partition_point(|other| *other < event), event);
+        };
         for index in 0..20_000 {
-            let event = Event::new(Time(random.bits() % 1000), Kind::Wake, 0, index);
-            match random.bits() % 3 {
-                0 if !sorted.is_empty() => {
+            let kind = [Kind::Service, Kind::Wake, Kind::Arrival][random.bits() as usize % 3];
+            let event = Event::new(Time(random.bits() % 1000), kind, 0, index);
+            let first = sorted.first().map(|event| event.kind());
+            match (random.bits() % 3, first) {
+                (0, Some(first)) => {
                     sorted.remove(0);
-                    queue.pop();
+                    queue.pop(first);
                 }
-                1 if !sorted.is_empty() => {
+                (1, Some(first)) if first != Kind::Wake && kind != Kind::Wake => {
                     sorted.remove(0);
                     queue.replace(event);
-                    sorted.insert(sorted.partition_point(|other| *other < event), event);
+                    insert(&mut sorted, event);
                 }
                 _ => {
                     queue.push(event);
-                    sorted.insert(sorted.partition_point(|other| *other < event), event);
+                    insert(&mut sorted, event);
                 }
             }
-            assert_eq!(queue.peek(), sorted.first().copied());
+            let expected = sorted.first().copied().unwrap_or(Event::NONE);
+            assert_eq!(queue.peek(), expected);
         }
     }
 }

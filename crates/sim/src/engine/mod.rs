@@ -24,14 +24,13 @@ pub mod probe;
 pub mod routing;
 
 pub(crate) use self::core::Host;
-use self::core::{Core, Crossed};
+use self::core::{Announcement, Core, Crossed};
 use crate::engine::event_queue::{Event, Kind};
 use crate::engine::in_order::InOrder;
 use crate::engine::line::Lines;
 use crate::engine::probe::{NoProbe, Probe, Recorder};
 use crate::engine::routing::Routing;
 use crate::host::agent::{flow_outcome, receiver_of};
-use crate::link::served_link::Service;
 use crate::measure::fairness::add_fairness;
 use crate::{Network, Outcome, Totals};
 use goodqueue_types::{Packet, PacketSink, Time};
@@ -147,7 +146,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 // A run that failed in its last block must have no outcome.
                 return go_on(end).then(|| self.finish());
             }
-            now = self.core.events.peek().map_or(end, Event::time);
+            now = self.core.events.peek().time().min(end);
         }
         None
     }
@@ -161,12 +160,13 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// left.
     fn run_block(&mut self, until: Time) -> bool {
         let pause = self.event_count + BLOCK;
-        while let Some(event) = self
-            .core
-            .events
-            .peek()
-            .filter(|event| event.time() <= until)
-        {
+        debug_assert!(until < Time::MAX);
+        loop {
+            let event = self.core.events.peek();
+            // Without an event the time is `Time::MAX`, which no run reaches.
+            if event.time() > until {
+                return true;
+            }
             if self.event_count == pause {
                 return false;
             }
@@ -174,14 +174,17 @@ impl<'a, P: Probe> Simulation<'a, P> {
             if P::ACTIVE {
                 self.core.probe.advance(event.time());
             }
+            // Most events are arrivals, so they are tried first.
+            if event.kind() == Kind::Arrival {
+                self.arrival(event);
+                continue;
+            }
             match event.kind() {
-                Kind::Arrival => self.arrival(event),
-                Kind::Wake => self.wake(event),
                 Kind::Service => self.service(event),
                 Kind::Emergence => self.emergence(event),
+                _ => self.wake(event),
             }
         }
-        true
     }
 
     /// Lets the head of a line arrive at its link. Does nothing if another packet has become the
@@ -190,11 +193,12 @@ impl<'a, P: Probe> Simulation<'a, P> {
     fn arrival(&mut self, event: Event) {
         let core = &mut self.core;
         let Some((head, next)) = self.lines.take(event) else {
-            return core.events.pop();
+            return core.events.pop(Kind::Arrival);
         };
-        match next {
-            Some(next) => core.events.replace(next),
-            None => core.events.pop(),
+        if next == Event::NONE {
+            core.events.pop(Kind::Arrival);
+        } else {
+            core.events.replace(next);
         }
         let hop = &core.routing.hops[head.hop as usize];
         if hop.served {
@@ -221,32 +225,29 @@ impl<'a, P: Probe> Simulation<'a, P> {
 
     /// Lets a packet arrive at a link with a queue discipline.
     fn arrive(&mut self, link: u32, packet: Packet, now: Time) {
-        if let Some(service) = self.core.arrive(link, packet, now) {
-            self.begin(link, &service, now);
+        if let Some(packet) = self.core.arrive(link, packet, now) {
+            let crossed = self.core.begin(link, &packet, now, Announcement::Pushed);
+            self.follow(&packet, crossed);
         }
     }
 
     /// Serves a link with a queue discipline that has sent a frame or may send a packet that its
-    /// queue held back.
+    /// queue held back. The event of the next transmission's end takes the place of this one.
     fn service(&mut self, event: Event) {
         let (link, now) = (event.index() as u32, event.time());
-        self.core.events.pop();
-        if let Some(service) = self.core.serve(link, now) {
-            self.begin(link, &service, now);
+        if let Some(packet) = self.core.serve(link, now) {
+            let crossed = self.core.begin(link, &packet, now, Announcement::Replaces);
+            self.follow(&packet, crossed);
+        } else {
+            self.core.events.pop(Kind::Service);
         }
-    }
-
-    /// Begins a transmission and walks its packet as far as nothing can interfere.
-    fn begin(&mut self, link: u32, service: &Service, now: Time) {
-        let crossed = self.core.begin(link, service, now);
-        self.follow(&service.packet, crossed);
     }
 
     /// Lets a packet leave a link with impairments and walks it as far as nothing can interfere.
     #[cold]
     fn emergence(&mut self, event: Event) {
         let (link, now) = (event.index() as u32, event.time());
-        self.core.events.pop();
+        self.core.events.pop(Kind::Emergence);
         if let Some((packet, crossed)) = self.core.emerge(link, now) {
             self.follow(&packet, crossed);
         }
@@ -276,7 +277,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     #[cold]
     fn wake(&mut self, event: Event) {
         let (index, now) = (event.index(), event.time());
-        self.core.events.pop();
+        self.core.events.pop(Kind::Wake);
         let host = &mut self.core.hosts[index];
         if host.pending_wake == now {
             host.pending_wake = Time::MAX;

@@ -36,6 +36,8 @@ pub struct Hop {
     pub own_line: u32,
     /// True if the next place is the host.
     pub last: bool,
+    /// True if packets must wait in a line before the next hop.
+    pub before_line: bool,
     /// True if the link is a [`ServedLink`](crate::link::served_link::ServedLink).
     pub served: bool,
 }
@@ -70,6 +72,10 @@ pub struct Routing {
     pub hops: Vec<Hop>,
     /// Stretches of links that only delay.
     pub stretches: Vec<Stretch>,
+    /// Index of the first hop of each agent's route, if a link has a queue discipline.
+    first_hops: Vec<u32>,
+    /// Smallest number of hops before each link on a route, if a link has a queue discipline.
+    least_positions: Vec<u32>,
     ties: TieOrder,
     /// Number of lines that flows share.
     pub shared_lines: usize,
@@ -135,6 +141,8 @@ impl Routing {
         let mut routing = Self {
             hops: Vec::with_capacity(ways.iter().map(|links| links.len()).sum()),
             stretches: Vec::new(),
+            first_hops: Vec::new(),
+            least_positions: Vec::new(),
             ties: TieOrder::new(network.seed, network.flows.len()),
             shared_lines: 0,
             own_lines: 0,
@@ -170,15 +178,38 @@ impl Routing {
                     line,
                     own_line,
                     last: false,
+                    before_line: false,
                     served: config.fifo_limit().is_none(),
                 });
             }
-            if let Some(hop) = routing.hops.last_mut().filter(|_| !links.is_empty()) {
+            let route = &mut routing.hops[first..];
+            for at in 1..route.len() {
+                route[at - 1].before_line = route[at].line != AT_ONCE;
+            }
+            if let Some(hop) = route.last_mut() {
                 hop.last = true;
             }
         }
         routing.shared_lines = classes.len();
+        if routing.hops.iter().any(|hop| hop.served) {
+            routing.find_positions(network.links.len(), &first_hops);
+        }
         (routing, first_hops)
+    }
+
+    /// Fills in what [`hop`](Self::hop) needs.
+    fn find_positions(&mut self, links: usize, first_hops: &[u32]) {
+        self.first_hops = first_hops.to_vec();
+        self.least_positions = vec![u32::MAX; links];
+        let ends = first_hops.iter().skip(1).copied();
+        let ends = ends.chain([self.hops.len() as u32]);
+        for (first, end) in first_hops.iter().copied().zip(ends) {
+            for (position, hop) in (0..).zip(&self.hops[first as usize..end as usize]) {
+                if let Some(least) = self.least_positions.get_mut(hop.link as usize) {
+                    *least = position.min(*least);
+                }
+            }
+        }
     }
 
     /// Adds a link to the last hop of the route that begins with the `first` hop, if it is a
@@ -193,6 +224,7 @@ impl Routing {
                 line: AT_ONCE,
                 own_line: self.stretches.len() as u32,
                 last: false,
+                before_line: false,
                 served: false,
             });
             self.stretches.push(Stretch::default());
@@ -221,11 +253,16 @@ impl Routing {
         stretch.is_some_and(|stretch| self.stretches[stretch as usize].delay == Span::ZERO)
     }
 
-    /// Returns the hop at which the route that begins with `first` crosses a link.
-    pub fn hop(&self, first: u32, link: u32) -> u32 {
-        let mut route = self.hops[first as usize..].iter();
+    /// Returns the hop at which the route of a sending agent crosses a link with a queue
+    /// discipline.
+    #[inline]
+    pub fn hop(&self, agent: usize, link: u32) -> u32 {
+        // In most networks the link has the same place in all routes, so the first hop that is
+        // examined is the one wanted.
+        let from = self.first_hops[agent] + self.least_positions[link as usize];
+        let mut route = self.hops[from as usize..].iter();
         let position = route.position(|hop| hop.link == link);
-        first + position.expect("the packet's route has this link") as u32
+        from + position.expect("the packet's route has this link") as u32
     }
 
     /// Returns a packet's place among simultaneous arrivals.

@@ -14,12 +14,10 @@ use crate::measure::link_meter::{LinkMeter, Window};
 use goodqueue_queue::{Backlog, Configuration, Context, Discipline, QueueDiscipline, Verdict};
 use goodqueue_types::{Bytes, DropReason, Framing, Packet, RandomStream, Rate, Span, Time};
 
-/// A transmission that begins.
+/// The transmission of a packet.
 #[derive(Clone, Copy, Debug)]
-pub struct Service {
-    /// Packet that is sent.
-    pub packet: Packet,
-    /// Time at which its last bit leaves.
+pub struct Transmission {
+    /// Time at which the packet's last bit leaves.
     pub end: Time,
     /// True if the link loses the packet at that time.
     pub lost: bool,
@@ -29,6 +27,8 @@ pub struct Service {
 #[derive(Debug)]
 pub struct ServedLink {
     rate: Rate,
+    /// Picoseconds per byte, or zero if they are not a whole number.
+    picos_per_byte: u64,
     /// Changes of the rate, if it varies.
     varying: Option<Box<VaryingRate>>,
     pub delay: Span,
@@ -38,8 +38,10 @@ pub struct ServedLink {
     loss: Option<LossProcess>,
     drop_list: Box<[u64]>,
     buffer: Buffer,
-    /// End of the present transmission.
-    busy_until: Option<Time>,
+    /// The last transmission that began.
+    transmission: Transmission,
+    /// True if it has not ended.
+    busy: bool,
     /// Time at which the queue may release a packet that it holds back.
     ready_at: Option<Time>,
     /// Drops and marks of the last call. The engine takes them from here.
@@ -65,6 +67,7 @@ impl ServedLink {
         let (mut random, loss_random) = (stream("queue"), stream("loss"));
         Self {
             rate: config.rate,
+            picos_per_byte: config.rate.picos_per_byte().unwrap_or(0),
             varying: config.service.as_ref().map(|service| {
                 let stretches = service.stretches(network.seed, index);
                 Box::new(VaryingRate::new(stretches, window))
@@ -76,7 +79,11 @@ impl ServedLink {
             loss: config.loss.map(|loss| LossProcess::new(loss, loss_random)),
             drop_list: config.drop_list.as_slice().into(),
             buffer: Buffer::new(network, index),
-            busy_until: None,
+            transmission: Transmission {
+                end: Time::ZERO,
+                lost: false,
+            },
+            busy: false,
             ready_at: None,
             verdicts: Vec::with_capacity(64),
             reported: Backlog::default(),
@@ -92,31 +99,28 @@ impl ServedLink {
         }
     }
 
-    /// Lets a packet arrive. Returns the transmission that begins, if one does.
-    pub fn arrive(
-        &mut self,
-        now: Time,
-        mut packet: Packet,
-        shared: &mut [SharedBuffer],
-    ) -> Option<Service> {
+    /// Lets a packet arrive at `packet.arrived`. Returns the packet whose transmission begins, if
+    /// one does.
+    pub fn arrive(&mut self, packet: Packet, shared: &mut [SharedBuffer]) -> Option<Packet> {
+        let now = packet.arrived;
         if let Some(meter) = &mut self.meter {
             meter.arrival(now);
         }
         let index = self.arrivals;
         self.arrivals += 1;
-        packet.arrived = now;
         if self.loses_on_entry(index, &packet) {
             self.verdicts
                 .push(Verdict::Dropped(packet, DropReason::LinkLoss));
             self.count_verdicts(now);
             return None;
         }
-        let idle = self.busy_until.is_none();
+        let idle = !self.busy;
         let open = idle && self.opens(now) == now;
         if open && self.queue.is_bypassed_when_idle() && self.queue.backlog().packets == 0 {
-            return Some(self.start(now, packet));
+            self.start(now, &packet);
+            return Some(packet);
         }
-        let service = self.with_queue(now, shared, |queue, context| {
+        let begun = self.with_queue(now, shared, |queue, context| {
             queue.enqueue(context, packet);
             let asked = open || idle && queue.backlog().packets == 0;
             if asked { queue.dequeue(context) } else { None }
@@ -124,40 +128,48 @@ impl ServedLink {
         if let (Some(meter), Some(average)) = (&mut self.meter, self.queue.average()) {
             meter.average(now, average);
         }
-        service.map(|packet| self.start(now, packet))
+        if let Some(packet) = &begun {
+            self.start(now, packet);
+        }
+        begun
     }
 
     /// Handles the end of a transmission, or the time at which a packet held back may leave.
-    /// Returns the transmission that begins, if one does. Returns none too if the event is out of
-    /// date.
-    pub fn serve(&mut self, now: Time, shared: &mut [SharedBuffer]) -> Option<Service> {
-        if self.busy_until == Some(now) {
-            self.busy_until = None;
+    /// Returns the packet whose transmission begins, if one does. Returns none too if the event is
+    /// out of date.
+    pub fn serve(&mut self, now: Time, shared: &mut [SharedBuffer]) -> Option<Packet> {
+        if self.busy && self.transmission.end == now {
+            self.busy = false;
             if let Some(packet) = self.lost_at_end.take()
                 && let Some(meter) = &mut self.meter
             {
                 meter.loss(packet.arrived, now, &packet, DropReason::LinkLoss);
             }
-        } else if self.busy_until.is_some() || self.ready_at != Some(now) {
+        } else if self.busy || self.ready_at != Some(now) {
             return None;
         }
         // During an outage packets stay in the queue. An empty queue is told that the link is idle.
         if self.opens(now) > now && self.queue.backlog().packets > 0 {
             return None;
         }
-        let packet = self.with_queue(now, shared, QueueDiscipline::dequeue);
-        packet.map(|packet| self.start(now, packet))
+        let begun = self.with_queue(now, shared, QueueDiscipline::dequeue);
+        if let Some(packet) = &begun {
+            self.start(now, packet);
+        }
+        begun
     }
 
     /// Returns the time at which the queue may release a packet that it holds back, if the event
     /// queue has no event for it.
+    #[inline]
     pub fn next_ready(&mut self, now: Time) -> Option<Time> {
-        let ready = match self.busy_until {
-            Some(_) => None,
-            None => match self.queue.next_ready(now) {
-                Some(ready) if ready == now => Some(self.opens(now)),
-                later => later,
-            },
+        if self.busy {
+            self.ready_at = None;
+            return None;
+        }
+        let ready = match self.queue.next_ready(now) {
+            Some(ready) if ready == now => Some(self.opens(now)),
+            later => later,
         };
         debug_assert!(
             ready.is_none_or(|ready| ready > now),
@@ -169,6 +181,7 @@ impl ServedLink {
     }
 
     /// Returns the backlog if it has changed since the last call.
+    #[inline]
     pub fn new_backlog(&mut self, now: Time) -> Option<Backlog> {
         let backlog = self.queue.backlog();
         if backlog == self.reported {
@@ -200,22 +213,30 @@ impl ServedLink {
         listed || random
     }
 
-    fn start(&mut self, now: Time, packet: Packet) -> Service {
+    /// Begins the transmission of a packet.
+    fn start(&mut self, now: Time, packet: &Packet) {
         let bytes = self.framing.frame_bytes(packet.size);
         let end = match &mut self.varying {
             Some(varying) => varying.transmit(now, bytes),
+            None if self.picos_per_byte > 0 => now + Span(bytes * self.picos_per_byte),
             None => now + self.rate.transmission_time(Bytes(bytes)),
         };
-        self.busy_until = Some(end);
         self.started += 1;
         if let Some(meter) = &mut self.meter {
-            meter.service(packet.arrived, now, end, &packet);
+            meter.service(packet.arrived, now, end, packet);
         }
         let lost = match &mut self.loss {
-            Some(loss) if loss.is_after_transmission() => loss.loses(&packet, bytes),
+            Some(loss) if loss.is_after_transmission() => loss.loses(packet, bytes),
             _ => false,
         };
-        Service { packet, end, lost }
+        self.transmission = Transmission { end, lost };
+        self.busy = true;
+    }
+
+    /// Returns the last transmission that began.
+    #[inline]
+    pub fn transmission(&self) -> Transmission {
+        self.transmission
     }
 
     /// Records that the packet in transmission is lost at its end, which is within the run.

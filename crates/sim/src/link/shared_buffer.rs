@@ -92,6 +92,7 @@ impl Buffer {
     }
 
     /// Returns the account for a call at `now`, given the shared buffers.
+    #[inline]
     pub fn account<'a>(
         &'a mut self,
         buffers: &'a mut [SharedBuffer],

@@ -1,9 +1,17 @@
 //! Statistics of one link. Both engines use them.
 
+#![expect(
+    clippy::inline_always,
+    reason = "part of the engine's two loops, see `engine::core`"
+)]
+
+mod backlog;
+
 use crate::measure::fairness::Fairness;
 use crate::measure::loss_bursts::LossBursts;
 use crate::measure::outcome::BusyPeriods;
 use crate::{AverageQueue, Distribution, LinkOutcome};
+use backlog::BacklogMeter;
 use goodqueue_queue::Backlog;
 use goodqueue_types::{DropReason, Histogram, Packet, Span, Time};
 use std::sync::Arc;
@@ -65,12 +73,11 @@ pub struct LinkMeter {
     shares: Shares,
     /// Losses grouped into bursts, if the scenario defines how far apart losses of a burst may be.
     pub(crate) bursts: Option<LossBursts>,
-    backlog: Backlog,
-    backlog_since: Time,
-    backlog_packets: Histogram,
-    backlog_bytes: Histogram,
+    backlog: BacklogMeter,
     backlog_changes: u64,
     backlog_change_sum: u64,
+    /// Number of packets that did not wait. `waits_ns` gets them at the end.
+    without_wait: u64,
     waits_ns: Histogram,
     average: Moments,
 }
@@ -154,6 +161,9 @@ impl LinkMeter {
     /// makes a histogram grow once.
     pub(crate) const HISTOGRAM_VALUES: [u64; 3] = [1 << 24, 1 << 32, 100_000_000_000];
 
+    /// Bytes of the table of backlogs.
+    pub(crate) const TABLE_BYTES: usize = BacklogMeter::PLACES * size_of::<u64>();
+
     /// Creates a meter for a window and for flows in these groups.
     pub(crate) fn new(
         window: Window,
@@ -161,11 +171,8 @@ impl LinkMeter {
         groups: Arc<[(u32, u32)]>,
     ) -> Self {
         let [packets, bytes, waits] = Self::HISTOGRAM_VALUES;
-        let reserved = |largest| {
-            let mut histogram = Histogram::default();
-            histogram.reserve(largest);
-            histogram
-        };
+        let mut waits_ns = Histogram::default();
+        waits_ns.reserve(waits);
         Self {
             window,
             arrivals: 0,
@@ -187,13 +194,11 @@ impl LinkMeter {
                 sent: Vec::new(),
             },
             bursts,
-            backlog: Backlog::default(),
-            backlog_since: Time::ZERO,
-            backlog_packets: reserved(packets),
-            backlog_bytes: reserved(bytes),
+            backlog: BacklogMeter::new(packets, bytes),
             backlog_changes: 0,
             backlog_change_sum: 0,
-            waits_ns: reserved(waits),
+            without_wait: 0,
+            waits_ns,
             average: Moments::default(),
         }
     }
@@ -216,7 +221,7 @@ impl LinkMeter {
         }
         self.drops[reason as usize] += 1;
         if let Some(bursts) = &mut self.bursts {
-            bursts.loss(now, packet, self.backlog.bytes);
+            bursts.loss(now, packet, self.backlog.current().bytes);
         }
     }
 
@@ -251,20 +256,21 @@ impl LinkMeter {
     /// Records a new backlog from `now` on.
     #[inline]
     pub fn backlog(&mut self, now: Time, backlog: Backlog) {
-        if self.window.from <= self.backlog_since && now <= self.window.to {
-            self.close_backlog(now, now - self.backlog_since);
+        let since = self.backlog.since();
+        if self.window.from <= since && now <= self.window.to {
+            self.backlog.change(now, now - since, backlog);
             self.backlog_changes += 1;
             self.backlog_change_sum += backlog.packets;
         } else {
             self.backlog_at_the_edge(now, backlog);
         }
-        self.backlog = backlog;
     }
 
     /// Records a change of the backlog before or after the window, or the first one in it.
     #[cold]
     fn backlog_at_the_edge(&mut self, now: Time, backlog: Backlog) {
-        self.close_backlog(now, self.window.overlap(self.backlog_since, now));
+        let dwell = self.window.overlap(self.backlog.since(), now);
+        self.backlog.change(now, dwell, backlog);
         if self.window.contains(now) {
             self.backlog_changes += 1;
             self.backlog_change_sum += backlog.packets;
@@ -272,23 +278,34 @@ impl LinkMeter {
     }
 
     /// Records a packet that arrived at `arrival` and is in transmission from `start` to `end`.
-    #[inline]
+    #[inline(always)]
     pub fn service(&mut self, arrival: Time, start: Time, end: Time, packet: &Packet) {
         if start != self.busy_until {
             self.begin_busy_period(start);
         }
         self.busy_until = end;
-        let begins = self.window.contains(start);
-        if begins {
-            // The wait is rounded up, so that a packet which waited at all did not wait zero.
-            self.waits_ns.record((start - arrival).0.div_ceil(1000), 1);
-        }
-        if begins && end <= self.window.to {
+        if self.window.from <= start && end <= self.window.to {
+            self.wait(start - arrival);
             self.departures += 1;
             self.sent(packet, packet.size);
             self.busy += end - start;
         } else {
-            self.service_at_the_edge(start, end, packet);
+            self.service_at_the_edge(arrival, start, end, packet);
+        }
+    }
+
+    /// Records a wait, rounded up to a nanosecond, so that a packet which waited at all did not
+    /// wait zero.
+    #[inline]
+    fn wait(&mut self, wait: Span) {
+        const NANOSECOND: u64 = 1000;
+        const LESS_THAN_ONE: u64 = NANOSECOND - 1;
+        if wait == Span::ZERO {
+            self.without_wait += 1;
+        } else {
+            // `div_ceil` takes twice as many instructions. No wait is near 2⁶⁴ ps.
+            let nanoseconds = (wait.0 + LESS_THAN_ONE) / NANOSECOND;
+            self.waits_ns.record(nanoseconds, 1);
         }
     }
 
@@ -298,7 +315,7 @@ impl LinkMeter {
             self.arrivals += 1;
             self.departures += 1;
             self.sent(packet, packet.size);
-            self.waits_ns.record(0, 1);
+            self.without_wait += 1;
         }
     }
 
@@ -312,7 +329,10 @@ impl LinkMeter {
 
     /// Counts a transmission that lies only partly in the window.
     #[cold]
-    fn service_at_the_edge(&mut self, start: Time, end: Time, packet: &Packet) {
+    fn service_at_the_edge(&mut self, arrival: Time, start: Time, end: Time, packet: &Packet) {
+        if self.window.contains(start) {
+            self.wait(start - arrival);
+        }
         self.departures += u64::from(self.window.contains(end));
         let inside = self.window.overlap(start, end);
         self.busy += inside;
@@ -327,16 +347,6 @@ impl LinkMeter {
         self.shares.sent(packet, ip_bytes);
     }
 
-    /// Records that the last backlog held until `now`, for `dwell` of the window.
-    #[inline]
-    fn close_backlog(&mut self, now: Time, dwell: Span) {
-        if dwell > Span::ZERO {
-            self.backlog_packets.record(self.backlog.packets, dwell.0);
-            self.backlog_bytes.record(self.backlog.bytes, dwell.0);
-        }
-        self.backlog_since = now;
-    }
-
     /// Sets the utilisation of a link whose rate changes: the share of the bits that it could have
     /// sent. The share of busy time would mislead there.
     pub fn set_utilization(&mut self, utilization: f64) {
@@ -345,10 +355,11 @@ impl LinkMeter {
 
     /// Returns the results at the end of the run.
     pub fn finish(mut self, name: &str) -> LinkOutcome {
-        self.close_backlog(
-            self.window.to,
-            self.window.overlap(self.backlog_since, self.window.to),
-        );
+        let last = self.window.overlap(self.backlog.since(), self.window.to);
+        let [backlog_packets, backlog_bytes] = self.backlog.finish(last);
+        if self.without_wait > 0 {
+            self.waits_ns.record(0, self.without_wait);
+        }
         // Beginning another period closes the last one.
         self.begin_busy_period(Time::MAX);
         let seconds = self.window.seconds();
@@ -381,8 +392,8 @@ impl LinkMeter {
             loss_bursts: self.bursts.map(LossBursts::finish),
             duplicates: self.duplicates,
             reordered: self.reordered,
-            backlog_packets: Distribution::of(&self.backlog_packets, 1.0),
-            backlog_bytes: Distribution::of(&self.backlog_bytes, 1.0),
+            backlog_packets,
+            backlog_bytes,
             event_mean_backlog_packets: (self.backlog_changes > 0)
                 .then(|| self.backlog_change_sum as f64 / self.backlog_changes as f64),
             average_queue: self.average.outcome(),

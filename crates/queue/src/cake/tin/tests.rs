@@ -99,3 +99,53 @@ fn a_decaying_queue_becomes_sparse_again() {
     assert_eq!(load(&mut rig, 0), (Load::Sparse, 1, 1));
     assert_eq!(rig.next(), Some((0, 0)), "and goes first");
 }
+
+/// Gives quanta to the flows one after the other, as `serve` does without `skip_rounds`.
+fn walk(tin: &mut Tin, context: &mut Context<'_>) -> u32 {
+    let mut steps = 0;
+    while let Some(flow) = tin.flows.first(Round::Old)
+        && tin.flows.deficit(flow) <= 0
+        && tin.states[flow as usize].load != Load::Sparse
+    {
+        tin.next_round(context, flow);
+        steps += 1;
+    }
+    steps
+}
+
+/// Returns the flows of a tin in the order of their turns, each with its deficit.
+fn turns(tin: &Tin) -> Vec<(u32, i64)> {
+    let flows = tin.flows.active();
+    flows.map(|flow| (flow, tin.flows.deficit(flow))).collect()
+}
+
+#[test]
+fn skipped_rounds_end_where_a_walk_ends_with_the_same_random_numbers() {
+    let mut rig = rig();
+    let mut charges = RandomStream::new(2, "test", 0);
+    let mut steps = 0;
+    for round in 0..300 {
+        for _ in 0..2 {
+            let client = (charges.bits() % 3) as u16;
+            rig.offer(Packet {
+                hosts: Hosts { client, server: 9 },
+                ..packet((charges.bits() % 60) as u32, 0, 1514)
+            });
+        }
+        rig.at(Span::from_millis(round)).next();
+        let mut skipped = rig.queue.tins[0].clone();
+        for flow in skipped.flows.active().collect::<Vec<_>>() {
+            skipped.flows.charge(flow, charges.bits() % 5_000);
+        }
+        let mut walked = skipped.clone();
+        rig.call(|_, context| {
+            let before = context.random.clone();
+            steps += walk(&mut walked, context);
+            let after = std::mem::replace(context.random, before).bits();
+            skipped.skip_rounds(context.random);
+            assert_eq!(context.random.clone().bits(), after);
+        });
+        assert_eq!(turns(&skipped), turns(&walked));
+    }
+    assert!(steps > 3_000, "{steps}");
+}
