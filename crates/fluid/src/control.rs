@@ -117,7 +117,8 @@ impl Flow {
 
     /// Excess of the window over what the sender believes to be in flight.
     fn room(&self, round: &Round) -> f64 {
-        self.window - round.held - self.flight - f64::from(self.missing) + round.dither
+        let allowed = (self.window - round.held).max(1.0);
+        allowed - self.flight - f64::from(self.missing) + round.dither
     }
 
     /// Loses `count` of the flow's packets. The sender knows when their train has come back, or with

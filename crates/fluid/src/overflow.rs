@@ -51,16 +51,15 @@ impl Engine {
             gone += gap;
             let amount = burst.back + burst.extra;
             waiting = (waiting - gap).max(0.0) + amount;
-            let excess = waiting - self.buffer;
-            // Less than half a packet is no packet to lose.
-            if excess >= 1.0 && amount >= 0.5 {
-                let count = libm::floor(excess).min(amount);
+            let count = excess(waiting - self.buffer, amount);
+            if count > 0.0 {
                 waiting -= count;
                 lost += count;
                 self.lose(burst.class as usize, burst.piece as usize, count, now_s);
             }
         }
         self.bursts = bursts;
+        self.early = self.early.max(gone - self.per_slot);
         lost + self.background_overflow(waiting - (self.per_slot - gone))
     }
 
@@ -97,11 +96,19 @@ impl Engine {
     /// slot. Returns the packets that it loses.
     fn background_overflow(&mut self, waiting: f64) -> f64 {
         let amount = *self.last_batch();
-        let excess = libm::floor(waiting.max(0.0) + amount - self.buffer).min(amount);
-        if excess < 1.0 {
-            return 0.0;
-        }
-        *self.last_batch() -= excess;
-        excess
+        let count = excess(waiting.max(0.0) + amount - self.buffer, amount);
+        *self.last_batch() -= count;
+        count
+    }
+}
+
+/// Packets that an arrival of `amount` loses if the queue would hold `above` packets more than its
+/// buffer with it: whole packets, and one of them may be in transmission. Less than half a packet is
+/// no packet to lose, unless a second whole packet has no room.
+fn excess(above: f64, amount: f64) -> f64 {
+    if above >= 2.0 || (above >= 1.0 && amount >= 0.5) {
+        libm::floor(above).min(amount)
+    } else {
+        0.0
     }
 }
