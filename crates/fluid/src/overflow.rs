@@ -31,7 +31,7 @@ impl Engine {
         } else {
             0.0
         };
-        let (mut waiting, mut lost, mut gone) = (before, 0.0, 0.0);
+        let (mut waiting, mut lost, mut gone, mut furthest) = (before, 0.0, 0.0, 0.0_f64);
         let unit = self.classes[0].shape().unit;
         let (mut flow, mut phase) = (u32::MAX, 0.5 * unit);
         for (number, burst) in bursts.iter().enumerate() {
@@ -49,6 +49,7 @@ impl Engine {
                 (self.per_slot - gone) * (1.0 - libm::pow(self.noise.unit(), 1.0 / rest))
             };
             gone += gap;
+            furthest = furthest.max(gone);
             let amount = burst.back + burst.extra;
             waiting = (waiting - gap).max(0.0) + amount;
             let count = excess(waiting - self.buffer, amount);
@@ -59,7 +60,7 @@ impl Engine {
             }
         }
         self.bursts = bursts;
-        self.early = self.early.max(gone - self.per_slot);
+        self.early = self.early.max(furthest - self.per_slot);
         lost + self.background_overflow(waiting - (self.per_slot - gone))
     }
 

@@ -91,6 +91,17 @@ fn small_pieces_do_not_pass_a_full_queue() {
     assert!(most < 6.0, "{most} packets waited");
 }
 
+/// The phase of a burst of 15 packets may lie after the end of its slot, and that of the next burst
+/// before it.
+#[test]
+fn a_burst_that_comes_after_its_slot_does_not_wait_in_it() {
+    let mut link = link(315_000_000, 2, FluidControl::RENO, &[5]);
+    link.queue = packets(4.0);
+    let outcome = run(&link, &extent(0, 1, 5));
+    let most = outcome.delay_quantile_s(1.0) * link.packets_per_second();
+    assert!(most < 6.0, "{most} packets waited");
+}
+
 /// Leaps let the queue grow: what arrived and was not sent waits.
 #[test]
 fn leaps_count_the_packets_by_which_the_queue_grows() {
