@@ -1,6 +1,7 @@
 //! A queue that is nearly full: the bursts of a slot arrive one after the other.
 
 use crate::engine::Engine;
+use crate::whole::floor;
 
 /// Packets that one sender hands to its link at once.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +109,7 @@ impl Engine {
 /// no packet to lose, unless a second whole packet has no room.
 fn excess(above: f64, amount: f64) -> f64 {
     if above >= 2.0 || (above >= 1.0 && amount >= 0.5) {
-        libm::floor(above).min(amount)
+        floor(above).min(amount)
     } else {
         0.0
     }
