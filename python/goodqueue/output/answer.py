@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.answer.parts import RuleAnswer
     from goodqueue.sizing.link import Link
+    from goodqueue.sizing.search.agreement import Widened
     from goodqueue.sizing.search.smallest import Smallest
 
 
@@ -253,11 +254,12 @@ def recommendation(answer: Answer) -> list[str]:
     """Returns the recommendation in sentences."""
     link, found = answer.link, answer.found
     lines = [] if answer.why_theory_only is None else [plain(answer.why_theory_only)]
-    if answer.ended and not answer.proved:
+    if answer.ended and not answer.shown:
         return [*unproved(answer), *_shortened(answer), *_engine(answer)]
     if answer.buffer is None:
         return [*lines, *_infeasible(answer), *_shortened(answer), *_engine(answer)]
-    lines.append(f"[bold]recommended[/]: [bold]{in_units(link, answer.buffer)}[/]")
+    word = "recommended" if answer.doubt is None else "estimate"
+    lines.append(f"[bold]{word}[/]: [bold]{in_units(link, answer.buffer)}[/]")
     if found is None:
         theory = answer.calibrated
         return lines if theory is None else [*lines, *by_calibrated_theory(link, theory)]
@@ -293,8 +295,23 @@ def _engine(answer: Answer) -> list[str]:
     lines = [f"simulated by the [bold]hybrid engine[/]{f': {too_long}' if too_long else ''}"]
     lines.append(AGREEMENT)
     if answer.doubt is not None:
-        lines.append(f"[yellow]mind[/]: {plain(answer.doubt)}")
+        lines.append(f"[bold]not proved[/]: {plain(answer.doubt)}")
+        lines.append(_with_the_error(answer.widened))
     return lines
+
+
+def _with_the_error(found: Widened | None) -> str:
+    """Returns the range of buffers that follows from the hybrid engine's measured error."""
+    if found is None:
+        return "the hybrid engine's error on such links is not known"
+    error = found.agreement
+    most = "no limit that was shown" if found.high is None else packets(found.high)
+    low = "no known share" if error.low is None else f"{error.low:.2f}"
+    high = "no known multiple" if error.high is None else f"{error.high:.2f}"
+    return (
+        f"with the hybrid engine's error: from {packets(found.low)} to {most}; on nine tenths of "
+        f"{error.links} such links its buffer was from {low} to {high} of the packet engine's"
+    )
 
 
 PARTS = {

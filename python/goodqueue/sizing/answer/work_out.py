@@ -176,10 +176,12 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
             return answer
         found = shown
     at = found.limit or found.floor or found.reached
+    doubt, error = laboratory.doubt(link, found)
     answer = replace(
         _named(answer, laboratory),
         found=found,
-        doubt=laboratory.doubt(link, found),
+        doubt=doubt,
+        widened=error,
         epochs=_epochs(trials, at),
         share=laboratory.plan.share,
         scenario=laboratory.scenario(link, found.limit or found.ceiling or at),
