@@ -23,6 +23,8 @@ from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.output.answer import plain_lines, verdict
 from goodqueue.runs.engines import AGREEMENT, engine_of_run
 from goodqueue.sizing import Effort, Link, size_link
+from goodqueue.sizing.answer.work_out import expected_packets
+from goodqueue.sizing.calibrated.smallest import calibrated
 from goodqueue.sizing.search.agreement import MEASURED, Agreement, agreement_of, widened
 from goodqueue.sizing.search.laboratory import Laboratory
 from goodqueue.sizing.search.smallest import Smallest, grid
@@ -229,6 +231,20 @@ def test_the_stated_agreement_is_the_measured_one() -> None:
         for bound, size, links, low, high in ranges
     }
     assert stated == MEASURED
+
+
+def test_a_search_among_very_many_flows_begins_near_the_answer() -> None:
+    link = Link(100e9, (0.1,), 80_000, congestion_control="cubic")
+    theory = calibrated(link)
+    assert theory is not None
+    assert theory.outside
+    # The hybrid engine finds less than 0.6 % of a bandwidth-delay product, BSCL asks for 20 %.
+    assert 0.001 < expected_packets(link) / link.bdp_packets < 0.01
+    fitted = replace(link, rate_bps=50e6, flows=20)
+    inside = calibrated(fitted)
+    assert inside is not None
+    assert not inside.outside
+    assert expected_packets(fitted) == inside.least
 
 
 def number_of(text: str) -> float | None:
