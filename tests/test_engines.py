@@ -25,7 +25,7 @@ from goodqueue.runs.engines import AGREEMENT, engine_of_run
 from goodqueue.sizing import Effort, Link, size_link
 from goodqueue.sizing.answer.work_out import expected_packets
 from goodqueue.sizing.calibrated.smallest import calibrated
-from goodqueue.sizing.search.agreement import MEASURED, Agreement, agreement_of, widened
+from goodqueue.sizing.search.agreement import MEASURED, Agreement, Widened, agreement_of, widened
 from goodqueue.sizing.search.laboratory import Laboratory
 from goodqueue.sizing.search.smallest import Smallest, grid
 from goodqueue.sizing.trials.described import LinkTrial
@@ -313,6 +313,12 @@ def test_an_answer_outside_what_agreed_is_not_called_proved() -> None:
     assert "not proved: windows are small" in text
     assert f"from {error.low} packet" in text
     assert f"to {error.high} packets; on nine tenths of 29 such links" in text
+    for_loss = widened(replace(link, max_loss_rate=0.01, flows=4), proved.found)
+    upwards = " ".join(verdict(replace(doubted, widened=for_loss)))
+    assert f"from {for_loss.low} packet" in upwards
+    assert " upwards; on nine tenths of 29 such links" in upwards
+    unbounded = Widened(1, None, MEASURED["loss", "large"])
+    assert "no interval follows" in " ".join(verdict(replace(doubted, widened=unbounded)))
     unknown = replace(doubted, widened=None)
     assert "error on such links is not known" in " ".join(verdict(unknown))
     # Ctrl-C after the search, in what follows the answer, does not undo it.

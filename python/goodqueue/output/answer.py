@@ -305,12 +305,17 @@ def _with_the_error(found: Widened | None) -> str:
     if found is None:
         return "the hybrid engine's error on such links is not known"
     error = found.agreement
-    most = "no limit that was shown" if found.high is None else packets(found.high)
-    low = "no known share" if error.low is None else f"{error.low:.2f}"
-    high = "no known multiple" if error.high is None else f"{error.high:.2f}"
+    if error.low is None and error.high is None:
+        return (
+            f"no interval follows from the hybrid engine's error: on some of {error.links} such "
+            "links it kept the bound with every buffer, or with none"
+        )
+    above = "" if found.high is None else f" to {packets(found.high)}"
+    low = "less than any tried" if error.low is None else f"{error.low:.2f}"
+    high = "more than any tried" if error.high is None else f"{error.high:.2f}"
     return (
-        f"with the hybrid engine's error: from {packets(found.low)} to {most}; on nine tenths of "
-        f"{error.links} such links its buffer was from {low} to {high} of the packet engine's"
+        f"with the hybrid engine's error: from {packets(found.low)}{above or ' upwards'}; on nine "
+        f"tenths of {error.links} such links its buffer was {low} to {high} of the packet engine's"
     )
 
 
