@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from types import SimpleNamespace
@@ -17,9 +18,14 @@ import goodqueue
 from conftest import SMALL as SCENARIO
 from goodqueue import _core
 from goodqueue.cli import run_command
+from goodqueue.cli.size import exit_code
 from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.output.answer import plain_lines, verdict
 from goodqueue.runs.engines import AGREEMENT, engine_of_run
 from goodqueue.sizing import Effort, Link, size_link
+from goodqueue.sizing.answer.work_out import expected_packets
+from goodqueue.sizing.calibrated.smallest import calibrated
+from goodqueue.sizing.search.agreement import MEASURED, Agreement, Widened, agreement_of, widened
 from goodqueue.sizing.search.laboratory import Laboratory
 from goodqueue.sizing.search.smallest import Smallest, grid
 from goodqueue.sizing.trials.described import LinkTrial
@@ -210,6 +216,36 @@ def test_the_stated_agreement_is_the_measured_one() -> None:
     assert len(rows) == 2
     for _, links, share in rows:
         assert re.search(rf"{share} % of {links} ", AGREEMENT)
+    ranges = re.findall(
+        r"^\| (utilisation|loss), windows.*(of 20|below 20).* \| (\d+) \|.*\| (\S+) to (\S+) \|$",
+        page,
+        re.MULTILINE,
+    )
+    stated = {
+        ("loss" if bound == "loss" else "utilization", "large" if size == "of 20" else "small"): (
+            Agreement(int(links), number_of(low), number_of(high))
+        )
+        for bound, size, links, low, high in ranges
+    }
+    assert stated == MEASURED
+
+
+def test_a_search_among_very_many_flows_begins_near_the_answer() -> None:
+    link = Link(100e9, (0.1,), 80_000, congestion_control="cubic")
+    theory = calibrated(link)
+    assert theory is not None
+    assert theory.outside
+    # The hybrid engine finds less than 0.6 % of a bandwidth-delay product, BSCL asks for 20 %.
+    assert 0.001 < expected_packets(link) / link.bdp_packets < 0.01
+    fitted = replace(link, rate_bps=50e6, flows=20)
+    inside = calibrated(fitted)
+    assert inside is not None
+    assert not inside.outside
+    assert expected_packets(fitted) == inside.least
+
+
+def number_of(text: str) -> float | None:
+    return None if text == "?" else float(text)
 
 
 @pytest.mark.parametrize(
@@ -221,9 +257,70 @@ def test_an_answer_beyond_the_compared_links_is_doubted(
 ) -> None:
     link = Link(rate, (0.05,), 50, congestion_control="cubic", max_loss_rate=loss)
     laboratory = Laboratory(cast("Runner", None), LinkTrial(), choice="hybrid")
-    found = cast("Smallest", SimpleNamespace(limit=200, floor=None, reached=200, low=0))
-    doubt = laboratory.doubt(link, found)
-    assert (doubt is None) if words is None else (doubt is not None and words in doubt)
+    found = found_of(limit=200, low=190, high=200)
+    doubt, error = laboratory.doubt(link, found)
+    if words is None:
+        assert (doubt, error) == (None, None)
+        return
+    assert doubt is not None
+    assert words in doubt
+    assert error == widened(link, found)
+
+
+def found_of(limit: int, low: int, high: int | None) -> Smallest:
+    return cast(
+        "Smallest",
+        SimpleNamespace(limit=limit, floor=limit, reached=limit, low=low, high=high, proved=True),
+    )
+
+
+def test_an_answer_is_widened_by_the_error_of_its_class() -> None:
+    link = Link(1e8, (0.05,), 50, congestion_control="cubic")
+    error = agreement_of(link)
+    assert error is MEASURED["utilization", "small"]
+    assert error.low is not None
+    assert error.high is not None
+    found = widened(link, found_of(limit=200, low=190, high=200))
+    assert found.high is not None
+    # Both engines' buffers for a link of this class are apart by that ratio at most.
+    assert found.low <= 191 / error.high < found.low + 1
+    assert found.high - 1 < 200 / error.low <= found.high
+    nothing_shown = widened(link, found_of(limit=200, low=0, high=None))
+    assert nothing_shown.as_dict() == {"low_packets": 1, "high_packets": None}
+    # A bound on the loss has an error of its own.
+    assert agreement_of(replace(link, max_loss_rate=0.01)) is MEASURED["loss", "small"]
+    assert agreement_of(replace(link, rate_bps=1e9)) is MEASURED["utilization", "large"]
+
+
+def test_an_answer_outside_what_agreed_is_not_called_proved() -> None:
+    link = Link(2e6, (0.04,), 1, congestion_control="cubic")
+    proved = size_link(link, Effort(changes=False, queues=(), rules=False))
+    assert (proved.shown, proved.proved, exit_code(proved)) == (True, True, 0)
+    assert proved.found is not None
+    error = widened(link, proved.found)
+    doubted = replace(proved, engine="hybrid", doubt="windows are small", widened=error)
+    assert (doubted.shown, doubted.proved, exit_code(doubted)) == (True, False, 6)
+    made = doubted.as_dict()["recommendation"]
+    assert (made["packets"], made["proved"]) == (proved.buffer, False)
+    assert made["carried"]["low_packets"] <= made["at_least_packets"]
+    assert made["carried"]["high_packets"] > made["at_most_packets"]
+    text = "\n".join(plain_lines(verdict(doubted)))
+    assert "estimate: " in text
+    assert "recommended: " not in text
+    assert "not proved: windows are small" in text
+    assert f"from {error.low} packet" in text
+    assert f"to {error.high} packets; on nine tenths of 29 such links" in text
+    for_loss = widened(replace(link, max_loss_rate=0.01, flows=4), proved.found)
+    upwards = " ".join(verdict(replace(doubted, widened=for_loss)))
+    assert f"from {for_loss.low} packet" in upwards
+    assert " upwards; on nine tenths of 29 such links" in upwards
+    unbounded = Widened(1, None, MEASURED["loss", "large"])
+    assert "no interval follows" in " ".join(verdict(replace(doubted, widened=unbounded)))
+    unknown = replace(doubted, widened=None)
+    assert "error on such links is not known" in " ".join(verdict(unknown))
+    # Ctrl-C after the search, in what follows the answer, does not undo it.
+    later = replace(doubted, interrupted=True)
+    assert "before the search ended" not in " ".join(verdict(later))
 
 
 def test_sizing_by_hand_takes_the_engine_that_is_asked_for() -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
+from goodqueue.sizing.search.agreement import AGREED_WINDOW
 from goodqueue.sizing.trials.length import rtts_of_flows
 from research.fluid.oracle import Row, link_of
 
@@ -62,7 +63,8 @@ class Needed(NamedTuple):
 
     Attributes:
         right: the buffer by packets.
-        other: the buffer by what is compared; nan if its curve does not cross the bound.
+        other: the buffer by what is compared; 0 if every buffer keeps the bound, infinite if none
+            does.
     """
 
     right: float
@@ -107,8 +109,8 @@ def mean(rows: list[Row]) -> Row:
 def needed(curve: list[tuple[float, float]], bound: float) -> float:
     """Returns the buffer, in packets, at which a falling curve reaches a bound.
 
-    Between two points logarithms are interpolated. Returns nan if the curve does not cross the
-    bound.
+    Between two points logarithms are interpolated. Returns 0 if the curve does not cross the bound
+    and its last point keeps it, infinity if it does not keep it.
 
     Args:
         curve: buffers in packets, rising, each with a share.
@@ -118,7 +120,7 @@ def needed(curve: list[tuple[float, float]], bound: float) -> float:
         if first >= bound > last:
             y0, y1, y = (math.log(max(v, LEAST_LOGARITHM)) for v in (first, last, bound))
             return float(b0 * (b1 / b0) ** ((y0 - y) / (y0 - y1)))
-    return math.nan
+    return 0.0 if curve[-1][1] < bound else math.inf
 
 
 def buffers_needed(points: list[Point]) -> dict[str, Needed]:
@@ -138,7 +140,7 @@ def buffers_needed(points: list[Point]) -> dict[str, Needed]:
         other = [(point.packets, _share(name, point.other)) for point in points]
         for bound in choices:
             pair = Needed(needed(right, bound), needed(other, bound))
-            if not math.isnan(pair.right):
+            if 0 < pair.right < math.inf:
                 found[name] = pair
                 break
     return found
@@ -151,13 +153,22 @@ def _share(name: str, row: Row) -> float:
 
 def counts(buffers: list[Needed]) -> str:
     """Returns how many of the buffers agree, in words."""
-    known = sorted(pair.excess for pair in buffers if not math.isnan(pair.other))
+    known = sorted(pair.excess for pair in buffers if 0 < pair.other < math.inf)
     middle = known[len(known) // 2] if known else math.nan
+    low, high = nine_tenths(buffers)
     return (
         f"{len(buffers)} links, within 10 % or 2 packets {sum(b.within(0.1) for b in buffers)}, "
         f"within 30 % or 2 packets {sum(b.within(0.3) for b in buffers)}, "
-        f"curve does not cross the bound {len(buffers) - len(known)}, median {middle:+.2f}"
+        f"curve does not cross the bound {len(buffers) - len(known)}, median {middle:+.2f}, "
+        f"nine tenths from {low:.2f} to {high:.2f}"
     )
+
+
+def nine_tenths(buffers: list[Needed]) -> tuple[float, float]:
+    """Returns the ends of the middle nine tenths of the ratios; of few links, of all of them."""
+    ratios = sorted(pair.other / pair.right for pair in buffers)
+    left_out = len(ratios) // 20
+    return ratios[left_out], ratios[-1 - left_out]
 
 
 def differences(points: list[Point]) -> list[str]:
@@ -249,6 +260,8 @@ def main() -> None:
         for name, pair in got.items():
             buffers[f"{name}, {run['profile']}-{run['control']}"].append(pair)
             buffers[f"{name}, all"].append(pair)
+            size = "small" if link_of(run).window_packets < AGREED_WINDOW else "large"
+            buffers[f"{name}, {size} windows"].append(pair)
     for name, pairs in sorted(buffers.items()):
         print(f"{name}: {counts(pairs)}")
     print("\n".join(differences(everything)))

@@ -1,6 +1,7 @@
 //! Windows of single flows: closed forms of growth between losses, and reductions.
 
 use crate::link::FluidControl;
+use crate::whole::floor;
 
 /// Growth per round trip of Linux's CUBIC where the curve is flat, in packets.
 const LINUX_LEAST_GROWTH: f64 = 0.01;
@@ -108,7 +109,7 @@ impl Flow {
             let acked = round.acked(self.window);
             control.advance(self, 1.0 / f64::from(trains), acked);
             // An ACK lets go at most one packet more than it acknowledges.
-            before + libm::floor(self.room(round).max(0.0)).min(before.max(1.0))
+            before + floor(self.room(round).max(0.0)).min(before.max(1.0))
         };
         let after = f64::from(after as f32);
         self.flight += after - before;
@@ -117,7 +118,8 @@ impl Flow {
 
     /// Excess of the window over what the sender believes to be in flight.
     fn room(&self, round: &Round) -> f64 {
-        self.window - round.held - self.flight - f64::from(self.missing) + round.dither
+        let allowed = (self.window - round.held).max(1.0);
+        allowed - self.flight - f64::from(self.missing) + round.dither
     }
 
     /// Loses `count` of the flow's packets. The sender knows when their train has come back, or with
@@ -164,7 +166,7 @@ impl Round {
     /// Share of a window that is acknowledged in a round trip: its whole packets, those left out that
     /// receivers hold back.
     fn acked(&self, window: f64) -> f64 {
-        ((libm::floor(window) - self.held) / window).max(0.0)
+        ((floor(window) - self.held) / window).max(0.0)
     }
 }
 
@@ -177,7 +179,7 @@ impl FluidControl {
             Self::Gaimd { alpha, .. } => match round.segment_bytes {
                 Some(bytes) if round.per_step > 1.0 => {
                     // RFC 5681: whole bytes, and one at least.
-                    let step = libm::floor(alpha * bytes / flow.window).max(1.0);
+                    let step = floor(alpha * bytes / flow.window).max(1.0);
                     acked * flow.window / round.per_step * step / bytes
                 }
                 _ => acked * alpha / round.per_step,
@@ -208,17 +210,17 @@ impl FluidControl {
         else {
             return 0.0;
         };
-        let window = libm::floor(flow.window);
+        let window = floor(flow.window);
         let t = round.now - flow.epoch + round.base_rtt - f64::from(flow.k);
-        let distance = libm::floor((c * t * t * t).abs()).copysign(t);
-        let mut gap = libm::floor(f64::from(flow.plateau)) + distance - window;
+        let distance = floor((c * t * t * t).abs()).copysign(t);
+        let mut gap = floor(f64::from(flow.plateau)) + distance - window;
         if reno_friendly {
-            gap = gap.max(libm::floor(f64::from(flow.reno)) - window);
+            gap = gap.max(floor(f64::from(flow.reno)) - window);
         }
         if gap < 1.0 {
             return LINUX_LEAST_GROWTH;
         }
-        window / libm::floor(window / gap).max(2.0)
+        window / floor(window / gap).max(2.0)
     }
 
     /// Grows the window by the part of a round trip that has passed since the last update.
@@ -253,7 +255,7 @@ impl FluidControl {
         } = *self
         {
             let (now, then) = if as_linux {
-                (libm::floor(before), libm::floor(f64::from(flow.plateau)))
+                (floor(before), floor(f64::from(flow.plateau)))
             } else {
                 (before, f64::from(flow.plateau))
             };
@@ -263,12 +265,8 @@ impl FluidControl {
             flow.prior = before as f32;
         }
         flow.growth = 0.0;
-        let left = libm::floor(before) * beta;
-        let left = if whole_segments {
-            libm::floor(left)
-        } else {
-            left
-        };
+        let left = floor(before) * beta;
+        let left = if whole_segments { floor(left) } else { left };
         flow.window = left.max(LEAST_WINDOW).min(before);
     }
 

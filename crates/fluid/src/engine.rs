@@ -63,6 +63,9 @@ pub(crate) struct Engine {
     pub noise: Noise,
     /// Bursts of a slot in which the queue is nearly full.
     pub bursts: Vec<Burst>,
+    /// Packets by which the level at the end of the slot is too high, because the phase of a burst lies
+    /// after that end.
+    pub early: f64,
     pub slot: u64,
     /// Seconds that leaps passed over.
     pub leapt_s: f64,
@@ -108,6 +111,8 @@ impl Engine {
     fn step(&mut self) {
         let now_s = self.now_s();
         let before = self.fifo.waiting();
+        let early = self.early;
+        self.early = (early - self.per_slot).max(0.0);
         let wait_s = before / self.packets_per_s;
         let present = self.arrivals(now_s, wait_s);
         let mut lost = self.drops(now_s, wait_s, present);
@@ -126,8 +131,8 @@ impl Engine {
         }
         *self.last_served() = 0.0;
         let after = self.fifo.waiting();
-        self.tally
-            .slot(present, lost, served, 0.5 * (before + after));
+        let waiting = 0.5 * (before - early + after - self.early);
+        self.tally.slot(present, lost, served, waiting);
         self.calm.slots += 1;
         self.calm.waiting += u64::from(after > 0.0);
         self.calm.lost |= lost > 0.0;

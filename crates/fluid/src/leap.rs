@@ -120,6 +120,7 @@ impl Engine {
 
     fn record_leap(&mut self, span_s: f64, waiting: (f64, f64), rate: (f64, f64)) {
         let part_s = span_s / f64::from(POINTS);
+        let longer = (waiting.1 - waiting.0) / f64::from(POINTS);
         for point in 0..POINTS {
             let place = (f64::from(point) + 0.5) / f64::from(POINTS);
             let at = |(first, last): (f64, f64)| first + place * (last - first);
@@ -129,7 +130,7 @@ impl Engine {
                 at(rate)
             };
             let sent = rate.min(self.packets_per_s) * part_s;
-            self.tally.slot(sent, 0.0, sent, at(waiting));
+            self.tally.slot(sent + longer, 0.0, sent, at(waiting));
         }
     }
 }

@@ -17,6 +17,7 @@ mod overflow;
 mod range;
 mod setup;
 mod tally;
+mod whole;
 
 pub use engine::{Stopped, simulate};
 pub use link::{

@@ -1,6 +1,7 @@
 //! A queue that is nearly full: the bursts of a slot arrive one after the other.
 
 use crate::engine::Engine;
+use crate::whole::floor;
 
 /// Packets that one sender hands to its link at once.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +32,7 @@ impl Engine {
         } else {
             0.0
         };
-        let (mut waiting, mut lost, mut gone) = (before, 0.0, 0.0);
+        let (mut waiting, mut lost, mut gone, mut furthest) = (before, 0.0, 0.0, 0.0_f64);
         let unit = self.classes[0].shape().unit;
         let (mut flow, mut phase) = (u32::MAX, 0.5 * unit);
         for (number, burst) in bursts.iter().enumerate() {
@@ -49,18 +50,18 @@ impl Engine {
                 (self.per_slot - gone) * (1.0 - libm::pow(self.noise.unit(), 1.0 / rest))
             };
             gone += gap;
+            furthest = furthest.max(gone);
             let amount = burst.back + burst.extra;
             waiting = (waiting - gap).max(0.0) + amount;
-            let excess = waiting - self.buffer;
-            // Less than half a packet is no packet to lose.
-            if excess >= 1.0 && amount >= 0.5 {
-                let count = libm::floor(excess).min(amount);
+            let count = excess(waiting - self.buffer, amount);
+            if count > 0.0 {
                 waiting -= count;
                 lost += count;
                 self.lose(burst.class as usize, burst.piece as usize, count, now_s);
             }
         }
         self.bursts = bursts;
+        self.early = self.early.max(furthest - self.per_slot);
         lost + self.background_overflow(waiting - (self.per_slot - gone))
     }
 
@@ -97,11 +98,19 @@ impl Engine {
     /// slot. Returns the packets that it loses.
     fn background_overflow(&mut self, waiting: f64) -> f64 {
         let amount = *self.last_batch();
-        let excess = libm::floor(waiting.max(0.0) + amount - self.buffer).min(amount);
-        if excess < 1.0 {
-            return 0.0;
-        }
-        *self.last_batch() -= excess;
-        excess
+        let count = excess(waiting.max(0.0) + amount - self.buffer, amount);
+        *self.last_batch() -= count;
+        count
+    }
+}
+
+/// Packets that an arrival of `amount` loses if the queue would hold `above` packets more than its
+/// buffer with it: whole packets, and one of them may be in transmission. Less than half a packet is
+/// no packet to lose, unless a second whole packet has no room.
+fn excess(above: f64, amount: f64) -> f64 {
+    if above >= 2.0 || (above >= 1.0 && amount >= 0.5) {
+        floor(above).min(amount)
+    } else {
+        0.0
     }
 }

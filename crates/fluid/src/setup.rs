@@ -102,6 +102,7 @@ impl Engine {
             served: vec![0.0; places],
             noise,
             bursts: Vec::new(),
+            early: 0.0,
             slot: 0,
             leapt_s: 0.0,
             tally: Tally::new(buffer, packets_per_s, link.mean_rtt_s()),

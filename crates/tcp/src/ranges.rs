@@ -58,7 +58,7 @@ impl RangeSet {
     /// Gives back the memory of an empty set.
     pub fn tighten(&mut self) {
         if self.ranges.is_empty() {
-            self.ranges = VecDeque::new();
+            self.ranges = Vec::new();
         }
     }
 

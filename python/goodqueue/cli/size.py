@@ -169,13 +169,14 @@ def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
         print_rest(answer)
         if out is not None:
             print_written(out)
-    return _exit_code(answer)
+    return exit_code(answer)
 
 
-def _exit_code(answer: Answer) -> int:
+def exit_code(answer: Answer) -> int:
+    """Returns the exit code of an answer."""
     if answer.interrupted:
         return EXIT_INTERRUPTED
-    if answer.budget_over or not answer.firm:
+    if answer.budget_over or not answer.firm or answer.doubt is not None:
         return EXIT_UNPROVED
     return EXIT_NOT_FEASIBLE if answer.buffer is None else 0
 

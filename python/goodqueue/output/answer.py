@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.answer.parts import RuleAnswer
     from goodqueue.sizing.link import Link
+    from goodqueue.sizing.search.agreement import Widened
     from goodqueue.sizing.search.smallest import Smallest
 
 
@@ -245,11 +246,12 @@ def recommendation(answer: Answer) -> list[str]:
     """Returns the recommendation in sentences."""
     link, found = answer.link, answer.found
     lines = [] if answer.why_theory_only is None else [plain(answer.why_theory_only)]
-    if answer.ended and not answer.proved:
+    if answer.ended and not answer.shown:
         return [*unproved(answer), *_shortened(answer), *_engine(answer)]
     if answer.buffer is None:
         return [*lines, *_infeasible(answer), *_shortened(answer), *_engine(answer)]
-    lines.append(f"[bold]recommended[/]: [bold]{in_units(link, answer.buffer)}[/]")
+    word = "recommended" if answer.doubt is None else "estimate"
+    lines.append(f"[bold]{word}[/]: [bold]{in_units(link, answer.buffer)}[/]")
     if found is None:
         theory = answer.calibrated
         return lines if theory is None else [*lines, *by_calibrated_theory(link, theory)]
@@ -285,8 +287,28 @@ def _engine(answer: Answer) -> list[str]:
     lines = [f"simulated by the [bold]hybrid engine[/]{f': {too_long}' if too_long else ''}"]
     lines.append(AGREEMENT)
     if answer.doubt is not None:
-        lines.append(f"[yellow]mind[/]: {plain(answer.doubt)}")
+        lines.append(f"[bold]not proved[/]: {plain(answer.doubt)}")
+        lines.append(_with_the_error(answer.widened))
     return lines
+
+
+def _with_the_error(found: Widened | None) -> str:
+    """Returns the range of buffers that follows from the hybrid engine's measured error."""
+    if found is None:
+        return "the hybrid engine's error on such links is not known"
+    error = found.agreement
+    if error.low is None and error.high is None:
+        return (
+            f"no interval follows from the hybrid engine's error: on some of {error.links} such "
+            "links it kept the bound with every buffer, or with none"
+        )
+    above = "" if found.high is None else f" to {packets(found.high)}"
+    low = "less than any tried" if error.low is None else f"{error.low:.2f}"
+    high = "more than any tried" if error.high is None else f"{error.high:.2f}"
+    return (
+        f"with the hybrid engine's error: from {packets(found.low)}{above or ' upwards'}; on nine "
+        f"tenths of {error.links} such links its buffer was {low} to {high} of the packet engine's"
+    )
 
 
 PARTS = {

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.calibrated.smallest import Calibrated
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
+    from goodqueue.sizing.search.agreement import Widened
     from goodqueue.sizing.search.smallest import Smallest, Trials
 
 
@@ -58,6 +59,8 @@ class Answer:
         packets_s: expected wall-clock seconds of the packet engine, if that exceeds the budget.
         why_not_hybrid: reason why the hybrid engine was not used then, if it was not.
         doubt: reason why an answer of the hybrid engine is unreliable, if it is.
+        widened: range of buffers that follows from the hybrid engine's measured error, if there is
+            a doubt and that error was measured on links like this.
     """
 
     link: Link
@@ -82,6 +85,7 @@ class Answer:
     packets_s: float | None = None
     why_not_hybrid: str | None = None
     doubt: str | None = None
+    widened: Widened | None = None
 
     @property
     def engine_name(self) -> str:
@@ -99,9 +103,14 @@ class Answer:
         return True
 
     @property
-    def proved(self) -> bool:
-        """True if the recommendation was shown to suffice, within a grid step of the smallest."""
+    def shown(self) -> bool:
+        """True if its engine showed that the recommendation suffices, within a grid step."""
         return self.found is not None and self.found.proved
+
+    @property
+    def proved(self) -> bool:
+        """True if that was shown by an engine that agrees with packets on links like this."""
+        return self.shown and self.doubt is None
 
     @property
     def buffer(self) -> int | None:
@@ -203,7 +212,7 @@ class Answer:
     def _recommendation(self) -> dict[str, Any]:
         packets = self.buffer
         found = self.found
-        undecided = packets is None and self.ended and not self.proved
+        undecided = packets is None and self.ended and not self.shown
         return {
             **buffer_dict(self.link, packets),
             "feasible": None if undecided else packets is not None,
@@ -214,7 +223,7 @@ class Answer:
             "proved": None if self.trials is None else self.proved,
             "settled": None if found is None else found.settled,
             "firm": self.firm,
-            "carried": None,
+            "carried": None if self.widened is None else self.widened.as_dict(),
             "least_for_utilization_and_loss": None if found is None else found.floor,
             "most_for_delay": None if found is None else found.ceiling,
             "give_up": self._give_up(),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from goodqueue.errors import RequestError
 from goodqueue.runs.engines import unable, unproved
 from goodqueue.runs.memory import check_runs, limit_of
+from goodqueue.sizing.search.agreement import AGREED_WINDOW, widened
 from goodqueue.sizing.search.budget import Budget, BudgetSpent, Plan
 from goodqueue.sizing.search.smallest import Ended, Trials, grid
 from goodqueue.sizing.trials.length import EPOCHS, WHOLE, Extent
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from goodqueue.runs.engines import Choice, Engine
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
+    from goodqueue.sizing.search.agreement import Widened
     from goodqueue.sizing.search.smallest import Sampler, Smallest
     from goodqueue.sizing.trials.meter import Meter
     from goodqueue.study.model import Parameter, Variant
@@ -39,11 +41,6 @@ than 20 loss epochs, and the answer says so."""
 LEAST_SHARE = 0.005
 """Smallest buffer of the hybrid engine in bandwidth-delay products. Its time steps are shorter for
 smaller buffers."""
-
-
-AGREED_WINDOW = 20
-"""Mean window of a flow, in packets, from which on the hybrid engine's buffers for a utilisation
-were within 30 % of the packet engine's on all links that were compared (docs/hybrid.md)."""
 
 
 class Trial(Protocol):
@@ -216,18 +213,31 @@ class Laboratory:
             "engine too long"
         )
 
-    def doubt(self, link: Link, found: Smallest) -> str | None:
-        """Returns the reason why the hybrid engine's answer is unreliable, or None."""
+    def doubt(self, link: Link, found: Smallest) -> tuple[str | None, Widened | None]:
+        """Returns why the hybrid engine's answer is not proved, and the range by its error.
+
+        Both are None for an answer of the packet engine, and for links on which the engines agree.
+        The range is None if the engines were not compared on links like this.
+        """
         if self.engine == "packets":
-            return None
+            return None, None
         limit = found.limit or found.floor or found.reached
         why = unproved(self._whole(link, limit))
         if why is not None:
-            return f"it was not compared with the packet engine on such links: {why}"
-        if found.floor is not None and found.floor > 1 and not found.low:
-            smaller = self.why_not(link, found.floor - 1)
-            if smaller is not None:
-                return f"smaller buffers were not tried: {smaller}"
+            return f"it was not compared with the packet engine on such links: {why}", None
+        why = self._inexact(link) or self._cut_off(link, found)
+        return why, None if why is None else widened(link, found)
+
+    def _cut_off(self, link: Link, found: Smallest) -> str | None:
+        """Returns the reason why no smaller buffer was tried, if a smaller one may suffice."""
+        if found.floor is None or found.floor <= 1 or found.low:
+            return None
+        smaller = self.why_not(link, found.floor - 1)
+        return None if smaller is None else f"smaller buffers were not tried: {smaller}"
+
+    @staticmethod
+    def _inexact(link: Link) -> str | None:
+        """Returns the reason why the engines agree too little on links like this, or None."""
         if link.max_loss_rate is not None:
             return "the hybrid engine's buffers for a bound on the loss are rough estimates"
         if link.window_packets < AGREED_WINDOW:

@@ -1,0 +1,53 @@
+//! Whole numbers of packets.
+
+/// From here on every number of double precision is whole.
+const ALL_WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// The largest whole number that is not above `x`, as `libm::floor` returns it in eight times as many
+/// instructions.
+#[inline]
+pub fn floor(x: f64) -> f64 {
+    if x.abs() < ALL_WHOLE {
+        let cut = x as i64 as f64;
+        if cut > x { cut - 1.0 } else { cut }
+    } else {
+        x
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::floor;
+    use proptest::prelude::*;
+
+    /// True if both are the same number; the sign of zero does not count.
+    fn agrees(x: f64) -> bool {
+        (floor(x) + 0.0).to_bits() == (x.floor() + 0.0).to_bits() || x.is_nan()
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_floor_of_the_standard(bits in any::<u64>(), scale in -60..60_i32) {
+            prop_assert!(agrees(f64::from_bits(bits)));
+            prop_assert!(agrees(bits as i64 as f64 * libm::ldexp(1.0, scale)));
+        }
+    }
+
+    #[test]
+    fn whole_numbers_and_their_neighbours() {
+        for x in [
+            0.0,
+            1.0,
+            -1.0,
+            2.5,
+            super::ALL_WHOLE,
+            -super::ALL_WHOLE,
+            f64::INFINITY,
+        ] {
+            for near in [x.next_down(), x, x.next_up()] {
+                assert!(agrees(near), "{near}");
+            }
+        }
+        assert!(floor(f64::NAN).is_nan());
+    }
+}
