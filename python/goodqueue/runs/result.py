@@ -1,4 +1,8 @@
-"""Results of a run as polars frames. The name of every column includes its unit."""
+"""Results of a run, as figures and as polars frames. The name of every column includes its unit.
+
+`goodqueue.runs.frames` makes the frames. It is imported when one is asked for, because polars takes
+longer to import than a short run takes.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,11 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from goodqueue.core.tables import frame
 from goodqueue.errors import RequestError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from goodqueue._core import Outcome, Table
 
 
@@ -76,7 +79,9 @@ class Result:
 
         The column `shares` holds lists of pairs: `group`, `share`.
         """
-        return _summary_frame(self.summary["links"], "link")
+        from goodqueue.runs.frames import summary_frame
+
+        return summary_frame(self.summary["links"], "link")
 
     @cached_property
     def flows(self) -> pl.DataFrame:
@@ -84,7 +89,9 @@ class Result:
 
         The columns `losses_at` and `marks_at` hold lists of pairs: `link`, `packets`.
         """
-        return _summary_frame(self.summary["flows"], "flow")
+        from goodqueue.runs.frames import summary_frame
+
+        return summary_frame(self.summary["flows"], "flow")
 
     def classes(self, link: str) -> pl.DataFrame:
         """Returns the factor that limits each TCP flow, as seen from a link: `flow`, `class`.
@@ -96,6 +103,8 @@ class Result:
         Raises:
             RequestError: if there is no such link.
         """
+        from goodqueue.runs.frames import texts_frame
+
         links = self.summary["links"]
         if link not in links:
             near = get_close_matches(link, links, 1)
@@ -106,7 +115,7 @@ class Result:
             for name, figures in self.summary["flows"].items()
             if figures["class"] is not None
         ]
-        return pl.DataFrame(rows, {"flow": pl.String, "class": pl.String}, orient="row")
+        return texts_frame(rows, "flow", "class")
 
     @cached_property
     def delays(self) -> pl.DataFrame:
@@ -140,6 +149,8 @@ class Result:
         return self._frame(self._outcome.packets()) if self._outcome.has_packets else None
 
     def _frame(self, table: Table) -> pl.DataFrame:
+        from goodqueue.core.tables import frame
+
         return frame(table, {**KINDS, "link": self._outcome.links, "flow": self._outcome.flows})
 
     def __repr__(self) -> str:
@@ -152,30 +163,3 @@ def _seen_from(link: str, flow: dict[str, Any]) -> str | None:
     if flow["bottleneck"] is None:
         return None
     return "local" if flow["bottleneck"] == link else "remote"
-
-
-BY_NAME = {
-    "shares": ("group", "share", pl.Float64),
-    "losses_at": ("link", "packets", pl.Int64),
-    "marks_at": ("link", "packets", pl.Int64),
-}
-"""Figures of the summary that map names to values; as columns they hold lists of pairs."""
-
-
-def _summary_frame(rows: dict[str, dict[str, Any]], key: str) -> pl.DataFrame:
-    frame = pl.DataFrame(
-        [
-            {key: name, **{k: v for k, v in figures.items() if k not in BY_NAME}}
-            for name, figures in rows.items()
-        ],
-        infer_schema_length=None,
-    )
-    for column, (name, value, kind) in BY_NAME.items():
-        if any(column in figures for figures in rows.values()):
-            pairs = [
-                [{name: k, value: v} for k, v in figures[column].items()]
-                for figures in rows.values()
-            ]
-            schema = pl.List(pl.Struct({name: pl.String, value: kind}))
-            frame = frame.with_columns(pl.Series(column, pairs, schema))
-    return frame
