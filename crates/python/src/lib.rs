@@ -1,7 +1,9 @@
 //! The extension module `goodqueue._core`: conversions between Python and the crates, no logic.
 
+mod batch;
 mod error;
 mod explain;
+mod job;
 mod outcome;
 mod passive;
 mod queue;
@@ -16,6 +18,8 @@ use pyo3::prelude::*;
 /// The compiled core of goodqueue.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::batch::run_batch;
     #[pymodule_export]
     use crate::explain::explain;
     #[pymodule_export]
