@@ -42,6 +42,9 @@ class LongFlow(TypedDict):
 def version() -> str:
     """Returns the version of the core."""
 
+def build() -> str:
+    """Returns the kind of build, such as `release build, profile-guided`."""
+
 def schema() -> str:
     """Returns the JSON Schema of scenario files."""
 

@@ -29,7 +29,7 @@ mod _core {
     #[pymodule_export]
     use crate::queue::{Packet, QueueContext, check_queue};
     #[pymodule_export]
-    use crate::scenario::{Cancel, Scenario, schema, version};
+    use crate::scenario::{Cancel, Scenario, build, schema, version};
     #[pymodule_export]
     use crate::study::{Study, hybrid_version, measure, results_version};
     #[pymodule_export]

@@ -32,7 +32,7 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         from goodqueue import _core
 
-        print(f"goodqueue {_core.version()}")
+        print(f"goodqueue {_core.version()} ({_core.build()})")
         raise typer.Exit
 
 
