@@ -8,7 +8,9 @@ use crate::worker::{Shared, interruptible, waited_for};
 use goodqueue_queue::Limit;
 use goodqueue_scenario::{Tap, UnitError};
 use goodqueue_sim::{Network, WorkloadConfig};
-use goodqueue_trace::write::{Capture, Columns, InterfaceInfo, NamTrace, Ns2Trace, Traces};
+use goodqueue_trace::write::{
+    Capture, Columns, InterfaceInfo, NamTrace, Ns2Trace, PacketTable, Traces,
+};
 use goodqueue_types::{LinkId, Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -480,6 +482,11 @@ fn open_traces(
                 traces.add(&file, |out| Capture::new(out, point, &interface, endpoints))
             }
             Tap::Ns2(wiring) => traces.add(&file, |out| Ok(Ns2Trace::new(out, wiring))),
+            Tap::Packets => traces.add(&file, |out| {
+                let links: Vec<_> = network.links.iter().map(|link| link.name.clone()).collect();
+                let flows: Vec<_> = network.flows.iter().map(|flow| flow.name.clone()).collect();
+                PacketTable::new(out, &links, &flows)
+            }),
             Tap::Nam(wiring) => traces.add(&file, |out| NamTrace::new(out, wiring)),
             Tap::Columns(quantity) => {
                 traces.add(&file, |out| Ok(Columns::new(out, quantity, network.end)))
