@@ -17,7 +17,7 @@ STUBS := goodqueue._core --mypy-config-file pyproject.toml --allowlist tools/stu
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: help setup check test lint golden slow counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs lock clean
+.PHONY: help setup wheel check test lint golden slow counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -39,6 +39,9 @@ $(VENV)/.extension: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES)
 	@echo "building the extension (about a minute the first time)"
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --locked --release --quiet --target-dir target/maturin
 	@touch $@
+
+wheel: setup ## build the released wheel in target/wheel/dist, optimised by the profile of short runs
+	@tools/wheel/build.sh
 
 # The Rust and the Python half run side by side; the output of each comes in one piece.
 check: setup ## before a commit: format, lint, unit tests and the fast Python tests, in parallel

@@ -50,9 +50,10 @@ def test_every_command_has_a_help_text(command: str) -> None:
     assert "Usage: goodqueue " + command in done.stdout
 
 
-def test_the_version_is_printed() -> None:
+def test_the_version_is_printed_with_the_kind_of_build() -> None:
     done = goodqueue("--version")
-    assert re.fullmatch(r"goodqueue \d+\.\d+\.\d+\n", done.stdout)
+    kinds = r"debug build|release build(, profile-guided)?"
+    assert re.fullmatch(rf"goodqueue \d+\.\d+\.\d+ \(({kinds})\)\n", done.stdout)
 
 
 def test_run_prints_tables_without_colour_into_a_pipe(small: Path) -> None:

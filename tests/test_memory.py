@@ -140,7 +140,7 @@ def test_runs_wait_until_there_is_room() -> None:
     def work() -> None:
         nonlocal inside, most
         for _ in range(20):
-            with room.of(scenario, series=False):
+            with room.taken(each):
                 with lock:
                     inside += 1
                     most = max(most, inside)
@@ -154,7 +154,7 @@ def test_runs_wait_until_there_is_room() -> None:
     for thread in threads:
         thread.join(20)
     assert most == 2
-    with Room(1).of(scenario, series=False):
+    with Room(1).taken(each):
         pass  # a run always starts if no other runs; `check` has judged its size before
 
 

@@ -284,7 +284,7 @@ def test_asked_again_nothing_is_run(
     def fail(*_arguments: object) -> None:
         raise AssertionError("a run was repeated")
 
-    monkeypatch.setattr(threads, "execute_run", fail)
+    monkeypatch.setattr(threads, "execute_runs", fail)
     assert answered(capsys) == first
 
 

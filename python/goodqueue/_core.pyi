@@ -42,6 +42,9 @@ class LongFlow(TypedDict):
 def version() -> str:
     """Returns the version of the core."""
 
+def build() -> str:
+    """Returns the kind of build, such as `release build, profile-guided`."""
+
 def schema() -> str:
     """Returns the JSON Schema of scenario files."""
 
@@ -160,6 +163,19 @@ class Cancel:
     def __init__(self) -> None: ...
     def set(self) -> None:
         """Stops these runs."""
+
+def run_batch(
+    runs: Sequence[tuple[Scenario, int, str]], cancel: Cancel, seconds: float
+) -> list[tuple[str, bytes, float]]:
+    """Runs scenarios under seeds by an engine, one after another, as far as `seconds` allow.
+
+    It ends after the first run at whose end `seconds` have passed, and before the first run that
+    fails or is cancelled, which gives the reason if it is run by itself.
+
+    Returns:
+        For each run that it ran, the names of its metrics, one per line, their values as
+        little-endian doubles, and its wall-clock time in seconds.
+    """
 
 def hybrid_version() -> int:
     """The version of what runs of the hybrid engine yield."""

@@ -126,6 +126,14 @@ impl Counts {
     }
 }
 
+/// Returns the committed number of instructions per packet of a case. The count is that of a
+/// shortened run.
+pub fn committed_per_packet(case: &str) -> Option<f64> {
+    let committed = Counts::committed()?;
+    let row = committed.rows.iter().find(|row| row.case == case)?;
+    Some(row.per_packet())
+}
+
 /// Returns a sentence for each case that differs from its committed count by more than the
 /// threshold, or that only one of the two has.
 fn changes(committed: &Counts, now: &Counts) -> Vec<String> {

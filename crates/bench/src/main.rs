@@ -1,9 +1,10 @@
 //! The benchmark: it measures how many delivered data packets are simulated per second of user CPU
 //! time, and compares this with ns-2 on the same scenarios in the same run.
 //!
-//! `goodqueue-bench [CASE ...] [--queues] [--no-ns2] [--json]`. Each case runs in a process of its own, with
-//! parsing and set-up included, statistics on and recording off, and is repeated until a second
-//! of user CPU time has passed.
+//! `goodqueue-bench [CASE ...] [--rounds N] [--queues] [--no-ns2] [--json]`. Each case runs in a
+//! process of its own, with parsing and set-up included, statistics on and recording off, and is
+//! repeated until a second of user CPU time has passed. This is a round; in each, ns-2 runs after
+//! it (`rounds.rs`).
 //!
 //! `goodqueue-bench --counts [--update]` counts instructions instead (`counts.rs`).
 
@@ -12,11 +13,14 @@ mod counts;
 mod measure;
 mod ns2;
 mod queues;
+mod rounds;
 
 use cases::Case;
-use measure::Cost;
-use serde::Serialize;
+use rounds::Row;
 use std::process::ExitCode;
+
+/// Usual number of rounds.
+const ROUNDS: u32 = 3;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,7 +34,20 @@ fn main() -> ExitCode {
     if flag("--counts") {
         return ExitCode::from(u8::from(!counts::report(flag("--update"))));
     }
-    let names: Vec<&String> = arguments.iter().filter(|a| !a.starts_with("--")).collect();
+    let mut names: Vec<&String> = arguments.iter().filter(|a| !a.starts_with("--")).collect();
+    let mut rounds = ROUNDS;
+    if let Some(index) = arguments.iter().position(|argument| argument == "--rounds") {
+        let given = arguments.get(index + 1);
+        let Some(number) = given
+            .and_then(|given| given.parse().ok())
+            .filter(|n| *n > 0)
+        else {
+            eprintln!("error: write the number of rounds after --rounds, as in --rounds 5");
+            return ExitCode::from(2);
+        };
+        rounds = number;
+        names.retain(|name| !given.is_some_and(|given| std::ptr::eq(*name, given)));
+    }
     let mut chosen = Vec::new();
     for name in &names {
         let Some(case) = cases::named(name) else {
@@ -64,6 +81,7 @@ fn main() -> ExitCode {
     }
     report(
         chosen.into_iter(),
+        rounds,
         flag("--json"),
         !flag("--no-ns2") && ns2::is_installed(),
     );
@@ -74,16 +92,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Cost of a packet relative to that of another case in the same run.
-#[derive(Clone, Copy, Serialize)]
-struct Beside {
-    case: &'static str,
-    /// User CPU time per packet, divided by that of the other case.
-    ratio: f64,
-}
-
 /// Runs the cases one after the other and prints a row for each when it is finished.
-fn report(chosen: impl Iterator<Item = Case>, json: bool, with_ns2: bool) {
+fn report(chosen: impl Iterator<Item = Case>, rounds: u32, json: bool, with_ns2: bool) {
     if !json {
         if !with_ns2 {
             println!(
@@ -91,57 +101,35 @@ fn report(chosen: impl Iterator<Item = Case>, json: bool, with_ns2: bool) {
             );
         }
         println!(
-            "{:<12} {:>9} {:>11} {:>8} {:>9} {:>8} | {:>9} {:>9} {:>7} {:>9}",
-            "case",
-            "user CPU",
-            "packets/s",
-            "events",
-            "memory",
-            "util",
-            "ns-2 CPU",
-            "set-up",
-            "ratio",
-            "w/o set-up"
+            "{rounds} rounds; ranges are those of the rounds; {}",
+            load()
         );
+        println!("{}", rounds::HEADER);
     }
-    let mut measured: Vec<(String, Cost)> = Vec::new();
+    let mut measured: Vec<Row> = Vec::new();
     for case in chosen {
-        let ours = measure::in_child(&case);
-        let theirs = with_ns2.then(|| ns2::measure(&case)).flatten();
-        let beside = case.beside.and_then(|name| {
-            let (_, other) = measured.iter().find(|(known, _)| known == name)?;
-            let ratio = other.packets_per_cpu_s / ours.packets_per_cpu_s;
-            Some(Beside { case: name, ratio })
-        });
-        measured.push((case.name.clone(), ours));
+        let row = Row::measure(&case, rounds, with_ns2, &measured);
         if json {
-            let row = serde_json::json!({"case": case.name, "ours": ours, "ns2": theirs, "beside": beside});
+            println!("{}", serde_json::json!(row));
+        } else {
             println!("{row}");
-            continue;
         }
-        print!(
-            "{:<12} {:>7.3} s {:>9.2} M {:>8.2} {:>5.1} MiB {:>8.5} |",
-            case.name,
-            ours.user_s,
-            ours.packets_per_cpu_s / 1e6,
-            ours.events_per_packet,
-            ours.peak_memory_bytes as f64 / f64::from(1 << 20),
-            ours.utilization
-        );
-        match theirs {
-            Some(ns2) => println!(
-                " {:>7.3} s {:>7.3} s {:>6.1}× {:>8.1}×",
-                ns2.user_s,
-                ns2.setup_s,
-                ns2.user_s / ours.user_s,
-                (ns2.user_s - ns2.setup_s) / (ours.user_s - ours.setup_s)
-            ),
-            None => match beside {
-                Some(Beside { case, ratio }) => println!(" {ratio:.2}× {case}'s time per packet"),
-                None => println!(),
-            },
-        }
+        measured.push(row);
     }
+    if !json {
+        println!("at the end: {}", load());
+    }
+}
+
+/// Returns the load of the machine in words.
+fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = text.split(' ').next().filter(|load| !load.is_empty());
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    format!(
+        "load of the machine {} on {processors} processors",
+        load.unwrap_or("unknown")
+    )
 }
 
 /// Prints the memory that a flow takes before it starts.

@@ -1,7 +1,9 @@
 //! The extension module `goodqueue._core`: conversions between Python and the crates, no logic.
 
+mod batch;
 mod error;
 mod explain;
+mod job;
 mod outcome;
 mod passive;
 mod queue;
@@ -17,6 +19,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use crate::batch::run_batch;
+    #[pymodule_export]
     use crate::explain::explain;
     #[pymodule_export]
     use crate::outcome::Outcome;
@@ -25,7 +29,7 @@ mod _core {
     #[pymodule_export]
     use crate::queue::{Packet, QueueContext, check_queue};
     #[pymodule_export]
-    use crate::scenario::{Cancel, Scenario, schema, version};
+    use crate::scenario::{Cancel, Scenario, build, schema, version};
     #[pymodule_export]
     use crate::study::{Study, hybrid_version, measure, results_version};
     #[pymodule_export]

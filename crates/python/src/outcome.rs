@@ -79,6 +79,11 @@ impl Outcome {
         }
     }
 
+    /// Returns the metrics of the summary.
+    pub(crate) fn figures(&self) -> Vec<(String, f64)> {
+        self.figures.metrics()
+    }
+
     pub(crate) fn of_hybrid(hybrid: Hybrid, outcome: FluidOutcome) -> Self {
         let name = hybrid.link_name();
         let waited = LinkOutcome {
@@ -110,7 +115,7 @@ impl Outcome {
     /// little-endian doubles. A missing value is NaN.
     fn metrics<'py>(&self, py: Python<'py>) -> (String, Bound<'py, PyBytes>) {
         let (names, values) = py.detach(|| {
-            let metrics = self.figures.metrics();
+            let metrics = self.figures();
             let names: Vec<&str> = metrics.iter().map(|(name, _)| &**name).collect();
             let values = metrics.iter().flat_map(|(_, value)| value.to_le_bytes());
             (names.join("\n"), values.collect::<Vec<u8>>())

@@ -1,15 +1,18 @@
 //! Scenarios: reading, changing, running.
 
 use crate::error::{file_error, scenario_error, unit_error};
+use crate::job::{Job, simulate};
 use crate::outcome::Outcome;
 use crate::queue::{Raised, python_queue};
 use crate::worker::{Shared, interruptible, waited_for};
-use goodqueue_queue::{Limit, QueueConfig};
-use goodqueue_scenario::{Hybrid, Tap, UnitError};
+use goodqueue_queue::Limit;
+use goodqueue_scenario::{Tap, UnitError};
 use goodqueue_sim::{Network, WorkloadConfig};
-use goodqueue_trace::write::{Capture, Columns, InterfaceInfo, NamTrace, Ns2Trace, Traces};
+use goodqueue_trace::write::{
+    Capture, Columns, InterfaceInfo, NamTrace, Ns2Trace, PacketTable, Traces,
+};
 use goodqueue_types::{LinkId, Span, Time};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::fs;
@@ -47,7 +50,7 @@ impl FromPyObject<'_, '_> for Engine {
 
 /// A switch that stops the runs to which it was passed.
 #[pyclass(frozen, module = "goodqueue._core")]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(pub(crate) Arc<AtomicBool>);
 
 #[pymethods]
 impl Cancel {
@@ -449,62 +452,10 @@ fn hybrid_trial(
     Ok((built, points))
 }
 
-/// Runs the scenario by the hybrid engine while `go_on` returns true.
-fn simulate(hybrid: Hybrid, go_on: &mut dyn FnMut() -> bool) -> PyResult<Outcome> {
-    match hybrid.run(go_on) {
-        Some(outcome) => Ok(Outcome::of_hybrid(hybrid, outcome)),
-        None => Err(PyKeyboardInterrupt::new_err("run cancelled")),
-    }
-}
-
 /// Returns the error for a scenario that the hybrid engine cannot run.
 fn refused(py: Python<'_>, message: String) -> PyErr {
     let help = "leave the engine out: the packet engine runs every scenario".to_owned();
     unit_error(py, "engine", UnitError { message, help })
-}
-
-/// Inputs of a run.
-struct Job {
-    scenario: goodqueue_scenario::Scenario,
-    series: Option<bool>,
-    packets: Option<bool>,
-    /// Queues in place of the scenario's, by link.
-    queues: Vec<(String, QueueConfig)>,
-    raised: Raised,
-    traces: Traces,
-}
-
-impl Job {
-    /// Builds the network, runs it while `go_on` returns true, and summarises.
-    fn run(mut self, mut go_on: impl FnMut(Time) -> bool) -> PyResult<Outcome> {
-        let mut network = self.scenario.network();
-        for (link, queue) in self.queues {
-            for config in network.links.iter_mut().filter(|other| other.name == link) {
-                config.queue = queue.clone();
-            }
-        }
-        let record = &mut network.record;
-        record.series = self.series.unwrap_or(record.series);
-        record.packets = self.packets.unwrap_or(record.packets);
-        let (failed, raised) = (self.traces.failed(), &self.raised);
-        let go_on = |now| !raised.is_some() && !failed.load(Ordering::Relaxed) && go_on(now);
-        let outcome = if self.traces.is_empty() {
-            goodqueue_sim::run_while(&network, go_on)
-        } else {
-            goodqueue_sim::run_traced(&network, &mut self.traces, go_on)
-        };
-        if let Some(error) = self.raised.take() {
-            return Err(error);
-        }
-        if outcome.is_some() || failed.load(Ordering::Relaxed) {
-            self.traces
-                .finish()
-                .map_err(|(file, error)| file_error(&file, &error))?;
-        }
-        outcome
-            .map(|outcome| Outcome::new(&self.scenario, &network, outcome))
-            .ok_or_else(|| PyKeyboardInterrupt::new_err("run cancelled"))
-    }
 }
 
 /// Opens all traces before the run begins.
@@ -531,6 +482,11 @@ fn open_traces(
                 traces.add(&file, |out| Capture::new(out, point, &interface, endpoints))
             }
             Tap::Ns2(wiring) => traces.add(&file, |out| Ok(Ns2Trace::new(out, wiring))),
+            Tap::Packets => traces.add(&file, |out| {
+                let links: Vec<_> = network.links.iter().map(|link| link.name.clone()).collect();
+                let flows: Vec<_> = network.flows.iter().map(|flow| flow.name.clone()).collect();
+                PacketTable::new(out, &links, &flows)
+            }),
             Tap::Nam(wiring) => traces.add(&file, |out| NamTrace::new(out, wiring)),
             Tap::Columns(quantity) => {
                 traces.add(&file, |out| Ok(Columns::new(out, quantity, network.end)))
@@ -578,6 +534,18 @@ impl Scenario {
 #[pyfunction]
 pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// Returns the kind of build. `make wheel` sets the variable.
+#[pyfunction]
+pub fn build() -> &'static str {
+    if cfg!(debug_assertions) {
+        "debug build"
+    } else if option_env!("GOODQUEUE_PROFILE_GUIDED").is_some() {
+        "release build, profile-guided"
+    } else {
+        "release build"
+    }
 }
 
 /// Returns the JSON Schema of scenario files.

@@ -89,7 +89,7 @@ impl List {
         for (key, value) in table.as_object().into_iter().flatten() {
             if let Value::Object(inner) = value {
                 for (below, value) in inner {
-                    self.figure(name, &format!("{key}.{below}"), value);
+                    self.figure(name, &[key.as_str(), ".", below.as_str()].concat(), value);
                 }
             } else {
                 self.figure(name, key, value);
@@ -99,7 +99,7 @@ impl List {
 
     fn figure(&mut self, name: &str, key: &str, value: &Value) {
         if let (Some(number), false) = (number(value), ECHOES.contains(&key)) {
-            self.push(format!("{name}.{key}"), number);
+            self.push([name, ".", key].concat(), number);
         }
     }
 
@@ -117,7 +117,7 @@ impl List {
 
     /// Adds one figure of a group's flows.
     pub(crate) fn column(&mut self, name: &str, key: &str, samples: &[f64]) {
-        self.push(format!("{name}.{key}"), Sums::of(samples).mean());
+        self.push([name, ".", key].concat(), Sums::of(samples).mean());
         if key == GOODPUT {
             let fold = |of: fn(f64, f64) -> f64| samples.iter().copied().fold(f64::NAN, of);
             self.push(format!("{name}.{key}.sum"), samples.iter().sum());

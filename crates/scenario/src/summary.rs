@@ -250,6 +250,6 @@ fn distribution(map: &mut Map<String, Value>, name: &str, values: &Distribution)
         ("max", values.max),
     ];
     for (statistic, value) in figures {
-        map.insert(format!("{statistic}_{name}"), json!(value));
+        map.insert([statistic, "_", name].concat(), json!(value));
     }
 }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Forms of the names of traces.
-const TRACES: [&str; 16] = [
+const TRACES: [&str; 17] = [
     "sender",
     "receiver",
     "before",
@@ -22,6 +22,7 @@ const TRACES: [&str; 16] = [
     "after:LINK",
     "tr",
     "nam",
+    "packets",
     "cwnd:FLOW",
     "throughput:FLOW",
     "throughput-down:FLOW",
@@ -39,6 +40,8 @@ pub enum Tap {
     Ns2(Arc<Wiring>),
     /// Trace of nam.
     Nam(Arc<Wiring>),
+    /// Table of all packet events, in Parquet.
+    Packets,
     /// Two columns: time and a number.
     Columns(Quantity),
 }
@@ -69,6 +72,7 @@ impl Scenario {
             ("before", _) => Ok(Tap::Capture(Point::Before(gate()?))),
             ("after", _) => Ok(Tap::Capture(Point::After(gate()?))),
             ("tr", None) => Ok(Tap::Ns2(Arc::new(self.wiring(network)))),
+            ("packets", None) => Ok(Tap::Packets),
             ("nam", None) => Ok(Tap::Nam(Arc::new(self.wiring(network)))),
             ("cwnd", Some(name)) => {
                 let flow = find_flow(network, name)?;

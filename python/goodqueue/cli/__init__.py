@@ -52,11 +52,11 @@ def run_command(arguments: list[str]) -> int:
     """Runs one command and returns its exit code."""
     from typer.exceptions import TyperException
 
-    from goodqueue.cli.app import app
+    from goodqueue.cli.app import command_of, is_command
 
     try:
         # The arguments as typed are passed on, because a page shows the command that repeats it.
-        code = app(
+        code = command_of(arguments)(
             arguments or ["--help"], prog_name="goodqueue", standalone_mode=False, obj=arguments
         )
     except ScenarioError as error:
@@ -64,7 +64,7 @@ def run_command(arguments: list[str]) -> int:
     except RequestError as error:
         return _refuse(f"error: {error}")
     except TyperException as error:
-        command = " ".join(["goodqueue", *arguments[:1]]) if _is_command(arguments) else "goodqueue"
+        command = " ".join(["goodqueue", *arguments[:1]]) if is_command(arguments) else "goodqueue"
         # typer names the option if one is wrong; for several options it would only report a
         # mistake.
         message = error.format_message().removeprefix("Invalid value: ")
@@ -92,14 +92,6 @@ def _of_file(error: OSError) -> str:
         errno.EISDIR: "name a file",
     }
     return f"error: {place}{reason}\n  help: {cures.get(error.errno or 0, 'choose another place')}"
-
-
-def _is_command(arguments: list[str]) -> bool:
-    from goodqueue.cli.app import app
-
-    names = {command.name for command in app.registered_commands}
-    names |= {group.name for group in app.registered_groups}
-    return bool(arguments) and arguments[0] in names
 
 
 def _refuse(message: str) -> int:

@@ -1,13 +1,15 @@
-"""The typer application with all commands. Their modules are imported when they are called."""
+"""The typer application with all commands. They import what they need when they are called."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from goodqueue.cli.commands.analyze import analyze
 from goodqueue.cli.commands.compare import compare
+from goodqueue.cli.commands.plain import convert_plain_values
 from goodqueue.cli.commands.qdisc import qdisc
 from goodqueue.cli.commands.reproduce import reproduce
 from goodqueue.cli.commands.run import run
@@ -30,7 +32,7 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         from goodqueue import _core
 
-        print(f"goodqueue {_core.version()}")
+        print(f"goodqueue {_core.version()} ({_core.build()})")
         raise typer.Exit
 
 
@@ -65,3 +67,26 @@ def schema() -> None:
 
 
 app.command("reproduce")(reproduce)
+
+
+def command_of(arguments: list[str]) -> Any:  # noqa: ANN401 - typer's classes have no public names
+    """Returns the command line as a function of its arguments.
+
+    typer reads the signatures of all registered commands, which takes longer than a short run. If
+    the arguments begin with a command, it gets only that one.
+    """
+    all_commands, all_groups = app.registered_commands, app.registered_groups
+    if is_command(arguments):
+        app.registered_commands = [one for one in all_commands if one.name == arguments[0]]
+        app.registered_groups = [one for one in all_groups if one.name == arguments[0]]
+    try:
+        return convert_plain_values(get_command(app))
+    finally:
+        app.registered_commands, app.registered_groups = all_commands, all_groups
+
+
+def is_command(arguments: list[str]) -> bool:
+    """Returns True if the arguments begin with a command."""
+    names = {command.name for command in app.registered_commands}
+    names |= {group.name for group in app.registered_groups}
+    return bool(arguments) and arguments[0] in names

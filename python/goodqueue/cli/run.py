@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.cli.files import print_written, source_of, write_json, write_scenario
@@ -27,6 +28,7 @@ from goodqueue.output.terminal import (
 )
 from goodqueue.runs.api import HEADERS, load, run
 from goodqueue.runs.engines import engine_of_run, unproved
+from goodqueue.runs.settings import records_packets
 from goodqueue.runs.traces import OURS, files_of, files_read
 
 if TYPE_CHECKING:
@@ -70,14 +72,17 @@ def run_scenario(  # noqa: PLR0913
     # The hybrid engine has no series, so those that were not requested by name are omitted.
     which = engine_of_run(engine, scenario, needs_packets=bool(series or trace))
     over_time = out is not None and series is not False and which == "packets"
-    with run_progress() as progress:
+    wants_packets = which == "packets" and records_packets(scenario)
+    with ExitStack() as stack:
+        progress = stack.enter_context(run_progress())
+        directory = None if out is None else stack.enter_context(whole_directory(out))
         result = run(
             source,
             set=overrides,
             seed=seed,
             series=over_time,
             throughput=over_time,
-            packets=False if out is None else None,
+            packets=directory / "packets.parquet" if directory and wants_packets else False,
             trace=trace,
             snap=snap or HEADERS,
             memory=memory,
@@ -85,8 +90,8 @@ def run_scenario(  # noqa: PLR0913
             progress=progress,
             notice=lambda text: stderr().print(text, soft_wrap=True, markup=False),
         )
-    if out is not None:
-        _write(result, out, drawing)
+        if directory is not None:
+            _write(result, directory, drawing)
     if json:
         print_json(result.summary)
     else:
@@ -331,21 +336,18 @@ def _groups(groups: dict[str, Any]) -> object:
     )
 
 
-def _write(result: Result, out: Path, drawing: Drawing) -> None:
+def _write(result: Result, directory: Path, drawing: Drawing) -> None:
     from goodqueue.plots.runs import pictures
     from goodqueue.plots.style import save_all
 
-    with whole_directory(out) as directory:
-        write_scenario(directory, result.scenario)
-        if result.series is not None:
-            result.series.backlog.write_parquet(directory / "backlog.parquet")
-            result.series.windows.write_parquet(directory / "windows.parquet")
-            result.series.rtt.write_parquet(directory / "rtt.parquet")
-            result.series.limits.write_parquet(directory / "limits.parquet")
-        if result.throughput is not None:
-            result.throughput.write_parquet(directory / "throughput.parquet")
-        if result.packets is not None:
-            result.packets.write_parquet(directory / "packets.parquet")
-        result.delays.write_parquet(directory / "queueing-delays.parquet")
-        save_all(pictures(result, _drawn(result.summary["links"])), directory, drawing)
-        write_json(directory, result.summary)
+    write_scenario(directory, result.scenario)
+    if result.series is not None:
+        result.series.backlog.write_parquet(directory / "backlog.parquet")
+        result.series.windows.write_parquet(directory / "windows.parquet")
+        result.series.rtt.write_parquet(directory / "rtt.parquet")
+        result.series.limits.write_parquet(directory / "limits.parquet")
+    if result.throughput is not None:
+        result.throughput.write_parquet(directory / "throughput.parquet")
+    result.delays.write_parquet(directory / "queueing-delays.parquet")
+    save_all(pictures(result, _drawn(result.summary["links"])), directory, drawing)
+    write_json(directory, result.summary)

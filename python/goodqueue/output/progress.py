@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Self
 
 from goodqueue.output.terminal import progress
@@ -190,14 +190,16 @@ def run_progress() -> Iterator[Callable[[float, float], None]]:
 
     On a terminal it shows both and the remaining time, once the run has taken a second.
     """
-    with progress(counted=False) as bar:
+    with ExitStack() as shown:
+        bar: Progress | None = None
         task: TaskID | None = None
 
         def show(share: float, seconds: float) -> None:
-            nonlocal task
-            if bar.disable or seconds < SHOWN_AFTER_S:
+            nonlocal bar, task
+            if seconds < SHOWN_AFTER_S or not sys.stderr.isatty():
                 return
-            if task is None:
+            if bar is None or task is None:
+                bar = shown.enter_context(progress(counted=False))
                 task = bar.add_task("", total=1.0)
             text = "building the network"
             if share >= 1:

@@ -10,7 +10,7 @@ import polars as pl
 from goodqueue.plots.runs import MOST_BINS, TO, rtt_flows
 from goodqueue.plots.style import CYCLE, DASHES, Picture, legend_above, legend_label, over_time
 from goodqueue.plots.thin import thin
-from goodqueue.runs.throughput import in_bins
+from goodqueue.runs.frames import in_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

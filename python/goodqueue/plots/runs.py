@@ -17,7 +17,7 @@ from goodqueue.plots.style import (
     over_time,
 )
 from goodqueue.plots.thin import thin
-from goodqueue.runs.throughput import in_bins
+from goodqueue.runs.frames import in_bins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -69,7 +69,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
     set: Overrides = (),  # noqa: A002
     seed: int | None = None,
     series: bool | None = None,
-    packets: bool | None = None,
+    packets: bool | str | PathLike[str] | None = None,
     throughput: bool = False,
     queues: Mapping[str, QueueFactory] | None = None,
     trace: Traces | str | PathLike[str] | None = None,
@@ -90,15 +90,17 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         seed: replaces the scenario's seed.
         series: if True, backlog, windows and round-trip times are recorded over time; None for the
             scenario's `record` table.
-        packets: if True, every packet event is recorded; None for the scenario's `record` table.
+        packets: if True, every packet event is recorded, in memory; None for the scenario's
+            `record` table. A path is that of a Parquet file with the same columns, which is written
+            during the run in bounded memory.
         throughput: if True, the throughput of flows is recorded (`Result.throughput`).
         queues: queue disciplines in Python, by link, in place of the scenario's. They are slow, a
             few microseconds per packet, and must pass `goodqueue.check_queue`.
         trace: traces to write (docs/traces.md): a file for each trace name, or a directory for all
             traces. Names are `sender`, `receiver`, `before`, `after` (captures; a colon selects one
             flow, or another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`,
-            `cwnd:FLOW`, `throughput:FLOW`, `throughput-down:FLOW`, `ping:FLOW`, `queue:LINK` and
-            `flent`.
+            `cwnd:FLOW`, `throughput:FLOW`, `throughput-down:FLOW`, `ping:FLOW`, `queue:LINK`,
+            `packets` (every packet event, in Parquet) and `flent`.
         snap: size to which captured frames are cut; by default a size that all headers fit in.
         memory: the most memory that the run may take, as in `8GiB`; by default three quarters of
             the machine's. The need is estimated before the run and watched during it.
@@ -122,13 +124,14 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
     limit = limit_of(memory)
     needs_packets = bool(series or packets or throughput or queues or trace)
     which = engine_of_run(engine, scenario, needs_packets=needs_packets)
-    needs = parts(scenario, series=series, packets=packets, engine=which)
+    recorded, streamed = _recorded(packets)
+    needs = parts(scenario, series=series, packets=recorded, engine=which)
     check(needs, limit)
     with (
         opened(trace or {}, scenario) as traces,
         measured(scenario, wanted=throughput) as measuring,
     ):
-        wanted = [*traces, *(measuring.traces if measuring else ())]
+        wanted = [*traces, *streamed, *(measuring.traces if measuring else ())]
         watch = Watch(
             memory=limit,
             recording=any(part.is_record for part in needs),
@@ -138,7 +141,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         )
         outcome = scenario.run(
             series=series,
-            packets=packets,
+            packets=recorded,
             queues=list((queues or {}).items()),
             traces=wanted,
             snap=_core.parse_size("--snap", snap),
@@ -147,6 +150,15 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         )
         over_time = measuring.frame() if measuring else None
     return Result(outcome, scenario.resolved_toml(), over_time)
+
+
+def _recorded(
+    packets: bool | str | PathLike[str] | None,
+) -> tuple[bool | None, list[tuple[str, Path]]]:
+    """Returns the setting for records in memory, and the trace that is written to a file."""
+    if packets is None or isinstance(packets, bool):
+        return packets, []
+    return False, [("packets", Path(packets))]
 
 
 def schema() -> dict[str, Any]:

@@ -155,7 +155,7 @@ def check_runs(
 
 
 class Room:
-    """Memory shared by concurrent runs: a run that does not fit waits for others to end."""
+    """Memory shared by concurrent runs: one that does not fit waits for others to end."""
 
     def __init__(self, limit: int) -> None:
         """Takes the number of bytes that all runs together may have."""
@@ -164,9 +164,8 @@ class Room:
         self._change = threading.Condition()
 
     @contextmanager
-    def of(self, scenario: Scenario, *, series: bool, engine: Engine = "packets") -> Iterator[None]:
-        """Waits until there is room for a run, or no other run is in progress."""
-        wanted = needed(parts(scenario, series=series, packets=False, engine=engine))
+    def taken(self, wanted: int) -> Iterator[None]:
+        """Waits until there is room for this number of bytes, or no other run is in progress."""
         with self._change:
             self._change.wait_for(lambda: not self._taken or self._taken + wanted <= self._limit)
             self._taken += wanted

@@ -1,4 +1,8 @@
-"""Results of a run as polars frames. The name of every column includes its unit."""
+"""Results of a run, as figures and as polars frames. The name of every column includes its unit.
+
+`goodqueue.runs.frames` makes the frames. It is imported when one is asked for, because polars takes
+longer to import than a short run takes.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,12 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from goodqueue.core.tables import frame
 from goodqueue.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import polars as pl
 
     from goodqueue._core import Outcome, Table
 
@@ -78,7 +81,9 @@ class Result:
 
         The column `shares` holds lists of pairs: `group`, `share`.
         """
-        return _summary_frame(self.summary["links"], "link")
+        from goodqueue.runs.frames import summary_frame
+
+        return summary_frame(self.summary["links"], "link")
 
     @cached_property
     def flows(self) -> pl.DataFrame:
@@ -87,7 +92,9 @@ class Result:
         It has no rows for flows of groups of more than 1,000 flows, which `groups` describes.
         The columns `losses_at` and `marks_at` hold lists of pairs: `link`, `packets`.
         """
-        return _summary_frame(self.summary["flows"], "flow")
+        from goodqueue.runs.frames import summary_frame
+
+        return summary_frame(self.summary["flows"], "flow")
 
     @cached_property
     def groups(self) -> pl.DataFrame:
@@ -99,13 +106,14 @@ class Result:
         null for most figures. A group is large if it has more than 1,000 flows, unless the
         scenario sets `record.flows`. Without such a group the frame has no rows.
         """
+        from goodqueue.runs.frames import groups_frame
+
         rows = [
-            (group, figure, *(values.get(column) for column in GROUP_COLUMNS))
+            (group, figure, values["flows"], *(values.get(column) for column in STATISTICS))
             for group, entry in self.summary.get("groups", {}).items()
             for figure, values in _distributions(entry)
         ]
-        schema = {"group": pl.String, "figure": pl.String, **GROUP_COLUMNS}
-        return pl.DataFrame(rows, schema, orient="row")
+        return groups_frame(rows, STATISTICS)
 
     def classes(self, link: str) -> pl.DataFrame:
         """Returns the factor that limits each TCP flow, as seen from a link: `flow`, `class`.
@@ -117,6 +125,8 @@ class Result:
         Raises:
             RequestError: if there is no such link.
         """
+        from goodqueue.runs.frames import texts_frame
+
         links = self.summary["links"]
         if link not in links:
             near = get_close_matches(link, links, 1)
@@ -127,7 +137,7 @@ class Result:
             for name, figures in self.summary["flows"].items()
             if figures["class"] is not None
         ]
-        return pl.DataFrame(rows, {"flow": pl.String, "class": pl.String}, orient="row")
+        return texts_frame(rows, "flow", "class")
 
     @cached_property
     def delays(self) -> pl.DataFrame:
@@ -161,6 +171,8 @@ class Result:
         return self._frame(self._outcome.packets()) if self._outcome.has_packets else None
 
     def _frame(self, table: Table) -> pl.DataFrame:
+        from goodqueue.core.tables import frame
+
         return frame(table, {**KINDS, "link": self._outcome.links, "flow": self._outcome.flows})
 
     def __repr__(self) -> str:
@@ -177,11 +189,11 @@ def _seen_from(link: str, flow: dict[str, Any]) -> str | None:
     return "local" if flow["bottleneck"] == link else "remote"
 
 
-GROUP_COLUMNS = {
-    "flows": pl.Int64,
-    **dict.fromkeys(["mean", "min", "p5", "p50", "p95", "max", "sum", "jain_index"], pl.Float64),
-}
-"""Columns of `Result.groups` after the names, with their types."""
+STATISTICS = ("mean", "min", "p5", "p50", "p95", "max", "sum", "jain_index")
+"""Statistics of a figure of a large group of flows."""
+
+WORDS = ("bottleneck", "class")
+"""Figures of a flow that are words. A large group has the number of flows for each word."""
 
 
 def _distributions(entry: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -191,35 +203,3 @@ def _distributions(entry: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
             yield from ((f"{name}.{cause}", below) for cause, below in values.items())
         elif isinstance(values, dict) and name not in {"losses_at", "marks_at", *WORDS}:
             yield name, values
-
-
-WORDS = ("bottleneck", "class")
-"""Figures of a flow that are words. A large group has the number of flows for each word."""
-
-BY_NAME = {
-    "shares": ("group", "share", pl.Float64),
-    "losses_at": ("link", "packets", pl.Int64),
-    "marks_at": ("link", "packets", pl.Int64),
-}
-"""Figures of the summary that map names to values; as columns they hold lists of pairs."""
-
-
-def _summary_frame(rows: dict[str, dict[str, Any]], key: str) -> pl.DataFrame:
-    if not rows:
-        return pl.DataFrame(schema={key: pl.String})
-    frame = pl.DataFrame(
-        [
-            {key: name, **{k: v for k, v in figures.items() if k not in BY_NAME}}
-            for name, figures in rows.items()
-        ],
-        infer_schema_length=None,
-    )
-    for column, (name, value, kind) in BY_NAME.items():
-        if any(column in figures for figures in rows.values()):
-            pairs = [
-                [{name: k, value: v} for k, v in figures[column].items()]
-                for figures in rows.values()
-            ]
-            schema = pl.List(pl.Struct({name: pl.String, value: kind}))
-            frame = frame.with_columns(pl.Series(column, pairs, schema))
-    return frame

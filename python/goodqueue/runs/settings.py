@@ -94,6 +94,11 @@ def _is_table(value: object) -> bool:
     return is_list or isinstance(value, Mapping)
 
 
+def records_packets(scenario: Scenario) -> bool:
+    """Returns True if a scenario asks for its packet events (`record.packets`)."""
+    return bool(settings_of(scenario).get("record", {}).get("packets", False))
+
+
 def _block(head: str, path: str, table: Mapping[str, Any], comments: Mapping[str, str]) -> str:
     lines = [f"# {printable(comments[path])}"] if path in comments else []
     lines += [head] if head else []

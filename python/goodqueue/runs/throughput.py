@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
-
-import polars as pl
 
 from goodqueue.core.unfinished import scratch
 from goodqueue.runs.settings import settings_of
@@ -15,10 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from goodqueue._core import Scenario
+    import polars as pl
 
-BIN_S = 0.2
-"""Length of the intervals of the throughput trace, in s; each has one value."""
+    from goodqueue._core import Scenario
 
 Direction = Literal["up", "down"]
 """Direction of data: `up` to the server of a flow, or `down` to its client."""
@@ -39,9 +35,6 @@ TRACES: dict[Direction, str] = {"up": "throughput", "down": "throughput-down"}
 MOST_MEASURED = 64
 """Largest number of flows and directions whose throughput is recorded, because each keeps a file
 open."""
-
-SCHEMA = {"time_s": pl.Float64, "throughput_bps": pl.Float64}
-LABELS = {"flow": pl.String, "direction": pl.String}
 
 Measured = tuple[str, Direction]
 """A flow and one of its directions."""
@@ -66,13 +59,9 @@ class Throughput:
         Columns: `flow`, `direction`, `time_s` (the end of each interval of 0.2 s) and
         `throughput_bps` over it.
         """
-        parts = [pl.DataFrame(schema={**LABELS, **SCHEMA})]
-        for (flow, direction), file in self._files.items():
-            if file.stat().st_size:
-                read = pl.read_csv(file, separator=" ", has_header=False, schema=SCHEMA)
-                labels = pl.lit(flow).alias("flow"), pl.lit(direction).alias("direction")
-                parts.append(read.select(*labels, *SCHEMA))
-        return pl.concat(parts)
+        from goodqueue.runs.frames import throughput_frame
+
+        return throughput_frame(self._files.items())
 
 
 @contextmanager
@@ -102,12 +91,3 @@ def flows_measured(scenario: Scenario) -> list[Measured]:
         ends = workload["kind"] == "bulk" and workload["size"] != "unlimited"
         (finite if ends else lasting).extend((flow, way) for flow in own for way in ways)
     return (lasting or finite)[:MOST_MEASURED]
-
-
-def in_bins(frame: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
-    """Returns the sum over the flows in at most `most` equal intervals, and their length in s."""
-    total = frame.group_by("time_s").agg(pl.col("throughput_bps").sum()).sort("time_s")
-    each = max(1, math.ceil(total.height / most))
-    bins = total.group_by(pl.int_range(pl.len()) // each, maintain_order=True)
-    means = bins.agg(pl.col("time_s").last(), pl.col("throughput_bps").mean())
-    return means.select("time_s", "throughput_bps"), each * BIN_S

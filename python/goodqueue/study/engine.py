@@ -1,4 +1,4 @@
-"""Execution of one run, on a thread here or on another machine."""
+"""Execution of runs, on a thread here or on another machine."""
 
 from __future__ import annotations
 
@@ -7,14 +7,40 @@ import time
 from functools import cache
 from typing import TYPE_CHECKING
 
+from goodqueue import _core
 from goodqueue.study.model import Keep, Run, RunResult
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from goodqueue._core import Cancel, Outcome
 
 HOST = platform.node()
+
+
+def execute_runs(
+    runs: Sequence[Run], keep: Keep, cancel: Cancel, seconds: float
+) -> list[RunResult]:
+    """Runs the first of some runs: as many as fit into `seconds`, but at least one.
+
+    Short runs are run by one call of the core, because a call of its own takes as long as a run of
+    some packets.
+
+    Returns:
+        The results of the runs that were run, in their order; none if the first was cancelled.
+    """
+    if len(runs) > 1 and keep == Keep():
+        wanted = [(run.variant.scenario, run.seed, run.variant.engine) for run in runs]
+        done = _core.run_batch(wanted, cancel, seconds)
+        if done:
+            return [
+                RunResult(run, _split(names), values, wall_s, HOST)
+                for run, (names, values, wall_s) in zip(runs, done, strict=False)
+            ]
+    result = execute_run(runs[0], keep, cancel)
+    return [] if result is None else [result]
 
 
 def execute_run(run: Run, keep: Keep, cancel: Cancel | None = None) -> RunResult | None:

@@ -6,22 +6,28 @@ import contextlib
 import queue
 import threading
 import time
+from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from goodqueue.core.parallel import jobs_of
-from goodqueue.runs.memory import Room, limit_of
-from goodqueue.study.engine import execute_run
+from goodqueue.runs.memory import Room, limit_of, needed, parts
+from goodqueue.study.engine import execute_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from goodqueue.study.model import Keep, Run, RunResult, Stop
 
 BATCH_S = 0.02
-"""Time in seconds within which results are returned together, for a common commit."""
+"""Time in seconds within which results are returned together, for a common commit. A thread takes
+about as many short runs at a time as it runs in this time."""
 
-MOST_WAITING = 256
-"""Largest number of results that wait to be written; threads wait beyond it."""
+MOST_RUNS = 256
+"""Largest number of runs that a thread takes at a time."""
+
+MOST_WAITING = 16
+"""Largest number of batches of results that wait to be written; threads wait beyond it."""
 
 
 class Threads:
@@ -34,25 +40,21 @@ class Threads:
 
     def execute(self, runs: Iterable[Run], keep: Keep, stop: Stop) -> Iterator[list[RunResult]]:
         """Runs all runs; see `Executor.execute`."""
-        done: queue.Queue[RunResult | None] = queue.Queue(MOST_WAITING)
-        source = iter(runs)
-        lock = threading.Lock()
-
-        def take() -> Run | None:
-            with lock:
-                return None if stop.draining else next(source, None)
+        done: queue.Queue[list[RunResult] | None] = queue.Queue(MOST_WAITING)
+        source = _Source(runs, stop)
 
         def work() -> None:
+            wanted = 1
             try:
-                while (run := take()) is not None:
-                    variant = run.variant
-                    needed = self._room.of(
-                        variant.scenario, series=keep.series, engine=variant.engine
-                    )
-                    with needed:
-                        result = execute_run(run, keep, stop.cancel)
-                    if result is not None:
-                        done.put(result)
+                while taken := source.take(wanted):
+                    with self._room.taken(self._needed(taken, keep)):
+                        results = execute_runs(taken, keep, stop.cancel, BATCH_S)
+                    source.give_back(taken[len(results) :])
+                    if not results:
+                        break
+                    mean_s = sum(result.wall_s for result in results) / len(results)
+                    wanted = max(1, min(MOST_RUNS, int(BATCH_S / max(mean_s, 1e-9))))
+                    done.put(results)
             finally:
                 done.put(None)
 
@@ -68,11 +70,43 @@ class Threads:
         for thread in threads:
             thread.join()
 
+    @staticmethod
+    def _needed(runs: Sequence[Run], keep: Keep) -> int:
+        """Returns the bytes for runs that are run one after another."""
+        variants = {id(run.variant): run.variant for run in runs}.values()
+        return max(
+            needed(parts(one.scenario, series=keep.series, packets=False, engine=one.engine))
+            for one in variants
+        )
+
     def close(self) -> None:
         """Does nothing, because nothing is kept between calls."""
 
 
-def _batches(done: queue.Queue[RunResult | None], working: int) -> Iterator[list[RunResult]]:
+class _Source:
+    """The runs that no thread has taken yet, in their order."""
+
+    def __init__(self, runs: Iterable[Run], stop: Stop) -> None:
+        self._runs = iter(runs)
+        self._returned: deque[Run] = deque()
+        self._stop = stop
+        self._lock = threading.Lock()
+
+    def take(self, count: int) -> list[Run]:
+        """Returns the next runs, at most `count`; none if no further run is to be started."""
+        with self._lock:
+            if self._stop.draining:
+                return []
+            first = [self._returned.popleft() for _ in range(min(count, len(self._returned)))]
+            return first + list(islice(self._runs, count - len(first)))
+
+    def give_back(self, runs: Sequence[Run]) -> None:
+        """Takes back runs that were not run."""
+        with self._lock:
+            self._returned.extendleft(reversed(runs))
+
+
+def _batches(done: queue.Queue[list[RunResult] | None], working: int) -> Iterator[list[RunResult]]:
     """Yields results as they arrive, until every thread has ended."""
     pause = threading.Event()
     while working:
@@ -83,7 +117,7 @@ def _batches(done: queue.Queue[RunResult | None], working: int) -> Iterator[list
         while not done.empty():
             batch.append(done.get_nowait())
         working -= batch.count(None)
-        results = [result for result in batch if result is not None]
+        results = [result for some in batch if some is not None for result in some]
         if results:
             yield results
 
@@ -93,8 +127,8 @@ AWAKE_S = 0.2
 not always end its wait."""
 
 
-def _next(done: queue.Queue[RunResult | None]) -> RunResult | None:
-    """Returns the next result, however long it takes."""
+def _next(done: queue.Queue[list[RunResult] | None]) -> list[RunResult] | None:
+    """Returns the next results, however long it takes."""
     while True:
         with contextlib.suppress(queue.Empty):
             return done.get(timeout=AWAKE_S)
@@ -105,7 +139,7 @@ PATIENCE_S = 0.5
 stop. It is left alone, and ends when the network is built."""
 
 
-def _discard(done: queue.Queue[RunResult | None], threads: list[threading.Thread]) -> None:
+def _discard(done: queue.Queue[list[RunResult] | None], threads: list[threading.Thread]) -> None:
     """Waits a little for threads that would otherwise wait for space."""
     end = time.monotonic() + PATIENCE_S
     for thread in threads:

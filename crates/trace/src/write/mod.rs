@@ -8,6 +8,7 @@ mod hops;
 mod nam;
 mod ns2;
 mod pcapng;
+mod table;
 
 pub use capture::{Capture, Gate, Next, Point};
 pub use columns::{Columns, Quantity};
@@ -17,6 +18,7 @@ pub use hops::{Terminals, Wire, Wiring};
 pub use nam::NamTrace;
 pub use ns2::Ns2Trace;
 pub use pcapng::{InterfaceInfo, PcapngWriter, Record, Way};
+pub use table::PacketTable;
 
 use goodqueue_types::{FlowId, LinkId, Packet, PacketEvent, Time};
 use std::io;

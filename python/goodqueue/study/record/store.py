@@ -16,6 +16,7 @@ import math
 import sqlite3
 import time
 from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,8 @@ STUDY = "study.toml"
 
 SYNC_S = 1.0
 """Time between syncs in seconds, which bounds the loss at a power cut."""
+
+NO_TABLES = parameters({})
 
 FIGURES = "SELECT names, metrics FROM runs WHERE identity = ?"
 
@@ -144,12 +147,12 @@ class Store:
         found = self._done.get(identity)
         return found is not None and found[1] is not None
 
-    def adopt(self, runs: Iterable[Run]) -> None:
+    def adopt(self, runs: Sequence[Run]) -> None:
         """Gives runs that are already recorded their parameters in this study."""
-        changes = []
+        changes, texts = [], _parameters(runs)
         for run in runs:
             found = self._done.get(run.identity)
-            parameters = _parameters(run)
+            parameters = texts[id(run.variant)]
             if found is not None and found[2] != parameters:
                 changes.append((run.identity, run.variant.index, parameters))
                 self._done[run.identity] = (found[0], found[1], parameters)
@@ -174,10 +177,10 @@ class Store:
             }
             for result in results
         ]
-        version, mask = _core.results_version(), _mask(keep)
+        mask, texts = _mask(keep), _parameters([result.run for result in results])
         with self._transaction() as connection:
             rows = [
-                self._row(connection, result, version, mask, tables)
+                self._row(connection, result, texts[id(result.run.variant)], mask, tables)
                 for result, tables in zip(results, checksums, strict=True)
             ]
             connection.executemany(INSERT, rows)
@@ -190,23 +193,23 @@ class Store:
         self,
         connection: sqlite3.Connection,
         result: RunResult,
-        version: int,
+        text: str,
         mask: int,
         tables: Mapping[str, str],
     ) -> Row:
         run, packing = result.run, None
         if result.error is None:
-            packing = self._packing(connection, "\n".join(result.names), result.values)
+            packing = self._packing(connection, _joined(result.names), result.values)
         return Row(
             identity=run.identity,
             variant=run.variant.index,
-            parameters=_parameters(run),
+            parameters=text,
             seed=run.seed,
-            version=version,
+            version=_core.results_version(),
             names=None if packing is None else packing.id,
             metrics=None if packing is None else packing.pack(result.values),
             kept=mask if packing else 0,
-            tables=parameters(tables),
+            tables=parameters(tables) if tables else NO_TABLES,
             wall_s=round(float(result.wall_s), 6),
             host=result.host,
             error=result.error,
@@ -348,8 +351,15 @@ class Store:
                 raise
 
 
-def _parameters(run: Run) -> str:
-    return parameters(run.variant.parameters)
+@lru_cache(maxsize=256)
+def _joined(names: tuple[str, ...]) -> str:
+    return "\n".join(names)
+
+
+def _parameters(runs: Iterable[Run]) -> dict[int, str]:
+    """Returns the parameters of the variants of some runs as stored, by the variant's `id`."""
+    variants = {id(run.variant): run.variant for run in runs}
+    return {place: parameters(variant.parameters) for place, variant in variants.items()}
 
 
 def _mask(keep: Keep) -> int:

@@ -1,0 +1,76 @@
+//! One run, from its scenario to its outcome.
+
+use crate::error::file_error;
+use crate::outcome::Outcome;
+use crate::queue::Raised;
+use goodqueue_queue::QueueConfig;
+use goodqueue_scenario::{Hybrid, Scenario};
+use goodqueue_trace::write::Traces;
+use goodqueue_types::Time;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use std::sync::atomic::Ordering;
+
+/// Inputs of a run.
+pub struct Job {
+    pub scenario: Scenario,
+    pub series: Option<bool>,
+    pub packets: Option<bool>,
+    /// Queues in place of the scenario's, by link.
+    pub queues: Vec<(String, QueueConfig)>,
+    pub raised: Raised,
+    pub traces: Traces,
+}
+
+impl Job {
+    /// Returns a run without records, traces or queues in Python.
+    pub fn bare(scenario: Scenario) -> Self {
+        Self {
+            scenario,
+            series: Some(false),
+            packets: Some(false),
+            queues: Vec::new(),
+            raised: Raised::default(),
+            traces: Traces::default(),
+        }
+    }
+
+    /// Builds the network, runs it while `go_on` returns true, and summarises.
+    pub fn run(mut self, mut go_on: impl FnMut(Time) -> bool) -> PyResult<Outcome> {
+        let mut network = self.scenario.network();
+        for (link, queue) in self.queues {
+            for config in network.links.iter_mut().filter(|other| other.name == link) {
+                config.queue = queue.clone();
+            }
+        }
+        let record = &mut network.record;
+        record.series = self.series.unwrap_or(record.series);
+        record.packets = self.packets.unwrap_or(record.packets);
+        let (failed, raised) = (self.traces.failed(), &self.raised);
+        let go_on = |now| !raised.is_some() && !failed.load(Ordering::Relaxed) && go_on(now);
+        let outcome = if self.traces.is_empty() {
+            goodqueue_sim::run_while(&network, go_on)
+        } else {
+            goodqueue_sim::run_traced(&network, &mut self.traces, go_on)
+        };
+        if let Some(error) = self.raised.take() {
+            return Err(error);
+        }
+        if outcome.is_some() || failed.load(Ordering::Relaxed) {
+            self.traces
+                .finish()
+                .map_err(|(file, error)| file_error(&file, &error))?;
+        }
+        outcome
+            .map(|outcome| Outcome::new(&self.scenario, &network, outcome))
+            .ok_or_else(|| PyKeyboardInterrupt::new_err("run cancelled"))
+    }
+}
+
+/// Runs the scenario by the hybrid engine while `go_on` returns true.
+pub fn simulate(hybrid: Hybrid, go_on: &mut dyn FnMut() -> bool) -> PyResult<Outcome> {
+    match hybrid.run(go_on) {
+        Some(outcome) => Ok(Outcome::of_hybrid(hybrid, outcome)),
+        None => Err(PyKeyboardInterrupt::new_err("run cancelled")),
+    }
+}
