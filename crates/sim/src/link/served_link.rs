@@ -319,6 +319,11 @@ impl ServedLink {
         self.queue.backlog().packets
     }
 
+    /// Returns the packets and bytes that wait.
+    pub fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
     /// Returns true if packets in = out + dropped + queued. Each of the four has a counter of its
     /// own.
     pub fn conserves(&self) -> bool {
