@@ -51,7 +51,7 @@ fn replayed(network: &Network, link: u32, arrivals: &[(Time, Packet)]) -> Option
     bottleneck.advance(network.end);
     assert!(bottleneck.conserves());
     let events = bottleneck.take_events();
-    let events = events.filter(|event| event.fate != PacketFate::Delivered);
+    let events = events.filter(|event| !matches!(event.fate, PacketFate::Delivered | PacketFate::Copied));
     Some(
         events
             .map(|event| (event.time, event.fate, event.packet.number))

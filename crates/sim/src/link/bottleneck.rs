@@ -22,6 +22,8 @@ pub enum PacketFate {
     Dropped(DropReason),
     /// The packet's transmission began after this queueing delay.
     Started(Span),
+    /// The link made a copy of the packet, which is delivered beside it.
+    Copied,
     /// The packet reached the other end of the link.
     Delivered,
 }
@@ -122,10 +124,12 @@ impl Bottleneck {
         self.link.conserves()
     }
 
-    /// Returns the link's results over the measured time of the network, or none if the link is
-    /// not observed.
-    pub fn finish(mut self) -> Option<LinkOutcome> {
-        Some(self.link.take_meter()?.finish(&self.name))
+    /// Returns the link's results over the measured time of the network, which ends at `end` at the
+    /// latest, or none if the link is not observed.
+    pub fn finish(mut self, end: Time) -> Option<LinkOutcome> {
+        let mut meter = self.link.take_meter()?;
+        meter.end_at(end);
+        Some(meter.finish(&self.name))
     }
 
     /// Handles the events of one instant.
@@ -173,8 +177,12 @@ impl Bottleneck {
         if lost {
             self.link.lose_after_transmission(&packet);
         } else if self.link.is_impaired() {
+            let copies = self.link.duplicated();
             let next = self.link.send_impaired(&packet, 0, end);
             self.emergence = next.or(self.emergence);
+            if self.link.duplicated() > copies {
+                self.report(now, PacketFate::Copied, [packet]);
+            }
         } else {
             let arrival = end.saturating_add(self.link.delay);
             self.flying.push_back((arrival, packet));
