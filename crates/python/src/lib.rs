@@ -2,6 +2,7 @@
 
 mod error;
 mod explain;
+mod live;
 mod outcome;
 mod passive;
 mod queue;
@@ -18,6 +19,9 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::explain::explain;
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::live::{emulate_enter, emulate_program, emulate_route};
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]

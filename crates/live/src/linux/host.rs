@@ -13,6 +13,9 @@ use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 /// Packets between the kernel of a host and this process. The default of 500 overflows under bursts.
 const RING_PACKETS: u32 = 10_000;
 
+/// First port that the kernel chooses for programs that ask for none.
+const FIRST_CHOSEN: u16 = 32_768;
+
 /// Largest IP packet of a host, in bytes.
 pub const MTU: u32 = 1500;
 
@@ -122,16 +125,17 @@ impl Host {
     }
 }
 
-/// Returns true if a table of the kernel has a socket that waits for connections (state 0A) or an
-/// unconnected UDP socket (state 07).
+/// Returns true if a table of the kernel's sockets has one that waits for connections (state 0A), or
+/// an unconnected one of UDP (state 07) whose port was not chosen by the kernel.
 fn has_open_port(table: &str) -> bool {
-    let states = table
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.split_whitespace().nth(3));
-    states
-        .into_iter()
-        .any(|state| state == "0A" || state == "07")
+    let is_open = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        let port = words.next().and_then(|address| address.rsplit(':').next());
+        let port = port.and_then(|port| u16::from_str_radix(port, 16).ok());
+        let state = words.nth(1);
+        state == Some("0A") || state == Some("07") && port.is_some_and(|port| port < FIRST_CHOSEN)
+    };
+    table.lines().skip(1).any(is_open)
 }
 
 fn set_parameter(name: &str, value: &str) -> io::Result<()> {
@@ -160,6 +164,19 @@ impl std::fmt::Debug for Host {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sockets_that_wait_are_open_ports() {
+        let head = "  sl  local_address rem_address   st tx_queue rx_queue\n";
+        let line = |port: &str, state: &str| {
+            format!("{head}   0: 00000000:{port} 00000000:0000 {state} 0:0\n")
+        };
+        assert!(has_open_port(&line("1451", "0A")));
+        assert!(has_open_port(&line("0009", "07")));
+        assert!(!has_open_port(&line("9C40", "07")), "a name is looked up");
+        assert!(!has_open_port(&line("1451", "01")), "a connection");
+        assert!(!has_open_port(head));
+    }
 
     #[test]
     fn drops_are_read_from_the_kernel_s_table() {

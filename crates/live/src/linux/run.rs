@@ -11,7 +11,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeVal;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
@@ -21,8 +21,10 @@ use std::time::{Duration, Instant};
 
 /// Most packets that are read from one host before the others have their turn.
 const READ_AT_ONCE: usize = 64;
+/// Largest IP packet in bytes.
+const LARGEST_PACKET: usize = 65_535;
 /// Time that a server has to open its port.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A program and its place.
 #[derive(Clone, Debug)]
@@ -63,8 +65,9 @@ pub fn addresses(flow: FlowId) -> [Ipv4Addr; 2] {
     [1, 2].map(|host| Ipv4Addr::new(10, 64 + high / 64, low, host + 4 * (high % 64)))
 }
 
-/// Runs programs behind a network until all clients have ended or the network's end is reached.
-/// `launch` turns a program into the command that starts it in its host.
+/// Runs programs behind a network until all clients have ended, the network's end is reached, a
+/// signal arrives, or the other end of `stop` is closed. `launch` turns a program into the command
+/// that starts it in its host.
 ///
 /// # Errors
 /// Returns the kernel's error, with the step that failed.
@@ -73,6 +76,7 @@ pub fn run(
     programs: &[Program],
     parameters: &[(String, String)],
     launch: impl Fn(&Program) -> Command,
+    stop: &File,
 ) -> io::Result<Emulated> {
     let mut router = Router::new(network, parameters)?;
     let mut running = Vec::new();
@@ -84,12 +88,12 @@ pub fn run(
     for program in order(true) {
         running.push(router.start(program, &launch)?);
     }
-    router.wait_for_servers(&running)?;
+    router.wait_for_servers(&mut running)?;
     router.clock = Clock::start();
     for program in order(false) {
         running.push(router.start(program, &launch)?);
     }
-    let (end, interrupted) = router.route(network.end, &mut running)?;
+    let (end, interrupted) = router.route(network.end, &mut running, stop)?;
     router.finish(network, end, running, interrupted)
 }
 
@@ -100,6 +104,13 @@ struct Running {
     status: Option<ExitStatus>,
 }
 
+/// What can be read.
+struct Ready {
+    hosts: Vec<usize>,
+    stop: bool,
+    signal: bool,
+}
+
 /// Hosts, the links between them, and measurements of lateness.
 struct Router {
     clock: Clock,
@@ -108,14 +119,15 @@ struct Router {
     signals: SignalFd,
     cpu: Duration,
     steal: (u64, u64),
-    number_of_flows: u32,
+    /// The packet that is read at present.
+    bytes: Box<[u8]>,
 }
 
 /// The hosts of all flows: client and server of the first flow, then of the next.
 struct Ports {
     hosts: Vec<Host>,
-    /// Time at which each host had no more packets to read.
-    emptied: Vec<Time>,
+    /// Time of the last look for packets.
+    polled: Time,
     clock: Clock,
     fidelity: Fidelity,
 }
@@ -167,7 +179,7 @@ impl Router {
             clock,
             emulator: Emulator::new(network),
             ports: Ports {
-                emptied: vec![Time::ZERO; hosts.len()],
+                polled: Time::ZERO,
                 hosts,
                 clock,
                 fidelity: fidelity_of(network),
@@ -175,7 +187,7 @@ impl Router {
             signals,
             cpu: processor_time(),
             steal: steal(),
-            number_of_flows: network.flows.len() as u32,
+            bytes: vec![0; LARGEST_PACKET].into(),
         })
     }
 
@@ -198,12 +210,13 @@ impl Router {
     }
 
     /// Waits until each server has opened a port, has ended, or had time enough.
-    fn wait_for_servers(&self, servers: &[Running]) -> io::Result<()> {
+    fn wait_for_servers(&self, servers: &mut [Running]) -> io::Result<()> {
         let until = Instant::now() + PATIENCE;
         for server in servers {
             let host = &self.ports.hosts[Ports::index(server.program.flow, true)];
-            while Instant::now() < until && !host.listens()? {
+            while Instant::now() < until && server.status.is_none() && !host.listens()? {
                 sleep(Duration::from_millis(5));
+                server.status = server.child.try_wait()?;
             }
         }
         Ok(())
@@ -211,58 +224,71 @@ impl Router {
 
     /// Moves packets until all clients have ended. Returns the time of the end, and true if the run
     /// was interrupted.
-    fn route(&mut self, end: Time, running: &mut [Running]) -> io::Result<(Time, bool)> {
+    fn route(
+        &mut self,
+        end: Time,
+        running: &mut [Running],
+        stop: &File,
+    ) -> io::Result<(Time, bool)> {
         self.ports.clock = self.clock;
         loop {
-            let now = self.turn()?;
-            if now >= end {
-                return Ok((end, false));
-            }
             let next = self.emulator.next().map_or(end, |next| next.min(end));
-            if next <= self.clock.now() {
-                continue;
+            let ready = self.wait(next, stop)?;
+            for index in ready.hosts {
+                self.read(index)?;
             }
-            let devices = self.ports.hosts.iter().map(Host::device);
-            let files = devices.chain([self.signals.as_fd()]);
-            let mut files: Vec<_> = files
-                .map(|file| PollFd::new(file, PollFlags::POLLIN))
-                .collect();
-            let ready = self.clock.wait(Some(next), &mut files)?;
-            let signalled = files.last().and_then(PollFd::any).unwrap_or(false);
-            drop(files);
-            if !ready {
-                let late = self.clock.now().saturating_since(next);
-                self.ports.fidelity.paused(late);
-            }
-            if signalled && (self.take_signals(running)? || all_ended(running)) {
-                let now = self.clock.now();
-                self.emulator.advance(now, &mut self.ports);
-                return Ok((now, !all_ended(running)));
+            let stop = ready.stop || ready.signal && self.take_signals(running)?;
+            let now = self.clock.now();
+            self.emulator.advance(now.min(end), &mut self.ports);
+            if now >= end || stop || all_ended(running) {
+                return Ok((now.min(end), stop && !all_ended(running)));
             }
         }
     }
 
-    /// Reads what hosts have sent and delivers what is due. Returns the time.
-    fn turn(&mut self) -> io::Result<Time> {
-        let mut bytes = [0; 65_536];
-        for flow in 0..self.number_of_flows {
-            for direction in [Direction::Forward, Direction::Reverse] {
-                let from_server = direction == Direction::Reverse;
-                let index = Ports::index(FlowId(flow), from_server);
-                for _ in 0..READ_AT_ONCE {
-                    let length = self.ports.hosts[index].receive(&mut bytes)?;
-                    let now = self.clock.now();
-                    let before = std::mem::replace(&mut self.ports.emptied[index], now);
-                    let Some(length) = length else { break };
-                    self.ports.fidelity.read(now.saturating_since(before));
-                    self.emulator
-                        .send(now, FlowId(flow), direction, &bytes[..length]);
-                }
+    /// Waits until `next`, a packet, a signal, or the closing of `stop`.
+    fn wait(&mut self, next: Time, stop: &File) -> io::Result<Ready> {
+        let hosts = self.ports.hosts.len();
+        let devices = self.ports.hosts.iter().map(Host::device);
+        let files = devices.chain([stop.as_fd(), self.signals.as_fd()]);
+        let files = files.map(|file| PollFd::new(file, PollFlags::POLLIN));
+        let mut files: Vec<_> = files.collect();
+        let begin = self.clock.now();
+        let any = self.clock.wait(Some(next), &mut files)?;
+        let is_ready = |index: usize| any && files[index].any().unwrap_or(true);
+        let ready = Ready {
+            hosts: (0..hosts).filter(|index| is_ready(*index)).collect(),
+            stop: is_ready(hosts),
+            signal: is_ready(hosts + 1),
+        };
+        if !any {
+            let due = next.max(begin);
+            let pause = self.clock.now().saturating_since(due);
+            self.ports.fidelity.paused(pause);
+        } else if next <= begin {
+            // The packets came while the process worked.
+            let unread = begin.saturating_since(self.ports.polled);
+            for _ in &ready.hosts {
+                self.ports.fidelity.read(unread);
             }
         }
-        let now = self.clock.now();
-        self.emulator.advance(now, &mut self.ports);
-        Ok(now)
+        self.ports.polled = begin;
+        Ok(ready)
+    }
+
+    /// Lets the packets that a host has sent arrive at their first link.
+    fn read(&mut self, index: usize) -> io::Result<()> {
+        let flow = FlowId(index as u32 / 2);
+        let direction = [Direction::Forward, Direction::Reverse][index % 2];
+        for _ in 0..READ_AT_ONCE {
+            let Some(length) = self.ports.hosts[index].receive(&mut self.bytes)? else {
+                break;
+            };
+            let now = self.clock.now();
+            self.emulator
+                .send(now, flow, direction, &self.bytes[..length]);
+        }
+        Ok(())
     }
 
     /// Takes signals. Returns true if one asks for the end of the run.

@@ -84,25 +84,20 @@ pub fn become_program(user: u32, hosts: &str, command: &[String]) -> Refused {
 fn name_hosts(hosts: &str) -> Result<(), Refused> {
     unshare(CloneFlags::CLONE_NEWNS).map_err(refused("making a mount namespace"))?;
     mount_all_private()?;
-    // The file needs a place only until it is mounted.
+    // The files need a place only until they are mounted.
     let step = "naming the hosts";
-    mount(
-        Some("hosts"),
-        "/mnt",
-        Some("tmpfs"),
-        MsFlags::empty(),
-        Some("mode=755,size=64k"),
-    )
-    .map_err(refused(step))?;
-    fs::write("/mnt/hosts", hosts).map_err(refused(step))?;
-    mount(
-        Some("/mnt/hosts"),
-        "/etc/hosts",
-        None::<&str>,
-        MsFlags::MS_BIND,
-        None::<&str>,
-    )
-    .map_err(refused(step))?;
+    let size = Some("mode=755,size=64k");
+    mount(Some("names"), "/mnt", Some("tmpfs"), MsFlags::empty(), size).map_err(refused(step))?;
+    let replace = |place: &str, text: &str| {
+        fs::write("/mnt/file", text)?;
+        let file = Some("/mnt/file");
+        mount(file, place, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
+        fs::remove_file("/mnt/file")
+    };
+    replace("/etc/hosts", hosts).map_err(refused(step))?;
+    // Other names are refused at once. The user's name server would not be reached, and each
+    // question would wait for it. A machine without this file needs none.
+    replace("/etc/resolv.conf", "nameserver 127.0.0.1\n").ok();
     umount2("/mnt", MntFlags::MNT_DETACH).map_err(refused(step))
 }
 
