@@ -35,9 +35,7 @@ impl Fabric {
 
     /// Lets a host send a packet at `now`. The packet's flow and direction give its route.
     pub fn send(&mut self, now: Time, packet: Packet) {
-        while let Some(time) = self.next().filter(|time| *time < now) {
-            self.step(time);
-        }
+        self.advance(now);
         self.report(now, PacketEventKind::Sent, packet);
         self.enter(now, packet, None);
     }

@@ -48,7 +48,11 @@ impl Host {
                 .name("link")
                 .layer(Layer::L3)
                 .enable(false)
-                .build_sync()?;
+                .build_sync()
+                .map_err(|error| {
+                    let text = format!("opening /dev/net/tun: {error}");
+                    io::Error::new(error.kind(), text)
+                })?;
             device.set_nonblocking(true)?;
             let index = device.if_index()?;
             let mut netlink = Netlink::open()?;

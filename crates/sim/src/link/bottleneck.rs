@@ -42,12 +42,14 @@ pub struct BottleneckEvent {
 
 /// A link with its queue, driven from outside.
 ///
-/// Calls must not go back in time. Events up to the time of a call are handled before the call
-/// itself; events at exactly the time of an arrival come after it, as in the simulator.
+/// Calls must not go back in time. A transmission that ends at the time of an arrival ends before it,
+/// as in the simulator.
 #[derive(Debug)]
 pub struct Bottleneck {
     name: String,
     link: ServedLink,
+    /// True if the link has neither a queue nor a transmitter.
+    only_delays: bool,
     buffers: Vec<SharedBuffer>,
     /// Transmission that is under way.
     sending: Option<Service>,
@@ -74,6 +76,7 @@ impl Bottleneck {
         let meter = meters(network, window).swap_remove(index);
         Self {
             name: network.links[index].name.clone(),
+            only_delays: network.links[index].only_delays(),
             link: ServedLink::new(network, index, window, meter),
             buffers: shared_buffers(network),
             sending: None,
@@ -86,8 +89,11 @@ impl Bottleneck {
 
     /// Lets a packet arrive at `now`. Its field `arrived` is set here.
     pub fn arrive(&mut self, now: Time, packet: Packet) {
-        while let Some(time) = self.next().filter(|time| *time < now) {
-            self.step(time);
+        self.advance(now);
+        if self.only_delays {
+            self.link.pass(now, &packet);
+            self.fly(now, packet);
+            return;
         }
         let service = self.link.arrive(now, packet, &mut self.buffers);
         self.follow_queue(now);
@@ -184,10 +190,15 @@ impl Bottleneck {
                 self.report(now, PacketFate::Copied, [packet]);
             }
         } else {
-            let arrival = end.saturating_add(self.link.delay);
-            self.flying.push_back((arrival, packet));
+            self.fly(end, packet);
         }
         self.sending = Some(service);
+    }
+
+    /// Lets a packet, whose last bit leaves at `end`, propagate to the other end of the link.
+    fn fly(&mut self, end: Time, packet: Packet) {
+        let arrival = end.saturating_add(self.link.delay);
+        self.flying.push_back((arrival, packet));
     }
 
     fn report(&mut self, time: Time, fate: PacketFate, packets: impl IntoIterator<Item = Packet>) {

@@ -127,6 +127,15 @@ impl ServedLink {
         service.map(|packet| self.start(now, packet))
     }
 
+    /// Counts a packet that passes a link which only delays.
+    pub fn pass(&mut self, now: Time, packet: &Packet) {
+        self.arrivals += 1;
+        self.started += 1;
+        if let Some(meter) = &mut self.meter {
+            meter.pass(now, packet);
+        }
+    }
+
     /// Handles the end of a transmission, or the time at which a packet held back may leave.
     /// Returns the transmission that begins, if one does. Returns none too if the event is out of
     /// date.
