@@ -1,6 +1,7 @@
 //! Programs behind emulated links: the stages of `goodqueue_live::linux::sandbox`, on Linux only.
 
 #[cfg(target_os = "linux")]
+#[expect(clippy::needless_pass_by_value, reason = "lists come from Python as vectors")]
 mod stages {
     use crate::scenario::Scenario;
     use goodqueue_live::fidelity::Fidelity;
@@ -30,7 +31,6 @@ mod stages {
 
     /// Runs programs behind the links of a scenario. Returns the results as JSON.
     #[pyfunction]
-    #[expect(clippy::needless_pass_by_value, reason = "arguments from Python")]
     pub fn emulate_route(
         py: Python<'_>,
         scenario: &Scenario,
