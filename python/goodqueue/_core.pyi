@@ -77,6 +77,51 @@ def parse_qdisc(text: str) -> tuple[str, list[str], list[str]]:
         goodqueue.ScenarioError: if an option has no equivalent; the message gives the reason.
     """
 
+def emulate_enter(command: Sequence[str]) -> int | None:
+    """Makes the namespaces of an emulation and waits for the command that is started in them.
+
+    Linux only, as the other stages. The process must have one thread.
+
+    Returns:
+        The command's exit code; None if a signal ended it.
+
+    Raises:
+        RuntimeError: if the operating system refuses a step; the text names it.
+    """
+
+def emulate_route(
+    scenario: Scenario,
+    programs: Sequence[tuple[int, bool, Sequence[str]]],
+    parameters: Sequence[tuple[str, str]],
+    launch: Sequence[str],
+    user: int,
+    stop: str | PathLike[str],
+) -> str:
+    """Runs programs behind the links of a scenario until those on near hosts have ended.
+
+    Args:
+        scenario: links and routes; the workloads of its flows are not read.
+        programs: the number of each program's flow, true for its far host, and the command.
+        parameters: names below /proc/sys/net/ipv4 with their values, for all hosts.
+        launch: command that starts a program; its further arguments are `user`, the lines of
+            /etc/hosts, and the program's command.
+        user: number of the user as whom programs run.
+        stop: file whose other end is closed to interrupt the run, such as a pipe.
+
+    Returns:
+        A JSON object with `summary`, `fidelity`, `programs` and `interrupted`.
+
+    Raises:
+        OSError: if the operating system refuses a step; the text names it.
+    """
+
+def emulate_program(user: int, hosts: str, command: Sequence[str]) -> BaseException:
+    """Replaces this process by a program of a user.
+
+    Returns:
+        The reason if the operating system refuses; it does not return otherwise.
+    """
+
 def check_queue(
     factory: Callable[[], object], *, seed: int, work_conserving: bool, largest_packet: int
 ) -> tuple[dict[str, int], tuple[str, str, int, str] | None]:

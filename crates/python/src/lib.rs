@@ -4,6 +4,7 @@ mod batch;
 mod error;
 mod explain;
 mod job;
+mod live;
 mod outcome;
 mod passive;
 mod queue;
@@ -22,6 +23,9 @@ mod _core {
     use crate::batch::run_batch;
     #[pymodule_export]
     use crate::explain::explain;
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::live::{emulate_enter, emulate_program, emulate_route};
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]

@@ -9,6 +9,7 @@ from typer.main import get_command
 
 from goodqueue.cli.commands.analyze import analyze
 from goodqueue.cli.commands.compare import compare
+from goodqueue.cli.commands.emulate import emulate
 from goodqueue.cli.commands.plain import convert_plain_values
 from goodqueue.cli.commands.qdisc import qdisc
 from goodqueue.cli.commands.reproduce import reproduce
@@ -24,7 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 answered; 2 wrong input or usage; 3 no buffer keeps the bounds "
     "of `size`; 4 runs of `sweep` failed; 5 `results --verify` found damage; 6 the "
-    "time budget of `size` ended first; 130 interrupted.",
+    "time budget of `size` ended first; 7 an emulation is not trusted; 130 interrupted.",
 )
 
 
@@ -53,6 +54,7 @@ app.command("compare")(compare)
 app.command("analyze")(analyze)
 app.command("size")(size)
 app.command("smoothing")(smoothing)
+app.command("emulate")(emulate)
 app.add_typer(qdisc, name="qdisc")
 app.command("sweep")(sweep)
 app.command("results")(results)

@@ -95,7 +95,7 @@ def run_scenario(  # noqa: PLR0913
     if json:
         print_json(result.summary)
     else:
-        print_result(result)
+        print_summary(result.summary)
         if which == "hybrid":
             _print_hybrid(unproved(scenario))
         if out is not None:
@@ -121,9 +121,8 @@ def _print_hybrid(why_unproved: str | None) -> None:
         say(f"{text}: {plain(why_unproved)}", markup=True)
 
 
-def print_result(result: Result) -> None:
-    """Prints the summary as tables and a line on the buffers."""
-    summary = result.summary
+def print_summary(summary: dict[str, Any]) -> None:
+    """Prints the summary of a run as tables and a line on the buffers."""
     console = stdout()
     title = plain(summary["title"]) or "Run"
     console.print(

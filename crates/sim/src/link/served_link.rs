@@ -134,6 +134,15 @@ impl ServedLink {
         begun
     }
 
+    /// Counts a packet that passes a link which only delays.
+    pub fn pass(&mut self, now: Time, packet: &Packet) {
+        self.arrivals += 1;
+        self.started += 1;
+        if let Some(meter) = &mut self.meter {
+            meter.pass(now, packet);
+        }
+    }
+
     /// Handles the end of a transmission, or the time at which a packet held back may leave.
     /// Returns the packet whose transmission begins, if one does. Returns none too if the event is
     /// out of date.
@@ -338,6 +347,11 @@ impl ServedLink {
     /// Returns the number of packets that wait.
     pub fn queued(&self) -> u64 {
         self.queue.backlog().packets
+    }
+
+    /// Returns the packets and bytes that wait.
+    pub fn backlog(&self) -> Backlog {
+        self.queue.backlog()
     }
 
     /// Returns true if packets in = out + dropped + queued. Each of the four has a counter of its

@@ -347,6 +347,15 @@ impl LinkMeter {
         self.shares.sent(packet, ip_bytes);
     }
 
+    /// Ends the measured time at `end`, after which nothing was recorded but the end of the present
+    /// transmission, if that is earlier than planned.
+    pub fn end_at(&mut self, end: Time) {
+        self.busy = self
+            .busy
+            .saturating_sub(self.window.overlap(end, self.busy_until));
+        self.window.to = self.window.to.min(end).max(self.window.from);
+    }
+
     /// Sets the utilisation of a link whose rate changes: the share of the bits that it could have
     /// sent. The share of busy time would mislead there.
     pub fn set_utilization(&mut self, utilization: f64) {

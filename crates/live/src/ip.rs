@@ -1,0 +1,236 @@
+//! The header fields of real packets, as the simulator's queues read them.
+
+use goodqueue_trace::read::{Datagram, Frame, Heading, LinkType, Transport, decode};
+use goodqueue_types::{
+    Body, Direction, FlowId, Hosts, Packet, SackBlocks, Segment, Time, Timestamps,
+};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+/// Largest number of connections that are told apart. Further ones share the last number.
+const MOST_CONNECTIONS: usize = 1 << 20;
+
+/// Both ends of a connection, in the direction of its client, and its protocol.
+type Connection = (u8, SocketAddr, SocketAddr);
+
+/// Turns the bytes of IP packets into packets of the simulator.
+#[derive(Debug, Default)]
+pub struct Classifier {
+    connections: HashMap<Connection, u32>,
+}
+
+impl Classifier {
+    /// Returns the packet that these bytes are, sent at `now` by a host of `flow` in `direction`,
+    /// as the `number`th of all packets. Its content is a datagram if its headers cannot be read.
+    pub fn packet(
+        &mut self,
+        bytes: &[u8],
+        (flow, direction): (FlowId, Direction),
+        number: u64,
+        now: Time,
+    ) -> Packet {
+        let mut packet = Packet {
+            flow,
+            direction,
+            hosts: Hosts {
+                client: 2 * flow.0 as u16,
+                server: 2 * flow.0 as u16 + 1,
+            },
+            dscp: dscp(bytes),
+            size: bytes.len() as u32,
+            number,
+            sent: now,
+            body: Body::Datagram,
+            ..Packet::default()
+        };
+        let frame = Frame {
+            time_ns: 0,
+            link: LinkType::RAW,
+            bytes,
+            original_len: bytes.len() as u32,
+            interface: 0,
+            heading: Heading::Unknown,
+        };
+        if let Ok(datagram) = decode(&frame) {
+            packet.ecn = datagram.ecn;
+            packet.connection = self.connection(&datagram, direction);
+            if let Transport::Tcp(_) = datagram.transport {
+                packet.body = segment(&datagram);
+            }
+        }
+        packet
+    }
+
+    /// Returns the number of a packet's connection, in order of their first packets.
+    fn connection(&mut self, datagram: &Datagram, direction: Direction) -> u32 {
+        let (client, server) = match direction {
+            Direction::Forward => (datagram.source, datagram.destination),
+            Direction::Reverse => (datagram.destination, datagram.source),
+        };
+        let next = self.connections.len().min(MOST_CONNECTIONS) as u32;
+        if next as usize == MOST_CONNECTIONS {
+            return next;
+        }
+        let key = (datagram.protocol, client, server);
+        *self.connections.entry(key).or_insert(next)
+    }
+}
+
+/// Returns a segment's header, with sequence numbers of 32 bits above an offset that keeps earlier
+/// ones positive.
+fn segment(datagram: &Datagram) -> Body {
+    const ABOVE: u64 = 1 << 32;
+    let Transport::Tcp(header) = datagram.transport else {
+        return Body::Datagram;
+    };
+    let ack = ABOVE + u64::from(header.ack);
+    let mut sack = SackBlocks::default();
+    for (start, end) in header.sack() {
+        let start_at = ack.wrapping_add_signed(i64::from(start.wrapping_sub(header.ack) as i32));
+        let length = end.wrapping_sub(*start);
+        if length > 0 {
+            sack.push(ack, start_at, start_at + u64::from(length));
+        }
+    }
+    let (value, echo) = header.timestamps.unwrap_or_default();
+    Body::Tcp(Segment {
+        seq: ABOVE + u64::from(header.seq),
+        ack,
+        window: u32::from(header.window),
+        payload: header.payload,
+        header: datagram.ip_bytes.saturating_sub(header.payload) as u16,
+        flags: header.flags,
+        sack,
+        timestamps: Timestamps { value, echo },
+    })
+}
+
+/// Returns the differentiated services code point of an IP packet of either version, 0 if it is
+/// neither.
+fn dscp(bytes: &[u8]) -> u8 {
+    match bytes {
+        [first, second, ..] if first >> 4 == 4 => second >> 2,
+        [first, second, ..] if first >> 4 == 6 => (first & 0x0F) << 2 | second >> 6,
+        _ => 0,
+    }
+}
+
+/// Sets the ECN field of an IP packet to "congestion experienced" (RFC 3168 section 5), and adjusts
+/// the checksum of an IPv4 header (RFC 1624).
+pub fn mark(bytes: &mut [u8]) {
+    match bytes.first().map(|first| first >> 4) {
+        Some(4) if bytes.len() >= 20 => {
+            let word = |bytes: &[u8], at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
+            let old = word(bytes, 0);
+            bytes[1] |= 3;
+            let sum = u32::from(!word(bytes, 10)) + u32::from(!old) + u32::from(word(bytes, 0));
+            let sum = (sum & 0xFFFF) + (sum >> 16);
+            let sum = !(((sum & 0xFFFF) + (sum >> 16)) as u16);
+            bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+        }
+        Some(6) if bytes.len() >= 40 => bytes[1] |= 0x30,
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_types::Ecn;
+    use proptest::prelude::*;
+
+    /// An IPv4 header with its correct checksum, in front of a UDP header.
+    fn ipv4(traffic_class: u8) -> Vec<u8> {
+        let mut bytes = vec![
+            0x45,
+            traffic_class,
+            0,
+            28,
+            0,
+            1,
+            0,
+            0,
+            64,
+            17,
+            0,
+            0,
+            10,
+            77,
+            0,
+            1,
+            10,
+            77,
+            0,
+            2,
+            0,
+            7,
+            0,
+            9,
+            0,
+            8,
+            0,
+            0,
+        ];
+        let sum = checksum(&bytes);
+        bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+        bytes
+    }
+
+    /// The Internet checksum of an IPv4 header (RFC 1071). That of a correct header is 0.
+    fn checksum(header: &[u8]) -> u16 {
+        let words = header[..20].chunks(2);
+        let sum: u32 = words
+            .map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])))
+            .sum();
+        let sum = (sum & 0xFFFF) + (sum >> 16);
+        !((sum & 0xFFFF) + (sum >> 16)) as u16
+    }
+
+    fn packet(bytes: &[u8]) -> Packet {
+        Classifier::default().packet(bytes, (FlowId(0), Direction::Forward), 0, Time::ZERO)
+    }
+
+    proptest! {
+        #[test]
+        fn a_marked_packet_has_a_correct_checksum(class in any::<u8>(), id in any::<[u8; 2]>()) {
+            let mut bytes = ipv4(class);
+            bytes[4..6].copy_from_slice(&id);
+            bytes[10..12].copy_from_slice(&[0, 0]);
+            let sum = checksum(&bytes);
+            bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+            prop_assert_eq!(checksum(&bytes), 0);
+            mark(&mut bytes);
+            prop_assert_eq!(checksum(&bytes), 0);
+            let marked = packet(&bytes);
+            prop_assert_eq!(marked.ecn, Ecn::Experienced);
+            prop_assert_eq!(marked.dscp, class >> 2);
+        }
+
+        #[test]
+        fn any_bytes_are_a_packet(mut bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let read = packet(&bytes);
+            prop_assert_eq!(read.size as usize, bytes.len());
+            mark(&mut bytes);
+        }
+    }
+
+    #[test]
+    fn both_directions_of_a_connection_have_one_number() {
+        let mut classifier = Classifier::default();
+        let there = ipv4(0);
+        let mut back = there.clone();
+        back.copy_within(12..16, 16);
+        back[12..16].copy_from_slice(&there[16..20]);
+        back[20..24].copy_from_slice(&[0, 9, 0, 7]);
+        let mut other = there.clone();
+        other[21] = 8;
+        let mut number = |bytes: &[u8], direction| {
+            classifier
+                .packet(bytes, (FlowId(0), direction), 0, Time::ZERO)
+                .connection
+        };
+        assert_eq!(number(&there, Direction::Forward), 0);
+        assert_eq!(number(&back, Direction::Reverse), 0);
+        assert_eq!(number(&other, Direction::Forward), 1);
+    }
+}

@@ -1,0 +1,8 @@
+//! Real programs behind the simulator's links, in real time.
+
+pub mod emulator;
+pub mod fabric;
+pub mod fidelity;
+pub mod ip;
+#[cfg(target_os = "linux")]
+pub mod linux;

@@ -1,0 +1,8 @@
+//! Hosts, time and processes on Linux.
+
+pub mod clock;
+pub mod host;
+pub mod namespace;
+pub mod netlink;
+pub mod run;
+pub mod sandbox;

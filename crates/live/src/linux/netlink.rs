@@ -1,0 +1,126 @@
+//! Settings of network devices in the present network namespace, by netlink.
+//!
+//! The older ioctl calls for the length of a device's queue are refused in a user namespace.
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressHeader, AddressMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkHeader, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// Number of the main routing table.
+const MAIN_TABLE: u8 = 254;
+
+/// A netlink socket of the network namespace in which it was opened.
+pub struct Netlink {
+    socket: Socket,
+    sequence: u32,
+}
+
+impl Netlink {
+    /// Opens a socket in the present network namespace.
+    ///
+    /// # Errors
+    /// Returns the kernel's error.
+    pub fn open() -> io::Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        let sequence = 0;
+        Ok(Self { socket, sequence })
+    }
+
+    /// Switches a device on. `queue` is the number of packets that wait between the kernel and the
+    /// device, `mtu` the largest IP packet in bytes; without one they stay as they are.
+    ///
+    /// # Errors
+    /// Returns the kernel's error.
+    pub fn switch_on(
+        &mut self,
+        device: u32,
+        queue: Option<u32>,
+        mtu: Option<u32>,
+    ) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header = LinkHeader {
+            index: device,
+            flags: LinkFlags::Up,
+            change_mask: LinkFlags::Up,
+            ..LinkHeader::default()
+        };
+        message
+            .attributes
+            .extend(queue.map(LinkAttribute::TxQueueLen));
+        message.attributes.extend(mtu.map(LinkAttribute::Mtu));
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Gives a device this address.
+    ///
+    /// # Errors
+    /// Returns the kernel's error.
+    pub fn add_address(&mut self, device: u32, address: Ipv4Addr) -> io::Result<()> {
+        let mut message = AddressMessage::default();
+        message.header = AddressHeader {
+            family: AddressFamily::Inet,
+            prefix_len: 32,
+            index: device,
+            ..AddressHeader::default()
+        };
+        let address = IpAddr::V4(address);
+        message.attributes = vec![
+            AddressAttribute::Local(address),
+            AddressAttribute::Address(address),
+        ];
+        self.ask(
+            RouteNetlinkMessage::NewAddress(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+    }
+
+    /// Sends all packets for other addresses to this device.
+    ///
+    /// # Errors
+    /// Returns the kernel's error.
+    pub fn set_default_route(&mut self, device: u32) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header = RouteHeader {
+            address_family: AddressFamily::Inet,
+            table: MAIN_TABLE,
+            protocol: RouteProtocol::Static,
+            scope: RouteScope::Link,
+            kind: RouteType::Unicast,
+            ..RouteHeader::default()
+        };
+        message.attributes = vec![RouteAttribute::Oif(device)];
+        self.ask(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+    }
+
+    /// Sends a request and waits for its acknowledgement.
+    fn ask(&mut self, request: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        self.sequence += 1;
+        let mut message = NetlinkMessage::from(request);
+        message.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        message.header.sequence_number = self.sequence;
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
+        let (answer, _) = self.socket.recv_from_full()?;
+        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer);
+        match answer.map_err(io::Error::other)?.payload {
+            NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
+            _ => Ok(()),
+        }
+    }
+}

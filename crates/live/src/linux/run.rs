@@ -1,0 +1,372 @@
+//! A run of programs behind an emulated network.
+
+use super::clock::Clock;
+use super::host::{Host, HostConfig};
+use crate::emulator::{Emulator, Hosts, fidelity_of};
+use crate::fidelity::Fidelity;
+use goodqueue_sim::{Network, Outcome};
+use goodqueue_types::{Direction, FlowId, Packet, PacketEvent, Time};
+use nix::poll::{PollFd, PollFlags};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeVal;
+use std::fs::{self, File};
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::AsFd;
+use std::process::{Child, Command, ExitStatus};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Most packets that are read from one host before the others have their turn.
+const READ_AT_ONCE: usize = 64;
+/// Largest IP packet in bytes.
+const LARGEST_PACKET: usize = 65_535;
+/// Time that a server has to open its port.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A program and its place.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Flow to whose ends the program belongs.
+    pub flow: FlowId,
+    /// True if the program runs on the server's host. The run ends when all others have ended.
+    pub is_server: bool,
+    /// Program and arguments.
+    pub command: Vec<String>,
+}
+
+/// End of one program.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// The program.
+    pub program: Program,
+    /// Its exit code; none if a signal ended it, or the run did.
+    pub code: Option<i32>,
+}
+
+/// Results of a run in real time.
+#[derive(Debug)]
+pub struct Emulated {
+    /// Figures of links and flows.
+    pub outcome: Outcome,
+    /// Lateness of the emulation.
+    pub fidelity: Fidelity,
+    /// Ends of the programs.
+    pub ended: Vec<Ended>,
+    /// True if the run was interrupted.
+    pub interrupted: bool,
+}
+
+/// Returns the addresses of a flow's client and server.
+pub fn addresses(flow: FlowId) -> [Ipv4Addr; 2] {
+    let [.., high, low] = flow.0.to_be_bytes();
+    [1, 2].map(|host| Ipv4Addr::new(10, 64 + high / 64, low, host + 4 * (high % 64)))
+}
+
+/// Runs programs behind a network until all clients have ended, the network's end is reached, a
+/// signal arrives, or the other end of `stop` is closed. `launch` turns a program into the command
+/// that starts it in its host.
+///
+/// # Errors
+/// Returns the kernel's error, with the step that failed.
+pub fn run(
+    network: &Network,
+    programs: &[Program],
+    parameters: &[(String, String)],
+    launch: impl Fn(&Program) -> Command,
+    stop: &File,
+) -> io::Result<Emulated> {
+    let mut router = Router::new(network, parameters)?;
+    let mut running = Vec::new();
+    let order = |servers| {
+        programs
+            .iter()
+            .filter(move |program| program.is_server == servers)
+    };
+    for program in order(true) {
+        running.push(router.start(program, &launch)?);
+    }
+    router.wait_for_servers(&mut running)?;
+    router.clock = Clock::start();
+    for program in order(false) {
+        running.push(router.start(program, &launch)?);
+    }
+    let (end, interrupted) = router.route(network.end, &mut running, stop)?;
+    router.finish(network, end, running, interrupted)
+}
+
+/// A program that was started.
+struct Running {
+    program: Program,
+    child: Child,
+    status: Option<ExitStatus>,
+}
+
+/// What can be read.
+struct Ready {
+    hosts: Vec<usize>,
+    stop: bool,
+    signal: bool,
+}
+
+/// Hosts, the links between them, and measurements of lateness.
+struct Router {
+    clock: Clock,
+    emulator: Emulator,
+    ports: Ports,
+    signals: SignalFd,
+    cpu: Duration,
+    steal: (u64, u64),
+    /// The packet that is read at present.
+    bytes: Box<[u8]>,
+}
+
+/// The hosts of all flows: client and server of the first flow, then of the next.
+struct Ports {
+    hosts: Vec<Host>,
+    /// Time of the last look for packets.
+    polled: Time,
+    clock: Clock,
+    fidelity: Fidelity,
+}
+
+impl Ports {
+    fn index(flow: FlowId, server: bool) -> usize {
+        2 * flow.0 as usize + usize::from(server)
+    }
+}
+
+impl Hosts for Ports {
+    fn deliver(&mut self, packet: &Packet, bytes: &[u8]) {
+        let to_server = packet.direction == Direction::Forward;
+        // A host that no longer takes packets loses them, as in a real network.
+        self.hosts[Self::index(packet.flow, to_server)]
+            .deliver(bytes)
+            .ok();
+    }
+
+    fn observe(&mut self, event: &PacketEvent, _bytes: &[u8]) {
+        if event.kind == goodqueue_types::PacketEventKind::Delivered {
+            let late = self.clock.now().saturating_since(event.time);
+            self.fidelity.delivered(late);
+        }
+    }
+}
+
+impl Router {
+    fn new(network: &Network, parameters: &[(String, String)]) -> io::Result<Self> {
+        let mut wanted = SigSet::empty();
+        for signal in [Signal::SIGCHLD, Signal::SIGINT, Signal::SIGTERM] {
+            wanted.add(signal);
+        }
+        wanted.thread_block()?;
+        let signals =
+            SignalFd::with_flags(&wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        let mut hosts = Vec::new();
+        for flow in 0..network.flows.len() as u32 {
+            for address in addresses(FlowId(flow)) {
+                let parameters = parameters.to_vec();
+                hosts.push(Host::new(&HostConfig {
+                    address,
+                    parameters,
+                })?);
+            }
+        }
+        let clock = Clock::start();
+        Ok(Self {
+            clock,
+            emulator: Emulator::new(network),
+            ports: Ports {
+                polled: Time::ZERO,
+                hosts,
+                clock,
+                fidelity: fidelity_of(network),
+            },
+            signals,
+            cpu: processor_time(),
+            steal: steal(),
+            bytes: vec![0; LARGEST_PACKET].into(),
+        })
+    }
+
+    fn start(
+        &self,
+        program: &Program,
+        launch: &impl Fn(&Program) -> Command,
+    ) -> io::Result<Running> {
+        let host = &self.ports.hosts[Ports::index(program.flow, program.is_server)];
+        let child = host.start(&mut launch(program)).map_err(|error| {
+            let name = program.command.first().map_or("", String::as_str);
+            io::Error::new(error.kind(), format!("{name} cannot be started: {error}"))
+        })?;
+        let program = program.clone();
+        Ok(Running {
+            program,
+            child,
+            status: None,
+        })
+    }
+
+    /// Waits until each server has opened a port, has ended, or had time enough.
+    fn wait_for_servers(&self, servers: &mut [Running]) -> io::Result<()> {
+        let until = Instant::now() + PATIENCE;
+        for server in servers {
+            let host = &self.ports.hosts[Ports::index(server.program.flow, true)];
+            while Instant::now() < until && server.status.is_none() && !host.listens()? {
+                sleep(Duration::from_millis(5));
+                server.status = server.child.try_wait()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves packets until all clients have ended. Returns the time of the end, and true if the run
+    /// was interrupted.
+    fn route(
+        &mut self,
+        end: Time,
+        running: &mut [Running],
+        stop: &File,
+    ) -> io::Result<(Time, bool)> {
+        self.ports.clock = self.clock;
+        loop {
+            let next = self.emulator.next().map_or(end, |next| next.min(end));
+            let ready = self.wait(next, stop)?;
+            for index in ready.hosts {
+                self.read(index)?;
+            }
+            let stop = ready.stop || ready.signal && self.take_signals(running)?;
+            let now = self.clock.now();
+            self.emulator.advance(now.min(end), &mut self.ports);
+            if now >= end || stop || all_ended(running) {
+                return Ok((now.min(end), stop && !all_ended(running)));
+            }
+        }
+    }
+
+    /// Waits until `next`, a packet, a signal, or the closing of `stop`.
+    fn wait(&mut self, next: Time, stop: &File) -> io::Result<Ready> {
+        let hosts = self.ports.hosts.len();
+        let devices = self.ports.hosts.iter().map(Host::device);
+        let files = devices.chain([stop.as_fd(), self.signals.as_fd()]);
+        let files = files.map(|file| PollFd::new(file, PollFlags::POLLIN));
+        let mut files: Vec<_> = files.collect();
+        let begin = self.clock.now();
+        let any = self.clock.wait(Some(next), &mut files)?;
+        let is_ready = |index: usize| any && files[index].any().unwrap_or(true);
+        let ready = Ready {
+            hosts: (0..hosts).filter(|index| is_ready(*index)).collect(),
+            stop: is_ready(hosts),
+            signal: is_ready(hosts + 1),
+        };
+        if !any {
+            let due = next.max(begin);
+            let pause = self.clock.now().saturating_since(due);
+            self.ports.fidelity.paused(pause);
+        } else if next <= begin {
+            // The packets came while the process worked.
+            let unread = begin.saturating_since(self.ports.polled);
+            for _ in &ready.hosts {
+                self.ports.fidelity.read(unread);
+            }
+        }
+        self.ports.polled = begin;
+        Ok(ready)
+    }
+
+    /// Lets the packets that a host has sent arrive at their first link.
+    fn read(&mut self, index: usize) -> io::Result<()> {
+        let flow = FlowId(index as u32 / 2);
+        let direction = [Direction::Forward, Direction::Reverse][index % 2];
+        for _ in 0..READ_AT_ONCE {
+            let Some(length) = self.ports.hosts[index].receive(&mut self.bytes)? else {
+                break;
+            };
+            let now = self.clock.now();
+            self.emulator
+                .send(now, flow, direction, &self.bytes[..length]);
+        }
+        Ok(())
+    }
+
+    /// Takes signals. Returns true if one asks for the end of the run.
+    fn take_signals(&mut self, running: &mut [Running]) -> io::Result<bool> {
+        let mut stop = false;
+        while let Some(signal) = self.signals.read_signal()? {
+            stop |= signal.ssi_signo != Signal::SIGCHLD as u32;
+        }
+        for running in running {
+            if running.status.is_none() {
+                running.status = running.child.try_wait()?;
+            }
+        }
+        Ok(stop)
+    }
+
+    fn finish(
+        self,
+        network: &Network,
+        end: Time,
+        mut running: Vec<Running>,
+        interrupted: bool,
+    ) -> io::Result<Emulated> {
+        for running in &mut running {
+            if running.status.is_none() {
+                running.child.kill().ok();
+                running.child.wait().ok();
+            }
+        }
+        let mut fidelity = self.ports.fidelity;
+        for host in &self.ports.hosts {
+            fidelity.ring_drops += host.ring_drops()?;
+        }
+        fidelity.cpu_s = processor_time().saturating_sub(self.cpu).as_secs_f64();
+        let (stolen, all) = steal();
+        let all = all.saturating_sub(self.steal.1).max(1);
+        fidelity.steal_share = stolen.saturating_sub(self.steal.0) as f64 / all as f64;
+        let ended = running.into_iter().map(|running| Ended {
+            code: running.status.and_then(|status| status.code()),
+            program: running.program,
+        });
+        let outcome = self.emulator.finish(network, end);
+        let ended = ended.collect();
+        Ok(Emulated {
+            outcome,
+            fidelity,
+            ended,
+            interrupted,
+        })
+    }
+}
+
+fn all_ended(running: &[Running]) -> bool {
+    let mut clients = running.iter().filter(|running| !running.program.is_server);
+    clients.all(|running| running.status.is_some())
+}
+
+/// Returns the processor time of this process.
+fn processor_time() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_SELF);
+    let time = |value: TimeVal| {
+        Duration::from_secs(value.tv_sec() as u64) + Duration::from_micros(value.tv_usec() as u64)
+    };
+    usage.map_or(Duration::ZERO, |usage| {
+        time(usage.user_time()) + time(usage.system_time())
+    })
+}
+
+/// Returns the processors' time that a hypervisor took, and all of it, in ticks since the start of
+/// the machine.
+fn steal() -> (u64, u64) {
+    let text = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let line = text.lines().next().unwrap_or_default();
+    let ticks = line
+        .split_whitespace()
+        .skip(1)
+        .take(8)
+        .map(|tick| tick.parse().unwrap_or(0));
+    let ticks: Vec<u64> = ticks.collect();
+    (ticks.get(7).copied().unwrap_or(0), ticks.iter().sum())
+}

@@ -1,0 +1,81 @@
+//! Packets cross the links of a network as they do in a run of the simulator.
+
+use goodqueue_live::fabric::Fabric;
+use goodqueue_sim::{Network, run};
+use goodqueue_testkit::random_network::networks;
+use goodqueue_types::{Direction, FlowId, PacketEvent, PacketEventKind, Rate, Span, Time};
+use proptest::prelude::*;
+use std::collections::HashSet;
+
+/// What happened to which packet, and when.
+type Fate = (Time, FlowId, Direction, u64, PacketEventKind);
+
+/// Returns losses, marks and deliveries, in an order that does not depend on that of simultaneous
+/// events.
+fn fates(events: impl Iterator<Item = PacketEvent>) -> Vec<Fate> {
+    let fates = events.filter_map(|event| {
+        let packet = event.packet;
+        let is_fate = matches!(
+            event.kind,
+            PacketEventKind::Dropped(..) | PacketEventKind::Marked(..) | PacketEventKind::Delivered
+        );
+        is_fate.then_some((
+            event.time,
+            packet.flow,
+            packet.direction,
+            packet.number,
+            event.kind,
+        ))
+    });
+    let mut fates: Vec<_> = fates.collect();
+    fates.sort_by_key(|(time, flow, direction, number, kind)| {
+        (*time, *flow, *direction, *number, format!("{kind:?}"))
+    });
+    fates
+}
+
+/// Returns true if two packets arrive at a link at the same time. Their order depends on the engine.
+fn coincide(events: &[PacketEvent]) -> bool {
+    let mut seen = HashSet::new();
+    let arrivals = events.iter().filter_map(|event| match event.kind {
+        PacketEventKind::Arrived(link) => Some((link, event.time)),
+        _ => None,
+    });
+    arrivals.into_iter().any(|arrival| !seen.insert(arrival))
+}
+
+/// Returns the packet events of the fabric for the packets that the hosts of a run sent.
+fn replayed(network: &Network, events: &[PacketEvent]) -> Vec<PacketEvent> {
+    let mut fabric = Fabric::new(network);
+    for event in events {
+        if event.kind == PacketEventKind::Sent {
+            fabric.send(event.time, event.packet);
+        }
+    }
+    fabric.advance(network.end);
+    fabric.take_events().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn packets_have_the_same_fate_as_in_a_run(
+        mut network in networks(),
+        rates in prop::collection::vec(1_000_001..40_000_000_u64, 6),
+        delays in prop::collection::vec(1..40_000_000_000_u64, 6),
+    ) {
+        for ((link, rate), delay) in network.links.iter_mut().zip(rates).zip(delays) {
+            link.pool = None;
+            link.delay = Span(delay);
+            if link.rate != Rate::UNLIMITED {
+                link.rate = Rate(rate);
+            }
+        }
+        let mut expected = run(&network).packets;
+        expected.sort_by_key(|event| event.time);
+        let found = replayed(&network, &expected);
+        prop_assume!(!coincide(&found));
+        prop_assert_eq!(fates(found.into_iter()), fates(expected.into_iter()));
+    }
+}

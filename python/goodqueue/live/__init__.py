@@ -1,0 +1,1 @@
+"""Real programs behind emulated links, on Linux."""
