@@ -122,7 +122,7 @@ def test_unreadable_files_raise_an_os_error(tmp_path: Path) -> None:
 
 
 def test_thresholds_are_named_described_and_obeyed(before: Path) -> None:
-    """With a high threshold every flow is limited by its size. Unknown names are refused."""
+    """A high threshold makes every flow limited by its size. Unknown names are refused."""
     names = [name for name, _, _ in _core.passive_thresholds()]
     assert len(set(names)) == len(names)
     assert all(text for _, _, text in _core.passive_thresholds())

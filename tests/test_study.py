@@ -256,6 +256,7 @@ def test_a_failed_run_is_recorded_with_its_error_and_the_rest_goes_on(
     failures: list[None] = []
     monkeypatch.setattr(engine, "_tables", fails)
     folder = tmp_path / "runs"
+    study.write_text(f"{STUDY}\n[keep]\nhistograms = true\n")
     assert tally(study, folder) == Tally(done=12, failed=1, known=0, interrupted=False)
     failed = Results(folder).failures()
     assert failed["error"].to_list() == ["RuntimeError: it broke"]

@@ -1,5 +1,4 @@
-//! How faithfully a run in real time kept the computed times, and whether its results can be
-//! trusted.
+//! The lateness of a run in real time, and the verdict that follows from it.
 
 use goodqueue_types::{Histogram, Rate, Span};
 
@@ -14,7 +13,7 @@ const UNTRUSTED_LATE_SHARE: f64 = 0.01;
 /// Share of the processors' time that a hypervisor took, above which a run is doubtful.
 const DOUBTFUL_STEAL_SHARE: f64 = 0.02;
 
-/// What a fidelity report concludes.
+/// The conclusion of a fidelity report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The results are those of the emulated network.

@@ -7,7 +7,7 @@ use goodqueue_types::{Direction, FlowId, PacketEvent, PacketEventKind, Rate, Spa
 use proptest::prelude::*;
 use std::collections::HashSet;
 
-/// What happened to which packet, and when.
+/// An event of a packet: time, flow, direction, number, and kind.
 type Fate = (Time, FlowId, Direction, u64, PacketEventKind);
 
 /// Returns losses, marks and deliveries, in an order that does not depend on that of simultaneous

@@ -93,6 +93,17 @@ fn a_shaper_counts_time_at_its_own_rate() {
     assert_eq!(read(&latency).limit(), Limit::Bytes(35_000));
 }
 
+#[test]
+fn a_threshold_that_follows_from_a_long_limit_can_be_written() {
+    let choke = r#"{ kind = "choke", limit = "1514s", min = "2packets", burst = 2 }"#;
+    let scenario = with_queue(choke).unwrap_or_else(|error| panic!("{error}"));
+    let again = Scenario::parse(scenario.resolved_toml().as_bytes(), "resolved", &[]);
+    assert_eq!(
+        queue_of(&again.expect("it can be read")),
+        queue_of(&scenario)
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
 

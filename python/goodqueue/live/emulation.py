@@ -70,7 +70,7 @@ class Emulation:
         scenario: the scenario of the emulated network.
         summary: figures of links and flows, with the keys of `goodqueue run --json`.
         fidelity: lateness of the emulation and the verdict.
-        programs: how each program ended.
+        programs: the end of each program: its exit code, null if the run ended it.
         interrupted: True if the run was interrupted before its programs ended.
     """
 

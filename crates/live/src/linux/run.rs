@@ -104,7 +104,7 @@ struct Running {
     status: Option<ExitStatus>,
 }
 
-/// What can be read.
+/// Files that can be read.
 struct Ready {
     hosts: Vec<usize>,
     stop: bool,

@@ -23,7 +23,7 @@ use std::process::Command;
 /// A step that the kernel refused.
 #[derive(Debug)]
 pub struct Refused {
-    /// What was tried, such as "making a user namespace".
+    /// The step, such as "making a user namespace".
     pub step: &'static str,
     /// The kernel's reason.
     pub error: io::Error,

@@ -66,7 +66,7 @@ impl BuiltIn for ChokeConfig {
             Limit::Unlimited => 0,
         };
         let mut config = Self {
-            max: u32::try_from(packets).unwrap_or(u32::MAX) / 4,
+            max: u32::try_from(packets / 4).unwrap_or(u32::MAX).min(MOST),
             bandwidth: place.rate,
             ..Self::default()
         };

@@ -13,7 +13,7 @@ use goodqueue_queue::{Backlog, Verdict};
 use goodqueue_types::{DropReason, Packet, Span, Time};
 use std::collections::VecDeque;
 
-/// What happened to a packet at a link.
+/// Fate of a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketFate {
     /// The queue marked the packet (ECN). The packet goes on.
@@ -34,7 +34,7 @@ pub struct BottleneckEvent {
     /// Time of the event. It is computed from arrivals and from the link's parameters, and does
     /// not depend on when the caller asks.
     pub time: Time,
-    /// What happened.
+    /// The kind of event.
     pub fate: PacketFate,
     /// Packet to which it happened.
     pub packet: Packet,

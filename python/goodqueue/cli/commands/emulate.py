@@ -47,6 +47,6 @@ def emulate(  # noqa: PLR0913
     json: JsonOption = False,
 ) -> int:
     """Run real programs behind an emulated link (Linux)."""
-    from goodqueue.cli.emulate import emulate_link
+    from goodqueue.cli.live.emulate import emulate_link
 
     return emulate_link(command, rate, rtt, queue, server or [], control, duration, json=json)

@@ -1,0 +1,1 @@
+"""Commands that run real programs behind emulated links."""
