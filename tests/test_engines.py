@@ -250,7 +250,13 @@ def number_of(text: str) -> float | None:
 
 @pytest.mark.parametrize(
     ("rate", "loss", "words"),
-    [(1e9, None, None), (1e9, 0.001, "bound on the loss"), (1e8, None, "packets in flight")],
+    [
+        (1e9, None, None),
+        (1e9, 0.001, "bound on the loss"),
+        (1e9, 0.003, None),  # far above the loss below: the utilisation decides
+        (1e8, None, "packets in flight"),
+        (1e8, 0.003, "packets in flight"),
+    ],
 )
 def test_an_answer_beyond_the_compared_links_is_doubted(
     rate: float, loss: float | None, words: str | None
@@ -258,13 +264,14 @@ def test_an_answer_beyond_the_compared_links_is_doubted(
     link = Link(rate, (0.05,), 50, congestion_control="cubic", max_loss_rate=loss)
     laboratory = Laboratory(cast("Runner", None), LinkTrial(), choice="hybrid")
     found = found_of(limit=200, low=190, high=200)
-    doubt, error = laboratory.doubt(link, found)
+    doubt, error = laboratory.doubt(link, found, loss_rate=0.0015)
     if words is None:
         assert (doubt, error) == (None, None)
         return
     assert doubt is not None
     assert words in doubt
-    assert error == widened(link, found)
+    decisive = link if loss == 0.001 else replace(link, max_loss_rate=None)
+    assert error == widened(decisive, found)
 
 
 def found_of(limit: int, low: int, high: int | None) -> Smallest:

@@ -167,7 +167,7 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
             return answer
         found = shown
     at = found.limit or found.floor or found.reached
-    doubt, error = laboratory.doubt(link, found)
+    doubt, error = laboratory.doubt(link, found, trials.interval(at, "loss_rate").high)
     answer = replace(
         _named(answer, laboratory),
         found=found,

@@ -7,7 +7,7 @@ buffers, by class of links, are the error of a further link of that class.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 AGREED_WINDOW = 20
 """Mean window of a flow, in packets, from which on the hybrid engine's buffers for a utilisation
 were within 30 % of the packet engine's on 58 of 59 links (docs/hybrid.md)."""
+
+LOSS_ERROR = 1.5
+"""Largest usual ratio of the packet engine's loss to the hybrid engine's behind the same buffer:
+exp(0.08 + 2 * 0.16), by the mean and the root mean square of its logarithm (docs/hybrid.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,19 @@ MEASURED = {
     ("loss", "small"): Agreement(29, None, 1.41),
 }
 """Measured agreement by the bound and by windows: `small` below `AGREED_WINDOW` packets."""
+
+
+def that_decides(link: Link, loss_rate: float) -> Link:
+    """Returns the link with the bounds that decide an answer of the hybrid engine.
+
+    Args:
+        link: the link with its bounds.
+        loss_rate: largest likely loss behind the answer's buffer. Far below the bound on the loss,
+            the error of the engine's loss does not matter, and the utilisation alone decides.
+    """
+    if link.max_loss_rate is None or loss_rate * LOSS_ERROR > link.max_loss_rate:
+        return link
+    return replace(link, max_loss_rate=None)
 
 
 def agreement_of(link: Link) -> Agreement:

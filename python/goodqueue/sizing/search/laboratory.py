@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from goodqueue.errors import RequestError
 from goodqueue.runs.engines import unable, unproved
 from goodqueue.runs.memory import check_runs, limit_of
-from goodqueue.sizing.search.agreement import AGREED_WINDOW, widened
+from goodqueue.sizing.search.agreement import AGREED_WINDOW, that_decides, widened
 from goodqueue.sizing.search.budget import Budget, BudgetSpent, Plan
 from goodqueue.sizing.search.smallest import Ended, Trials, grid
 from goodqueue.sizing.trials.length import EPOCHS, WHOLE, Extent
@@ -213,9 +213,12 @@ class Laboratory:
             "engine too long"
         )
 
-    def doubt(self, link: Link, found: Smallest) -> tuple[str | None, Widened | None]:
+    def doubt(
+        self, link: Link, found: Smallest, loss_rate: float
+    ) -> tuple[str | None, Widened | None]:
         """Returns why the hybrid engine's answer is not proved, and the range by its error.
 
+        `loss_rate` is the largest likely loss behind the answer's buffer.
         Both are None for an answer of the packet engine, and for links on which the engines agree.
         The range is None if the engines were not compared on links like this.
         """
@@ -225,8 +228,9 @@ class Laboratory:
         why = unproved(self._whole(link, limit))
         if why is not None:
             return f"it was not compared with the packet engine on such links: {why}", None
-        why = self._inexact(link) or self._cut_off(link, found)
-        return why, None if why is None else widened(link, found)
+        decisive = that_decides(link, loss_rate)
+        why = self._inexact(decisive) or self._cut_off(link, found)
+        return why, None if why is None else widened(decisive, found)
 
     def _cut_off(self, link: Link, found: Smallest) -> str | None:
         """Returns the reason why no smaller buffer was tried, if a smaller one may suffice."""
