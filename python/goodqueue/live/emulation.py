@@ -40,6 +40,8 @@ REMEDIES = {
     "`--security-opt seccomp=unconfined`",
     "mounting /proc": "in a container, /proc must be unmasked "
     "(`--security-opt systempaths=unconfined`)",
+    "tcp_congestion_control": "the kernel must allow this control to everybody: as root, "
+    '`sysctl net.ipv4.tcp_allowed_congestion_control="reno cubic"`, with the names wanted',
     "/dev/net/tun": "every user must be able to open /dev/net/tun: `chmod 666 /dev/net/tun`, and "
     "in a container `--device /dev/net/tun`",
 }
