@@ -1,6 +1,6 @@
 //! Whole numbers of packets.
 
-/// From here on every number of double precision is whole.
+/// Smallest number from which on every number of double precision is whole.
 const ALL_WHOLE: f64 = 4_503_599_627_370_496.0;
 
 /// The largest whole number that is not above `x`, as `libm::floor` returns it in eight times as many

@@ -126,7 +126,8 @@ parameters! {
         ///
         /// Linux: TSO autosizing and deferral.
         segmentation_offload: bool = false => FLAG;
-        /// So many timeouts of the SYN double no timeout (Linux 6.5 and later: 4).
+        /// Number of first timeouts of the SYN after which the timeout does not double (Linux 6.5 and
+        /// later: 4).
         ///
         /// Timeouts of the SYN-ACK always do.
         linear_syn_timeouts: u32 = 0 => integer(0, 100).example("4");
