@@ -1,15 +1,15 @@
 //! A scenario. A parsed scenario is valid.
 
-use crate::buffers::BufferEcho;
-use crate::document::Document;
-use crate::error::{Checked, ScenarioError, nearest, shorten};
 use crate::flow::{FlowGroup, read_flows};
-use crate::layout::{Layout, Misplaced};
-use crate::memory::MemoryPart;
-use crate::reader::Reader;
-use crate::spec::{RECORD, SCENARIO};
-use crate::topology::{LinkDirection, Sketch, Topology, link_of, resolve};
-use crate::units::{StatedLimit, UnitError, parse_fraction};
+use crate::language::document::Document;
+use crate::language::error::{Checked, ScenarioError, nearest, shorten};
+use crate::language::reader::Reader;
+use crate::language::spec::{RECORD, SCENARIO};
+use crate::language::units::{StatedLimit, UnitError, parse_fraction, resolve_limit};
+use crate::network::layout::{Layout, Misplaced};
+use crate::network::memory::MemoryPart;
+use crate::network::topology::{LinkDirection, Sketch, Topology, link_of};
+use crate::output::buffers::BufferEcho;
 use goodqueue_queue::{Configuration, Limit};
 use goodqueue_sim::{Network, Record};
 use goodqueue_types::{LinkId, Span};
@@ -105,8 +105,9 @@ impl Scenario {
 
     /// Returns the names of all flows, in network order.
     pub fn flow_names(&self) -> Vec<String> {
-        let name =
-            |flow: &crate::layout::PlacedFlow| self.flows[flow.group()].flow_name(flow.index());
+        let name = |flow: &crate::network::layout::PlacedFlow| {
+            self.flows[flow.group()].flow_name(flow.index())
+        };
         self.layout.flows.iter().map(name).collect()
     }
 
@@ -178,7 +179,7 @@ impl Scenario {
         self.check_queue(link)?;
         let at = self.find_link(link)?;
         let direction = self.topology.direction(at);
-        resolve(
+        resolve_limit(
             stated,
             direction.queue.drain_rate(direction.rate),
             self.layout.traffic.mean_base_rtt_on(at),
@@ -225,12 +226,12 @@ impl Scenario {
 
     /// Estimates the memory of a run that keeps these records.
     pub fn memory(&self, record: Record) -> Vec<MemoryPart> {
-        crate::memory::parts(self, record)
+        crate::network::memory::parts(self, record)
     }
 
     /// Estimates the memory of a run by the hybrid engine.
     pub fn memory_of_hybrid(&self) -> Vec<MemoryPart> {
-        crate::memory::parts_of_hybrid(self)
+        crate::network::memory::parts_of_hybrid(self)
     }
 
     /// Returns the network of a run of this scenario.
@@ -259,7 +260,7 @@ impl Scenario {
     /// # Errors
     /// Fails if there is no such link.
     pub fn buffer_of(&self, link: &str, limit: Limit) -> Result<BufferEcho, UnitError> {
-        crate::buffers::echo(self, link, limit)
+        crate::output::buffers::echo(self, link, limit)
     }
 
     /// Returns the resolved scenario without parts that do not affect its results: title,
@@ -272,7 +273,7 @@ impl Scenario {
         plain.seed = 0;
         plain.record = Record::default();
         plain.record_flows = false;
-        crate::file::without_paths(&plain.resolved_toml())
+        crate::language::file::without_paths(&plain.resolved_toml())
     }
 
     /// Returns the relative cost of a run: the number of bits that its links can send. It only
@@ -287,7 +288,7 @@ impl Scenario {
     /// Returns the scenario with every default written out, limits resolved, in canonical units.
     /// The file parses to the same runs.
     pub fn resolved_toml(&self) -> String {
-        crate::write::write(self)
+        crate::output::write::write(self)
     }
 }
 
@@ -313,7 +314,7 @@ pub(crate) fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
     let mut topology = Topology::read(&topology_table, &sketch, folder, duration)?;
     let tcp = root.table("tcp")?;
     // The table `[tcp]` is checked even if no flow uses it.
-    crate::tcp::read(tcp.as_ref(), None)?;
+    crate::flow::tcp::read(tcp.as_ref(), None)?;
     let flow_field = root.require("flow")?;
     let tables = flow_field.tables()?;
     if tables.is_empty() {

@@ -4,9 +4,9 @@
 //! queue or loss on their paths. Everything else is refused with a reason.
 
 use crate::flow::FlowGroup;
-use crate::path::Path;
+use crate::network::path::Path;
+use crate::network::topology::{LinkDirection, link_of};
 use crate::scenario::Scenario;
-use crate::topology::{LinkDirection, link_of};
 use goodqueue_fluid::{
     Acks, Background, FlowGroup as FluidGroup, FluidControl, FluidLink, FluidQueue, FluidSender,
 };
@@ -229,7 +229,7 @@ fn flow_group(
     let Some(tcp) = tcp_of(group) else {
         return refuse("finite transfers");
     };
-    let packet = crate::workload::largest_packet(&group.workload, false);
+    let packet = crate::flow::workload::largest_packet(&group.workload, false);
     if direction.framing.frame_bytes(packet as u32) != frame {
         return refuse("flows whose packets differ in size");
     }

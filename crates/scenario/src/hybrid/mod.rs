@@ -3,8 +3,8 @@
 mod convert;
 mod report;
 
+use crate::network::topology::link_of;
 use crate::scenario::Scenario;
-use crate::topology::link_of;
 use goodqueue_fluid::{Extent, FluidLink, FluidOutcome, range, simulate};
 use goodqueue_types::{Framing, LinkId, Span};
 

@@ -4,10 +4,10 @@
 //! reported.
 
 use super::Hybrid;
-use crate::groups::FlowTables;
-use crate::metrics::{GOODPUT, List, Sums, stem};
+use crate::output::groups::FlowTables;
+use crate::output::metrics::{GOODPUT, List, Sums, stem};
+use crate::output::summary::{flow_json, insert_unless_empty, link_json};
 use crate::scenario::SCHEMA_VERSION;
-use crate::summary::{flow_json, insert_unless_empty, link_json};
 use goodqueue_fluid::{FluidFlow, FluidOutcome, FluidQueue};
 use goodqueue_sim::{
     Distribution, Fairness, FlowOutcome, LinkConfig, LinkOutcome, LossBurstOutcome, WorkloadConfig,
@@ -59,11 +59,11 @@ impl Hybrid {
         summary
     }
 
-    /// Returns the figures of a run by name, as [`metrics`](crate::metrics()) returns those of a
+    /// Returns the figures of a run by name, as [`metrics`](crate::output::metrics()) returns those of a
     /// summary.
     pub fn metrics(&self, outcome: &FluidOutcome) -> Vec<(String, f64)> {
         let scenario = &self.scenario;
-        let (trunk, backward) = crate::topology::link_of(self.at);
+        let (trunk, backward) = crate::network::topology::link_of(self.at);
         let config = crate::network::trunk_link(scenario, trunk, backward);
         let mut links = Map::new();
         links.insert(config.name.clone(), self.link_json(&config, outcome));

@@ -3,10 +3,10 @@
 use super::measure::{Measured, measure};
 use super::range::range;
 use super::toml::{inline_value, shown};
-use crate::document::{Node, Value};
-use crate::error::{Checked, Origin, Problem, nearest, shorten};
-use crate::reader::Reader;
-use crate::spec::{COMPARISON, LABELLED};
+use crate::language::document::{Node, Value};
+use crate::language::error::{Checked, Origin, Problem, nearest, shorten};
+use crate::language::reader::Reader;
+use crate::language::spec::{COMPARISON, LABELLED};
 use serde_json::json;
 use std::collections::HashSet;
 

@@ -1,8 +1,8 @@
 //! Numbers with units in a common unit, for ranges, comparisons and columns of results.
 
-use crate::document::{Node, Value};
-use crate::error::Origin;
-use crate::units::{UNITS, canonical};
+use crate::language::document::{Node, Value};
+use crate::language::error::Origin;
+use crate::language::units::{UNITS, canonical};
 
 /// Unit of a column: the end of its name, and the accepted units with their factors.
 #[derive(Clone, Copy, Debug)]

@@ -6,11 +6,11 @@ mod outline;
 mod range;
 mod toml;
 
-use crate::document::{Document, Node, Value, apply, lay, position};
-use crate::error::{Checked, Origin, Problem, ScenarioError, nearest, shorten};
-use crate::reader::Reader;
+use crate::language::document::{Document, Node, Value, apply, lay, position};
+use crate::language::error::{Checked, Origin, Problem, ScenarioError, nearest, shorten};
+use crate::language::reader::Reader;
+use crate::language::spec::{MOST_RUNS, MOST_VARIANTS, STUDY};
 use crate::scenario::{Scenario, read_file, read_scenario};
-use crate::spec::{MOST_RUNS, MOST_VARIANTS, STUDY};
 use axis::{Sweep, Swept};
 pub use measure::measure_text;
 use outline::Outline;

@@ -2,9 +2,9 @@
 
 use super::axis::{Condition, Sweep, leaves};
 use super::measure::measure;
-use crate::document::{Node, Value};
-use crate::error::{Checked, Origin, shorten};
-use crate::reader::{Field, Reader};
+use crate::language::document::{Node, Value};
+use crate::language::error::{Checked, Origin, shorten};
+use crate::language::reader::{Field, Reader};
 use serde_json::{Map, json};
 
 /// All keys except the axes.

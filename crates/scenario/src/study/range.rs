@@ -2,10 +2,10 @@
 
 use super::measure::{Measured, measure};
 use super::toml::inline_value;
-use crate::document::Node;
-use crate::error::{Checked, Problem};
-use crate::reader::Reader;
-use crate::spec::{MOST_VARIANTS, RANGE};
+use crate::language::document::Node;
+use crate::language::error::{Checked, Problem};
+use crate::language::reader::Reader;
+use crate::language::spec::{MOST_VARIANTS, RANGE};
 
 /// Progression from one value of a range to the next.
 #[derive(Clone, Copy)]

@@ -1,9 +1,9 @@
 //! Trees of values as TOML.
 
 use super::axis::{leaves, offset};
-use crate::document::{Entry, Node, Value};
-use crate::error::Origin;
-use crate::write::quote;
+use crate::language::document::{Entry, Node, Value};
+use crate::language::error::Origin;
+use crate::language::text::quote;
 use std::fmt::Write;
 
 /// Writes a value on one line.

@@ -1,0 +1,82 @@
+//! Congestion controls by name, or as a table with their parameters.
+
+use crate::language::error::Checked;
+use crate::language::reader::Reader;
+use crate::language::spec::Kind;
+use goodqueue_tcp::{CongestionControlConfig, EcnMode, Recovery, TcpConfig};
+use goodqueue_types::parameters::{Parameter, Parameters};
+
+/// Reads `congestion_control`, and gaimd's `alpha` and `beta` beside it.
+pub(crate) fn read(table: &Reader<'_>, control: &mut CongestionControlConfig) -> Checked<()> {
+    if let Some(field) = table.get("congestion_control") {
+        *control = CongestionControlConfig::from_value(crate::language::value::read(&field)?);
+    }
+    for field in ["alpha", "beta"].iter().filter_map(|key| table.get(key)) {
+        let key = field.key.name;
+        if !matches!(control, CongestionControlConfig::Gaimd { .. }) {
+            let help = format!("add congestion_control = \"gaimd\", or leave {key} out");
+            return Err(field.problem(format!("\"{key}\" belongs to gaimd"), help));
+        }
+        control.set(key, crate::language::value::read(&field)?);
+    }
+    match *control {
+        CongestionControlConfig::Gaimd { alpha: 0.0, .. } => Err(table.problem(
+            "alpha",
+            "alpha is zero",
+            "write how many segments a round adds",
+        )),
+        CongestionControlConfig::Gaimd { beta, .. } if beta == 0.0 || beta >= 1.0 => {
+            let help = "write a number between 0 and 1, as in beta = 0.5";
+            Err(table.problem("beta", format!("a window cannot shrink by {beta}"), help))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A control that lives on marks brings the ECN it needs, as in Linux (`TCP_CONG_NEEDS_ECN`).
+pub(crate) fn imply_ecn(table: &Reader<'_>, config: &mut TcpConfig) {
+    let is_new = table.get("congestion_control").is_some() && table.get("ecn").is_none();
+    if is_new && is_blind(config) {
+        config.ecn = EcnMode::Dctcp;
+    }
+}
+
+/// Returns true for DCTCP without an echo of each mark.
+fn is_blind(config: &TcpConfig) -> bool {
+    matches!(config.congestion_control, CongestionControlConfig::Dctcp(_))
+        && matches!(config.ecn, EcnMode::Off | EcnMode::Rfc3168)
+}
+
+/// Checks that the other switches fit the control.
+pub(crate) fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
+    let needs_rates = matches!(
+        config.congestion_control,
+        CongestionControlConfig::Bbr(_) | CongestionControlConfig::Bbr3(_)
+    );
+    if needs_rates && config.recovery != Recovery::Sack {
+        let name = config.congestion_control.word();
+        let message = format!("{name} needs to know what was delivered during recovery");
+        return Err(table.problem("congestion_control", message, "write recovery = \"sack\""));
+    }
+    if is_blind(config) {
+        let help = "write ecn = \"dctcp\" or \"accecn\", or leave it out";
+        return Err(table.problem("ecn", "dctcp needs to know of each mark", help));
+    }
+    if config.l4s && config.ecn == EcnMode::Off {
+        let help = "write ecn = \"dctcp\" or \"accecn\"";
+        return Err(table.problem("l4s", "packets without ECN carry no ECT(1)", help));
+    }
+    Ok(())
+}
+
+/// Writes the control with its parameters, as keys of the table of TCP.
+pub(crate) fn write(control: &CongestionControlConfig) -> Vec<String> {
+    let written = match control {
+        CongestionControlConfig::Reno => "\"reno\"".to_owned(),
+        CongestionControlConfig::Gaimd { alpha, beta } => {
+            format!("\"gaimd\", alpha = {alpha}, beta = {beta}")
+        }
+        _ => crate::language::value::write(&control.value(), Kind::Free),
+    };
+    vec![format!("congestion_control = {written}")]
+}

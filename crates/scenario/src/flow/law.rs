@@ -1,0 +1,258 @@
+//! Distributions of sizes and of times: reading, from a file if they were measured, and writing.
+
+use crate::language::error::Checked;
+use crate::language::file::NamedFile;
+use crate::language::reader::{Field, Reader};
+use crate::language::text::{inline, plain};
+use crate::language::trace::{TIMES, TraceError, column, lines};
+use crate::language::units::{
+    UnitError, format_size, format_span, parse_fraction, parse_size, parse_span,
+};
+use goodqueue_sim::{Empirical, Law};
+use goodqueue_types::Span;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Size in bytes above which a file is not accepted as a measured distribution.
+const LARGEST_FILE: u64 = 1 << 20;
+/// Largest number of points of a measured distribution.
+const MOST_POINTS: usize = 100_000;
+
+/// Quantity of a distribution: how a value is read, and the name of its column with the unit of its
+/// numbers.
+struct Quantity {
+    value: fn(&Field<'_>) -> Checked<f64>,
+    cell: fn(&str) -> Result<f64, UnitError>,
+    columns: &'static [(&'static str, &'static str)],
+    header: &'static str,
+}
+
+/// Sizes in bytes.
+static SIZES: Quantity = Quantity {
+    value: |field| Ok(field.size()? as f64),
+    cell: |text| Ok(parse_size(text)? as f64),
+    columns: &[
+        ("size", ""),
+        ("size_B", "B"),
+        ("size_kB", "kB"),
+        ("size_KiB", "KiB"),
+        ("size_MB", "MB"),
+    ],
+    header: "begin with \"size,share\" for sizes with units, or say the unit, as in \"size_B,share\"",
+};
+
+/// Times in seconds.
+static SPANS: Quantity = Quantity {
+    value: |field| Ok(field.span()?.as_secs_f64()),
+    cell: |text| Ok(parse_span(text)?.as_secs_f64()),
+    columns: &TIMES,
+    header: "begin with \"time,share\" for times with units, or say the unit, as in \"time_ms,share\"",
+};
+
+/// Reader of distributions, whose files are searched relative to a folder.
+#[derive(Clone, Copy)]
+pub(crate) struct Laws<'a>(pub &'a Path);
+
+impl Laws<'_> {
+    /// Reads a size, or a distribution of sizes in bytes.
+    pub(crate) fn sizes(self, field: &Field<'_>) -> Checked<Law> {
+        self.read(field, &SIZES)
+    }
+
+    /// Reads a time, or a distribution of times in seconds.
+    pub(crate) fn times(self, field: &Field<'_>) -> Checked<Law> {
+        self.read(field, &SPANS)
+    }
+
+    fn read(self, field: &Field<'_>, quantity: &Quantity) -> Checked<Law> {
+        if !field.is_table() {
+            return (quantity.value)(field).map(Law::Fixed);
+        }
+        let (law, table) = Reader::tagged(field)?;
+        let of = |key| (quantity.value)(&table.require(key)?);
+        match law {
+            "exponential" => Ok(Law::Exponential { mean: of("mean")? }),
+            "pareto" => Ok(Law::Pareto {
+                mean: of("mean")?,
+                shape: table.get("shape").map_or(Ok(1.5), |shape| shape.number())?,
+            }),
+            "empirical" => {
+                let file = NamedFile::read(&table, self.0, "law", LARGEST_FILE)?;
+                let points = parse(&file.bytes, quantity).map_err(|error| file.problem(error))?;
+                let law = Empirical::new(points, file.origin());
+                Ok(Law::Empirical(Arc::new(law)))
+            }
+            _ => {
+                let (from, to) = (of("from")?, of("to")?);
+                if from > to {
+                    return Err(table.problem("to", "\"to\" is below \"from\"", "swap the two"));
+                }
+                Ok(Law::Uniform { from, to })
+            }
+        }
+    }
+}
+
+/// Reads points of a distribution function: values, and the share that is no larger.
+fn parse(bytes: &[u8], quantity: &Quantity) -> Result<Vec<(f64, f64)>, TraceError> {
+    let mut unit = None;
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let mut last_line = None;
+    for line in lines(bytes) {
+        let (number, text) = line?;
+        last_line = Some(number);
+        let error = |message: String, help: &str| TraceError::new(Some(number), message, help);
+        let cells: Vec<&str> = text.split(',').map(str::trim).collect();
+        let [value, share] = cells[..] else {
+            let message = format!("{} columns instead of two", cells.len());
+            return Err(error(message, "write a value and a share, as in 10kB,25%"));
+        };
+        let Some(unit) = unit else {
+            let known = column(value, quantity.columns);
+            let header = |message| error(message, quantity.header);
+            unit = Some(known.map_err(header)?);
+            column(share, &[("share", "")]).map_err(header)?;
+            continue;
+        };
+        let value = (quantity.cell)(&format!("{value}{unit}"))
+            .map_err(|wrong| error(wrong.message, &wrong.help))?;
+        let share = parse_fraction(share).map_err(|wrong| error(wrong.message, &wrong.help))?;
+        let last = points.last().copied().unwrap_or((-1.0, -1.0));
+        if value < last.0 || share < last.1 || (value, share) == last {
+            let message = "this point does not rise above the one before".to_owned();
+            let help = "sort the lines: neither values nor shares fall, and no line comes twice";
+            return Err(error(message, help));
+        }
+        if points.len() == MOST_POINTS {
+            let message = format!("more than {MOST_POINTS} points");
+            return Err(error(message, "leave some out"));
+        }
+        points.push((value, share));
+    }
+    match points.last() {
+        None => Err(TraceError::new(
+            None,
+            "there is no point in it",
+            quantity.header,
+        )),
+        Some((_, share)) if *share < 1.0 => {
+            let message = format!("the shares end at {share}");
+            Err(TraceError::new(
+                last_line,
+                message,
+                "the last share is 1: of all",
+            ))
+        }
+        Some(_) => Ok(points),
+    }
+}
+
+/// Writes a distribution of sizes as TOML.
+pub(crate) fn write_sizes(law: &Law) -> String {
+    write(law, write_bytes)
+}
+
+/// Writes a distribution of times as TOML.
+pub(crate) fn write_times(law: &Law) -> String {
+    write(law, write_seconds)
+}
+
+fn write_bytes(bytes: f64) -> String {
+    plain(format_size(bytes as u64))
+}
+
+/// Writes a time in seconds as a span that is read as the same number.
+pub(crate) fn write_seconds(seconds: f64) -> String {
+    let nearest = Span::from_secs_f64(seconds);
+    // Above 2^52 ps the nearest span may differ by one or two steps of a float.
+    let step = (nearest.0 >> 52).max(1);
+    let around = (0..=8).map(|steps| {
+        nearest
+            .0
+            .saturating_add(step * steps)
+            .saturating_sub(4 * step)
+    });
+    let same = |span: &Span| span.as_secs_f64().to_bits() == seconds.to_bits();
+    let exact = std::iter::once(nearest).chain(around.map(Span)).find(same);
+    plain(format_span(exact.unwrap_or(nearest)))
+}
+
+fn write(law: &Law, write: fn(f64) -> String) -> String {
+    match law {
+        Law::Fixed(value) => write(*value),
+        law => inline(&items(law, write)),
+    }
+}
+
+/// Returns the keys of the table of a distribution of times.
+pub(crate) fn items_of_times(law: &Law) -> Vec<(&'static str, String)> {
+    items(law, write_seconds)
+}
+
+fn items(law: &Law, write: fn(f64) -> String) -> Vec<(&'static str, String)> {
+    let name = |law| ("law", plain(law));
+    match law {
+        Law::Fixed(value) => items(
+            &Law::Uniform {
+                from: *value,
+                to: *value,
+            },
+            write,
+        ),
+        Law::Exponential { mean } => vec![name("exponential"), ("mean", write(*mean))],
+        Law::Pareto { mean, shape } => vec![
+            name("pareto"),
+            ("mean", write(*mean)),
+            ("shape", format!("{shape:?}")),
+        ],
+        Law::Uniform { from, to } => {
+            vec![name("uniform"), ("from", write(*from)), ("to", write(*to))]
+        }
+        Law::Empirical(law) => {
+            let [file, checksum] = crate::language::file::write(&law.origin);
+            vec![name("empirical"), file, checksum]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_points_are_in_the_cells_or_in_the_first_line() {
+        let expected = vec![(1_000.0, 0.25), (2_000.0, 0.25), (1e6, 1.0)];
+        let with_units = b"size,share\n1kB,25%\n2kB,0.25\n1MB,1\n";
+        assert_eq!(parse(with_units, &SIZES), Ok(expected.clone()));
+        let columns = b"# flows\nsize_kB , share\r\n1,0.25\r\n2,.25\r\n1000,100%\r\n";
+        assert_eq!(parse(columns, &SIZES), Ok(expected));
+        let times = b"time_ms,share\n0,0.1\n1500,1";
+        assert_eq!(parse(times, &SPANS), Ok(vec![(0.0, 0.1), (1.5, 1.0)]));
+    }
+
+    #[test]
+    fn a_mistake_in_a_file_of_a_law_is_reported_with_its_line() {
+        let error = |text: &str| parse(text.as_bytes(), &SIZES).unwrap_err();
+        let header = error("size_kb,share\n1,1\n");
+        assert_eq!(header.line, Some(1));
+        assert!(header.message.contains("did you mean"), "{header}");
+        assert_eq!(error("size,cdf\n1kB,1\n").line, Some(1));
+        assert_eq!(error("time,share\n1s,1\n").line, Some(1));
+        assert_eq!(error("size,share\n1,1\n").line, Some(2));
+        assert_eq!(error("size,share\n1kB,1,1\n").line, Some(2));
+        assert_eq!(error("size,share\n1kB,-1\n").line, Some(2));
+        assert_eq!(error("size,share\n1kB,101%\n").line, Some(2));
+        assert_eq!(error("size,share\n\n1kB,nan\n").line, Some(3));
+        assert_eq!(error("size,share\n1kB,0.5\n1kB,0.5\n2kB,1\n").line, Some(3));
+        assert_eq!(error("size,share\n2kB,0.5\n1kB,1\n").line, Some(3));
+        assert_eq!(error("size,share\n1kB,0.5\n2kB,0.4\n").line, Some(3));
+        let short = error("size,share\n1kB,0.5\n2kB,0.9\n# end\n");
+        assert_eq!(short.line, Some(3));
+        assert!(short.message.contains("end at 0.9"), "{short}");
+        assert_eq!(error("size,share\n").line, None);
+        assert_eq!(error("").line, None);
+        let rows: Vec<String> = (1..=MOST_POINTS + 1).map(|n| format!("{n},0.5")).collect();
+        let long = error(&format!("size_B,share\n{}\n", rows.join("\n")));
+        assert_eq!(long.line, Some(MOST_POINTS + 2));
+    }
+}

@@ -1,0 +1,339 @@
+//! Flows: their paths, start times and workloads.
+
+pub mod congestion;
+pub mod law;
+pub mod long_flows;
+pub mod tcp;
+pub mod workload;
+
+use crate::flow::workload::Around;
+use crate::language::error::Checked;
+use crate::language::reader::{Field, Reader};
+use crate::language::spec::MOST_FLOWS;
+use crate::network::path::{Ends, PathReader, Paths};
+use crate::network::topology::Topology;
+use goodqueue_sim::WorkloadConfig;
+use goodqueue_tcp::CongestionControlConfig;
+use goodqueue_types::Span;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Default for the largest random delay of starts within a group.
+const USUAL_JITTER: Span = Span::from_millis(100);
+
+/// A flow or a group of flows with the same settings.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowGroup {
+    pub name: String,
+    pub count: u64,
+    pub start: Span,
+    pub start_interval: Span,
+    /// Largest random delay of the start. `None` if the scenario does not set it and has a single
+    /// flow, or intervals; then there is no delay.
+    pub start_jitter: Option<Span>,
+    pub rtt: Option<RoundTrips>,
+    /// Windows in segments at the last losses of flows that begin between two losses, in turn.
+    /// Empty if flows begin with a new connection.
+    pub peak_windows: Vec<u32>,
+    /// Largest relative deviation of these windows.
+    pub peak_spread: f64,
+    pub host: Option<String>,
+    pub paths: Paths,
+    /// Differentiated services code point of its packets, in both directions.
+    pub dscp: u8,
+    pub workload: WorkloadConfig,
+}
+
+/// Base round-trip times of a group's flows, in turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RoundTrips {
+    /// Evenly spaced times.
+    Spread { from: Span, to: Span, classes: u64 },
+    /// Listed times.
+    Listed(Vec<Span>),
+}
+
+impl RoundTrips {
+    /// Returns the round-trip time of flow `index` of the group.
+    pub(crate) fn of(&self, index: u64) -> Span {
+        match self {
+            Self::Spread { from, to, classes } => {
+                let steps = u128::from(*classes.max(&2) - 1);
+                let class = u128::from(index % classes);
+                let width = u128::from(to.saturating_sub(*from).0);
+                Span(from.0 + ((width * class + steps / 2) / steps) as u64)
+            }
+            Self::Listed(times) => times[(index % times.len() as u64) as usize],
+        }
+    }
+}
+
+impl FlowGroup {
+    /// Returns the name of flow `index` of the group.
+    pub(crate) fn flow_name(&self, index: u64) -> String {
+        if self.count == 1 {
+            self.name.clone()
+        } else {
+            format!("{}.{index}", self.name)
+        }
+    }
+
+    /// Returns the largest random delay of each start.
+    pub(crate) fn jitter(&self) -> Span {
+        self.start_jitter.unwrap_or_default()
+    }
+
+    /// Returns the largest default jitter, a tenth of the run after the start.
+    pub(crate) fn most_usual_jitter(&self, duration: Span) -> Span {
+        let last_start = self.start + self.start_interval * (self.count - 1);
+        duration.saturating_sub(last_start) / 10
+    }
+
+    /// Returns the default jitter of flows that would otherwise all start at once. Synchronised
+    /// equal flows are an artefact: they lose together, and their packets meet at every hop.
+    fn usual_jitter(&self, duration: Span) -> Span {
+        let phase = crate::flow::workload::period(&self.workload);
+        let jitter = phase.unwrap_or(USUAL_JITTER);
+        jitter.min(self.most_usual_jitter(duration))
+    }
+
+    /// Returns an upper bound on the frame bytes of the group that wait in the network at once.
+    pub(crate) fn most_waiting(&self, duration: Span) -> u128 {
+        crate::flow::workload::most_waiting(&self.workload, duration) * u128::from(self.count)
+    }
+
+    /// Returns true if these are TCP flows.
+    pub(crate) fn is_tcp(&self) -> bool {
+        crate::flow::workload::tcp_of(&self.workload).is_some()
+    }
+}
+
+/// Reads all flows, and files that they name relative to `folder`. Checks also that names differ
+/// and that there are not too many flows.
+pub(crate) fn read_flows(
+    tables: &[Reader<'_>],
+    common_tcp: Option<&Reader<'_>>,
+    topology: &Topology,
+    folder: &Path,
+    duration: Span,
+) -> Checked<Vec<FlowGroup>> {
+    let mut groups: Vec<FlowGroup> = Vec::with_capacity(tables.len());
+    let mut names = BTreeSet::new();
+    let mut total = 0;
+    let mut paths = PathReader::new(topology);
+    let around = Around { folder, topology };
+    for (index, table) in tables.iter().enumerate() {
+        let mut group = read_flow(table, index, common_tcp, &mut paths, &around)?;
+        if !names.insert(group.name.clone()) {
+            let message = format!("two flows are called \"{}\"", group.name);
+            return Err(table.problem("name", message, "give each flow its own name"));
+        }
+        total += group.count;
+        if total > MOST_FLOWS {
+            let message = format!("the flows up to this one are {total}");
+            return Err(table.problem("count", message, "a scenario has at most 10000000 flows"));
+        }
+        check_start(table, &group, duration)?;
+        let together = group.start_jitter.is_none() && table.get("start_interval").is_none();
+        if group.count > 1 && together {
+            group.start_jitter = Some(group.usual_jitter(duration));
+        }
+        groups.push(group);
+    }
+    Ok(groups)
+}
+
+fn read_flow(
+    table: &Reader<'_>,
+    index: usize,
+    common_tcp: Option<&Reader<'_>>,
+    paths: &mut PathReader<'_>,
+    around: &Around<'_>,
+) -> Checked<FlowGroup> {
+    let name = table
+        .name("name")?
+        .unwrap_or_else(|| format!("flow{index}"));
+    if name.contains('.') {
+        let help = "use \"-\" or \"_\"; \"name.0\" is flow 0 of a group";
+        return Err(table.problem("name", "a flow's name has no dots", help));
+    }
+    let ends = paths.ends(table)?;
+    let (count, rtt) = read_count(table, &ends)?;
+    let paths_of_flows = paths.paths(table, ends, count)?;
+    let workload = crate::flow::workload::read(table, common_tcp, around, paths_of_flows.of(0))?;
+    let needs_access = |key: &str| {
+        let help = "add access = { rate = \"1Gbps\" } to [topology]: a host's own links are there";
+        table.problem(key, format!("\"{key}\" needs access links"), help)
+    };
+    let host = table.name("host")?;
+    match (paths.access(), &rtt, &host) {
+        (None, Some(_), _) => return Err(needs_access("rtt")),
+        (None, _, Some(_)) => return Err(needs_access("host")),
+        _ => {}
+    }
+    Ok(FlowGroup {
+        name,
+        count,
+        start: table.span("start")?.unwrap_or_default(),
+        start_interval: table.span("start_interval")?.unwrap_or_default(),
+        start_jitter: table.span("start_jitter")?,
+        rtt,
+        peak_windows: read_peak_windows(table, &workload)?,
+        peak_spread: read_peak_spread(table)?,
+        host,
+        paths: paths_of_flows,
+        dscp: read_dscp(table)?,
+        workload,
+    })
+}
+
+/// Checks that every flow of the group starts before the run ends, because its results would be
+/// empty otherwise.
+fn check_start(table: &Reader<'_>, group: &FlowGroup, duration: Span) -> Checked<()> {
+    let last = group.start_interval.0.checked_mul(group.count - 1);
+    let last = last
+        .and_then(|span| span.checked_add(group.start.0))
+        .and_then(|span| span.checked_add(group.jitter().0));
+    if last.is_some_and(|last| last < duration.0) {
+        return Ok(());
+    }
+    let key = if group.start < duration && group.count > 1 {
+        "start_interval"
+    } else {
+        "start"
+    };
+    let key = if group.jitter() >= duration {
+        "start_jitter"
+    } else {
+        key
+    };
+    let message = "the last of these flows may start only after the end of the run";
+    Err(table.problem(
+        key,
+        message,
+        "let it start earlier, or lengthen \"duration\"",
+    ))
+}
+
+/// Reads the windows at the flows' last losses; only for controls that keep a share of their
+/// window.
+fn read_peak_windows(table: &Reader<'_>, workload: &WorkloadConfig) -> Checked<Vec<u32>> {
+    let Some(field) = table.get("peak_window") else {
+        return Ok(Vec::new());
+    };
+    let WorkloadConfig::Bulk { tcp, .. } = workload else {
+        let help = "leave it out, or use workload = { kind = \"bulk\" }";
+        return Err(field.problem("\"peak_window\" belongs to bulk flows", help));
+    };
+    if !matches!(
+        tcp.congestion_control,
+        CongestionControlConfig::Reno
+            | CongestionControlConfig::Gaimd { .. }
+            | CongestionControlConfig::Cubic(_)
+            | CongestionControlConfig::Scalable(_)
+    ) {
+        let message = "this congestion control keeps no share of its window at a loss";
+        let help = "leave it out, or use reno, gaimd, cubic or scalable";
+        return Err(field.problem(message, help));
+    }
+    if !field.is_list() {
+        return Ok(vec![field.packets()? as u32]);
+    }
+    let items = field.items()?;
+    if items.is_empty() {
+        let help = "write at least one window, or leave \"peak_window\" out";
+        return Err(field.problem("a list without windows", help));
+    }
+    items
+        .iter()
+        .map(|item| item.packets().map(|window| window as u32))
+        .collect()
+}
+
+fn read_peak_spread(table: &Reader<'_>) -> Checked<f64> {
+    let Some(field) = table.get("peak_spread") else {
+        return Ok(0.0);
+    };
+    if table.get("peak_window").is_none() {
+        let help = "write a \"peak_window\", or leave it out";
+        return Err(field.problem("\"peak_spread\" without a window to spread", help));
+    }
+    field.fraction()
+}
+
+fn read_dscp(table: &Reader<'_>) -> Checked<u8> {
+    let Some(field) = table.get("dscp") else {
+        return Ok(0);
+    };
+    if field.as_text().is_none() {
+        return Ok(field.integer()? as u8);
+    }
+    Ok(code_point(field.choice()?))
+}
+
+/// Returns the code point: RFC 2474 (cs), RFC 2597 (af), RFC 3246 (ef), RFC 5865 (va), RFC 8622
+/// (le).
+fn code_point(name: &str) -> u8 {
+    let digit = |at: usize| name.as_bytes()[at] - b'0';
+    match name {
+        "ef" => 46,
+        "va" => 44,
+        "le" => 1,
+        _ if name.starts_with("cs") => 8 * digit(2),
+        _ => 8 * digit(2) + 2 * digit(3),
+    }
+}
+
+/// Returns the number of flows, by default one per entry of the longest list, and their `rtt`.
+fn read_count(table: &Reader<'_>, ends: &Ends) -> Checked<(u64, Option<RoundTrips>)> {
+    let rtt = table.get("rtt");
+    let times = match rtt.as_ref().filter(|field| field.is_list()) {
+        Some(field) => Some(read_times(field)?),
+        None => None,
+    };
+    let listed = times.as_ref().map_or(1, Vec::len) as u64;
+    let usual = ends.longest().max(listed);
+    let count = table.integer("count")?.unwrap_or(usual);
+    let rtt = match (rtt, times) {
+        (_, Some(times)) => Some(RoundTrips::Listed(times)),
+        (Some(field), None) => Some(read_spread(&field, count)?),
+        (None, None) => None,
+    };
+    Ok((count, rtt))
+}
+
+fn read_times(field: &Field<'_>) -> Checked<Vec<Span>> {
+    let items = field.items()?;
+    if items.is_empty() {
+        let help = "write at least one time, or leave \"rtt\" out";
+        return Err(field.problem("a list without times", help));
+    }
+    items.iter().map(Field::span).collect()
+}
+
+fn read_spread(field: &Field<'_>, count: u64) -> Checked<RoundTrips> {
+    if !field.is_table() {
+        let rtt = field.span()?;
+        return Ok(RoundTrips::Spread {
+            from: rtt,
+            to: rtt,
+            classes: 1,
+        });
+    }
+    let table = field.table()?;
+    let from = table.require("from")?.span()?;
+    let to = table.require("to")?.span()?;
+    if from > to {
+        return Err(table.problem("to", "\"to\" is shorter than \"from\"", "swap the two"));
+    }
+    let classes = table.integer("classes")?.unwrap_or(count);
+    if classes == 1 && from != to {
+        let help = "write more classes, or one time, as in rtt = \"40ms\"";
+        return Err(table.problem(
+            "classes",
+            "one class cannot have two round-trip times",
+            help,
+        ));
+    }
+    Ok(RoundTrips::Spread { from, to, classes })
+}

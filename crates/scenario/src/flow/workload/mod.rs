@@ -1,0 +1,204 @@
+//! Workloads of flows: reading, writing, and their largest packets.
+
+mod extent;
+mod session;
+mod write;
+
+pub(crate) use extent::{largest_packet, most_waiting};
+pub(crate) use write::write;
+
+use crate::flow::law::Laws;
+use crate::language::error::Checked;
+use crate::language::reader::{Field, Reader};
+use crate::language::units::{LONGEST, format_span};
+use crate::network::topology::Topology;
+use goodqueue_sim::{EchoReply, GameConfig, Law, PacketSize, Updates, VoiceConfig, WorkloadConfig};
+use goodqueue_tcp::TcpConfig;
+use goodqueue_types::{Bytes, Span};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Surroundings of flows on which their workloads depend.
+pub(crate) struct Around<'a> {
+    /// Folder relative to which files are searched.
+    pub folder: &'a Path,
+    pub topology: &'a Topology,
+}
+
+/// Returns the TCP configuration of a workload that has one.
+pub(crate) fn tcp_of(workload: &WorkloadConfig) -> Option<&Arc<TcpConfig>> {
+    match workload {
+        WorkloadConfig::Bulk { tcp, .. }
+        | WorkloadConfig::Echo { tcp, .. }
+        | WorkloadConfig::Session { tcp, .. } => Some(tcp),
+        WorkloadConfig::ConstantBitRate { .. }
+        | WorkloadConfig::Poisson { .. }
+        | WorkloadConfig::OnOff { .. }
+        | WorkloadConfig::Bursts { .. }
+        | WorkloadConfig::Voice(_)
+        | WorkloadConfig::Game(_)
+        | WorkloadConfig::Ping { .. } => None,
+    }
+}
+
+/// Returns the time between packets of periodic clients, which differ in their phase.
+pub(crate) fn period(workload: &WorkloadConfig) -> Option<Span> {
+    match workload {
+        WorkloadConfig::ConstantBitRate { interval, .. }
+        | WorkloadConfig::Ping { interval, .. }
+        | WorkloadConfig::Voice(VoiceConfig { interval, .. }) => Some(*interval),
+        WorkloadConfig::Game(game) => Some(game.client.interval),
+        _ => None,
+    }
+}
+
+/// Reads the `workload` of flows on this path, and their `tcp` table over that of all flows.
+pub(crate) fn read(
+    flow: &Reader<'_>,
+    common_tcp: Option<&Reader<'_>>,
+    around: &Around<'_>,
+    path: &crate::network::path::Path,
+) -> Checked<WorkloadConfig> {
+    let (kind, table) = Reader::tagged(&flow.require("workload")?)?;
+    let own_tcp = flow.table("tcp")?;
+    let tcp = || crate::flow::tcp::read(common_tcp, own_tcp.as_ref()).map(Arc::new);
+    let workload = match kind {
+        "bulk" => WorkloadConfig::Bulk {
+            tcp: tcp()?,
+            bytes: read_amount(&table)?,
+        },
+        "echo" => WorkloadConfig::Echo {
+            tcp: tcp()?,
+            bytes: read_amount(&table)?,
+            reply: read_reply(&table.require("reply")?)?,
+        },
+        "game" => WorkloadConfig::Game(Arc::new(read_game(&table, Laws(around.folder))?)),
+        "transfers" | "exchanges" | "web" | "video" => {
+            let tcp = tcp()?;
+            let session = session::read(kind, &table, &tcp, around, path)?;
+            WorkloadConfig::Session {
+                tcp,
+                session: Arc::new(session),
+            }
+        }
+        "cbr" => {
+            let packet = table.size("packet")?.unwrap_or(1_500);
+            WorkloadConfig::ConstantBitRate {
+                interval: read_interval(&table, "rate", packet)?,
+                packet: packet as u32,
+            }
+        }
+        "poisson" => {
+            let packet = table.size("packet")?.unwrap_or(1_500);
+            WorkloadConfig::Poisson {
+                mean_interval: read_interval(&table, "rate", packet)?,
+                packet: match table.choice("sizes")? {
+                    Some("exponential") => PacketSize::Exponential(packet as f64),
+                    _ => PacketSize::Fixed(packet as u32),
+                },
+            }
+        }
+        "bursts" => {
+            let packet = table.size("packet")?.unwrap_or(1_500);
+            let packets = table.require("packets")?.integer()?;
+            WorkloadConfig::Bursts {
+                mean_interval: read_interval(&table, "rate", packet * packets)?,
+                packets: packets as u32,
+                packet: packet as u32,
+            }
+        }
+        "voice" => WorkloadConfig::Voice(VoiceConfig {
+            interval: table.span("interval")?.unwrap_or(Span::from_millis(20)),
+            packet: table.size("packet")?.unwrap_or(200) as u32,
+            playout: table.span("playout")?.unwrap_or(Span::from_millis(60)),
+            concealment: table.flag("concealment")?.unwrap_or(true),
+        }),
+        "on_off" => read_on_off(&table, Laws(around.folder))?,
+        _ => WorkloadConfig::Ping {
+            interval: table.span("interval")?.unwrap_or(Span::from_secs(1)),
+            packet: table.size("packet")?.unwrap_or(84) as u32,
+        },
+    };
+    if tcp_of(&workload).is_none() && own_tcp.is_some() {
+        let message = format!("a \"{kind}\" flow has no TCP");
+        return Err(flow.problem("tcp", message, "leave tcp out, or use kind = \"bulk\""));
+    }
+    Ok(workload)
+}
+
+fn read_on_off(table: &Reader<'_>, laws: Laws<'_>) -> Checked<WorkloadConfig> {
+    let packet = table.size("packet")?.unwrap_or(1_500);
+    let interval = read_interval(table, "rate", packet)?;
+    let times = |key| laws.times(&table.require(key)?);
+    let (on, off) = (times("on")?, times("off")?);
+    if on.mean() < interval.as_secs_f64() {
+        let message = "the mean on period is shorter than the time between packets";
+        let help = format!("at least \"{}\"", format_span(interval));
+        return Err(table.problem("on", message.to_owned(), help));
+    }
+    Ok(WorkloadConfig::OnOff {
+        interval,
+        packet: packet as u32,
+        on,
+        off,
+    })
+}
+
+/// Reads the reply of an echo to each piece: bytes, or a share of it.
+fn read_reply(field: &Field<'_>) -> Checked<EchoReply> {
+    if !field.as_text().is_some_and(|text| text.ends_with('%')) {
+        return field.size().map(EchoReply::Bytes);
+    }
+    let share = field.fraction()?;
+    if share <= 0.0 {
+        let help = "write more than \"0%\", or kind = \"bulk\" for a server that does not answer";
+        return Err(field.problem("an echo of nothing", help));
+    }
+    Ok(EchoReply::Share(share))
+}
+
+fn read_game(table: &Reader<'_>, laws: Laws<'_>) -> Checked<GameConfig> {
+    let side = |interval: &str, usual: Span, packet: &str, bytes: f64| {
+        Ok(Updates {
+            interval: table.span(interval)?.unwrap_or(usual),
+            packet: match table.get(packet) {
+                Some(field) => laws.sizes(&field)?,
+                None => Law::Fixed(bytes),
+            },
+        })
+    };
+    // The client sends sixty updates a second, and the server thirty.
+    let (client, server) = (Span(16_666_666_667), Span(33_333_333_333));
+    Ok(GameConfig {
+        client: side("interval", client, "packet", 80.0)?,
+        server: side("server_interval", server, "server_packet", 160.0)?,
+        deadline: table.span("deadline")?.unwrap_or(Span::from_millis(100)),
+    })
+}
+
+fn read_amount(table: &Reader<'_>) -> Checked<Option<u64>> {
+    match table.get("size") {
+        Some(field) if field.as_text() != Some("unlimited") => field.size().map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Reads the mean time between items of `bytes` bytes, from the interval itself or from their rate.
+fn read_interval(table: &Reader<'_>, rate: &'static str, bytes: u64) -> Checked<Span> {
+    match (table.rate(rate)?, table.span("interval")?) {
+        (Some(speed), None) => {
+            let interval = speed.transmission_time(Bytes(bytes));
+            if interval > LONGEST {
+                let message = format!("less often than once in {}", format_span(LONGEST));
+                return Err(table.problem(rate, message, "ask for more"));
+            }
+            Ok(interval)
+        }
+        (None, Some(interval)) => Ok(interval),
+        (Some(_), Some(_)) => {
+            let message = format!("\"{rate}\" and \"interval\" say the same thing twice");
+            Err(table.problem("interval", message, "keep one of the two"))
+        }
+        (None, None) => Err(table.missing(rate)),
+    }
+}

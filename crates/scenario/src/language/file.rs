@@ -1,0 +1,112 @@
+//! Files that a scenario names: read with limits on their size, relative to the scenario's folder.
+
+use crate::language::error::{Checked, Problem, shorten};
+use crate::language::reader::{Field, Reader};
+use crate::language::text::{plain, quote};
+use crate::language::trace::TraceError;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Origin of data: full path of the file, and checksum of its content.
+pub(crate) type Origin = (PathBuf, u64);
+
+/// A file that the keys `file` and `checksum` of a table name.
+pub(crate) struct NamedFile<'a> {
+    pub bytes: Vec<u8>,
+    field: Field<'a>,
+    path: PathBuf,
+}
+
+impl<'a> NamedFile<'a> {
+    /// Reads the file if it has at most `largest` bytes. `what` describes its content in messages.
+    pub(crate) fn read(
+        table: &Reader<'a>,
+        folder: &Path,
+        what: &str,
+        largest: u64,
+    ) -> Checked<Self> {
+        let field = table.require("file")?;
+        let path = folder.join(field.text()?);
+        let bytes = read_file(&path, largest).map_err(|message| {
+            let message = format!("cannot read the {what} {}: {message}", path.display());
+            field.problem(message, "give its path, seen from the scenario's folder")
+        })?;
+        let found = checksum(&bytes);
+        if let Some(stated) = table.get("checksum")
+            && stated.text()? != format!("{found:016x}")
+        {
+            let message = format!("the {what} has changed: its checksum is {found:016x}");
+            return Err(stated.problem(message, "restore the file, or leave \"checksum\" out"));
+        }
+        Ok(Self { bytes, field, path })
+    }
+
+    /// Returns a problem at the file's key for an error in its content.
+    pub(crate) fn problem(&self, error: TraceError) -> Problem {
+        let TraceError {
+            line,
+            message,
+            help,
+        } = error;
+        let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+        let name = shorten(&self.path.display().to_string());
+        self.field.problem(format!("{name}{line}: {message}"), help)
+    }
+
+    /// Returns the origin of the file's content.
+    pub(crate) fn origin(self) -> Origin {
+        let checksum = checksum(&self.bytes);
+        (
+            std::path::absolute(&self.path).unwrap_or(self.path),
+            checksum,
+        )
+    }
+}
+
+/// Returns the keys that name the same file and its checksum.
+pub(crate) fn write((path, checksum): &Origin) -> [(&'static str, String); 2] {
+    [
+        ("file", quote(&path.display().to_string())),
+        ("checksum", plain(format!("{checksum:016x}"))),
+    ]
+}
+
+/// Reads a file that is no larger than the limit.
+fn read_file(path: &Path, largest: u64) -> Result<Vec<u8>, String> {
+    // The metadata are read first, because opening a pipe would wait for its other end.
+    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is no file".to_owned());
+    }
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    file.take(largest + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > largest {
+        return Err(format!("it has more than {} MiB", largest >> 20));
+    }
+    Ok(bytes)
+}
+
+/// Returns a resolved scenario in which files are identified only by their content.
+pub(crate) fn without_paths(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, path)) = rest.split_once("file = \"") {
+        let Some(end) = path.find("checksum = \"") else {
+            break;
+        };
+        out.push_str(before);
+        rest = &path[end..];
+    }
+    out + rest
+}
+
+/// Returns the 64-bit FNV-1a checksum, which detects changes but not forgeries.
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

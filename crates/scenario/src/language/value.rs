@@ -1,0 +1,146 @@
+//! Values of declared parameters: from the fields of a file, and as TOML.
+
+use crate::language::error::Checked;
+use crate::language::reader::{Field, Reader, search};
+use crate::language::spec::{Key, Kind, Spec};
+use crate::language::units::resolve_limit;
+use crate::language::units::{format_rate, format_size, format_span};
+use goodqueue_queue::Limit;
+use goodqueue_types::parameters::{BY_VALUE, Given, Parameter, TableValue, Value};
+
+/// Reads a value of the kind of its key.
+pub(crate) fn read(field: &Field<'_>) -> Checked<Value> {
+    if let Some(text) = field.as_text()
+        && let Some(word) = word_among(field.key.kind, text)
+    {
+        return Ok(Value::Word(word));
+    }
+    let kind = alternative(field);
+    Ok(match kind {
+        Kind::Flag => Value::Flag(field.flag()?),
+        Kind::Integer { .. } => Value::Integer(field.integer()?),
+        Kind::Number { .. } => Value::Number(field.number()?),
+        Kind::Fraction => Value::Number(field.fraction()?),
+        Kind::Rate => Value::Rate(field.rate()?),
+        Kind::Span { .. } => Value::Span(field.span()?),
+        Kind::Size { .. } => Value::Bytes(field.size()?),
+        Kind::Packets { .. } => Value::Packets(field.packets()?),
+        Kind::Limit => read_limit(field)?.value(),
+        Kind::Choice(_) => Value::Word(field.choice()?),
+        Kind::Numbers { .. } => Value::Numbers(field.numbers()?),
+        Kind::Queue => crate::language::queue::read(field)?.value(),
+        Kind::ListOf(kind) => {
+            let items = field.items()?;
+            let items = items.iter().map(|item| read_as(*kind, item));
+            Value::List(items.collect::<Checked<_>>()?)
+        }
+        Kind::Tagged { tag, .. } => {
+            let (word, table) = Reader::tagged(field)?;
+            Value::Table(TableValue {
+                word: Some(word),
+                given: table.given(tag)?,
+            })
+        }
+        Kind::Table(_) => Value::Table(TableValue {
+            word: None,
+            given: field.table()?.given("")?,
+        }),
+        other => unreachable!("no parameter is of the kind {other:?}"),
+    })
+}
+
+/// Reads an item of a list.
+fn read_as(kind: Kind, item: &Field<'_>) -> Checked<Value> {
+    match kind {
+        Kind::Queue => Ok(crate::language::queue::read(item)?.value()),
+        other => unreachable!("no parameter is a list of {other:?}"),
+    }
+}
+
+/// The limit of a queue, resolved for the link that the queue stands before.
+fn read_limit(field: &Field<'_>) -> Checked<Limit> {
+    let stated = field.limit()?;
+    let Some(place) = field.place else {
+        unreachable!("{} is in no queue's table", field.path)
+    };
+    resolve_limit(stated, place.rate, place.base_rtt)
+        .map_err(|error| field.problem(error.message, error.help))
+}
+
+/// The word of a kind with alternatives, if the text is one.
+fn word_among(kind: Kind, text: &str) -> Option<&'static str> {
+    let Kind::Either(kinds) = kind else {
+        return None;
+    };
+    kinds.iter().find_map(|kind| match kind {
+        Kind::Choice(words) => words.iter().find(|word| **word == text).copied(),
+        _ => None,
+    })
+}
+
+/// The alternative of the key's kind that the field is: a table, or packets if the text has their
+/// unit, otherwise the first.
+fn alternative(field: &Field<'_>) -> Kind {
+    let kind = field.key.kind;
+    let table = search(kind, &|kind| match kind {
+        Kind::Tagged { .. } | Kind::Table(_) => Some(kind),
+        _ => None,
+    });
+    if let (true, Some(table)) = (field.is_table(), table) {
+        return table;
+    }
+    let in_packets = field.as_text().is_some_and(|text| text.ends_with('p'));
+    let packets = search(kind, &|kind| match kind {
+        Kind::Packets { .. } => Some(kind),
+        _ => None,
+    });
+    packets.filter(|_| in_packets).unwrap_or(kind.first())
+}
+
+/// Writes a value as TOML.
+pub(crate) fn write(value: &Value, kind: Kind) -> String {
+    match value {
+        Value::Flag(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Integer(number) => match kind.first() {
+            Kind::Size { .. } => format!("\"{}\"", format_size(*number)),
+            Kind::Packets { .. } => format!("\"{number}p\""),
+            _ => number.to_string(),
+        },
+        Value::Span(span) => format!("\"{}\"", format_span(*span)),
+        Value::Rate(rate) => format!("\"{}\"", format_rate(*rate)),
+        Value::Packets(packets) => format!("\"{packets}p\""),
+        Value::Bytes(bytes) => format!("\"{}\"", format_size(*bytes)),
+        Value::Word(word) => format!("\"{word}\""),
+        Value::Absent => format!("\"{}\"", kind.absent().unwrap_or("unlimited")),
+        Value::Numbers(numbers) => format!("{numbers:?}"),
+        Value::List(items) => {
+            let kind = match kind {
+                Kind::ListOf(kind) => *kind,
+                kind => kind,
+            };
+            let items: Vec<String> = items.iter().map(|item| write(item, kind)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Table(table) => {
+            let word = table.word.map(|word| format!("kind = \"{word}\""));
+            let items: Vec<String> = word.into_iter().chain(assignments(&table.given)).collect();
+            format!("{{ {} }}", items.join(", "))
+        }
+    }
+}
+
+/// Writes each value as `key = value`.
+pub(crate) fn assignments(given: &Given) -> impl Iterator<Item = String> {
+    let items = given.0.iter();
+    items.map(|(key, value)| format!("{} = {}", key.name, write(value, key.kind)))
+}
+
+/// The default of a key in words or as in TOML.
+pub(crate) fn default_text(spec: &Spec, key: &Key) -> String {
+    if key.default != BY_VALUE {
+        return key.default.to_owned();
+    }
+    let value = spec.defaults.and_then(|defaults| defaults().get(key.name));
+    value.map_or_else(String::new, |value| write(&value, key.kind))
+}

@@ -1,0 +1,70 @@
+//! `jitter`, `reorder` and `duplicate` of a link.
+
+use crate::flow::law::{Laws, items_of_times};
+use crate::language::error::Checked;
+use crate::language::reader::Reader;
+use crate::language::spec::Kind;
+use crate::language::text::{inline, plain};
+use crate::language::value;
+use goodqueue_sim::{Impairments, Jitter, Reorder};
+use goodqueue_types::parameters::Parameter;
+
+/// Reads the impairments from a link's table.
+pub(crate) fn read(link: &Reader<'_>, laws: Laws<'_>) -> Checked<Impairments> {
+    Ok(Impairments {
+        jitter: read_jitter(link, laws)?,
+        reorder: read_reorder(link)?,
+        duplicate: read_duplicate(link)?,
+    })
+}
+
+fn read_jitter(link: &Reader<'_>, laws: Laws<'_>) -> Checked<Option<Jitter>> {
+    let Some(field) = link.get("jitter") else {
+        return Ok(None);
+    };
+    let (_, table) = Reader::tagged(&field)?;
+    let keeps_order = table.choice("order")? != Some("free");
+    let law = laws.times(&field)?;
+    Ok(Some(Jitter { law, keeps_order }))
+}
+
+fn read_reorder(link: &Reader<'_>) -> Checked<Option<Reorder>> {
+    let Some(field) = link.get("reorder") else {
+        return Ok(None);
+    };
+    field.table()?.check_required()?;
+    value::read(&field).map(Reorder::from_value).map(Some)
+}
+
+fn read_duplicate(link: &Reader<'_>) -> Checked<Option<f64>> {
+    let Some(table) = link.table("duplicate")? else {
+        return Ok(None);
+    };
+    table.require("probability")?.fraction().map(Some)
+}
+
+/// Returns the keys of a link that read back the same.
+pub(crate) fn items(config: &Impairments) -> Vec<(&'static str, String)> {
+    let Impairments {
+        jitter,
+        reorder,
+        duplicate,
+    } = config;
+    let mut items = Vec::new();
+    if let Some(Jitter { law, keeps_order }) = jitter {
+        let order = if *keeps_order { "keep" } else { "free" };
+        let mut keys = items_of_times(law);
+        keys.push(("order", plain(order)));
+        items.push(("jitter", inline(&keys)));
+    }
+    if let Some(reorder) = reorder {
+        items.push(("reorder", value::write(&reorder.value(), Kind::Free)));
+    }
+    if let Some(probability) = duplicate {
+        items.push((
+            "duplicate",
+            inline(&[("probability", probability.to_string())]),
+        ));
+    }
+    items
+}

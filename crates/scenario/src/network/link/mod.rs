@@ -1,0 +1,7 @@
+//! The tables of one link: framing, rate changes, losses, impairments and shared buffers.
+
+pub mod framing;
+pub mod impairment;
+pub mod loss;
+pub mod pool;
+pub mod service;

@@ -1,0 +1,292 @@
+//! Memory that a run needs, estimated from the scenario before anything is built.
+
+use crate::flow::FlowGroup;
+use crate::flow::workload::{largest_packet, most_waiting};
+use crate::network::layout::{HostPair, PlacedFlow};
+use crate::network::path::Path;
+use crate::network::topology::link_of;
+use crate::output::groups::is_listed;
+use crate::scenario::Scenario;
+use goodqueue_queue::{Configuration, Limit};
+use goodqueue_sim::{Record, WorkloadConfig, footprint};
+use goodqueue_types::{Rate, Span};
+use std::collections::BTreeMap;
+
+/// Number of links of each pair of hosts in one direction, and number of these on one path.
+const LINKS_OF_HOSTS: u64 = 4;
+const LINKS_OF_HOSTS_ON_A_WAY: u64 = 2;
+
+/// Bytes of a flow's own entry in the summary: about 70 figures with their names, as values in the core, as
+/// JSON text there and in Python, and as Python objects. `tests/test_memory.py` compares it with a
+/// run of many flows.
+const SUMMARY_OF_FLOW: u64 = 24_000;
+
+/// Bytes of a flow in the summary of a large group: its figures before they are sorted, and its
+/// share of the tables' names.
+const FIGURES_OF_FLOW: u64 = 400;
+
+/// Bytes of a link in the summary, measured in the same way.
+const SUMMARY_OF_LINK: u64 = 12_000;
+
+/// Number of copies of recorded data: rows in the core and columns of tables.
+const COPIES_OF_RECORDS: u64 = 2;
+
+/// Memory of one kind of part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryPart {
+    /// Name of the kind of part, in the plural.
+    pub what: &'static str,
+    /// Number of parts; an upper bound for packets, and an estimate for records.
+    pub count: u64,
+    /// Bytes per part.
+    pub bytes_each: u64,
+}
+
+/// Bytes of a flow in a run of the hybrid engine: its description, its state, its figures and its
+/// name in metrics. Only a summary, which names every flow, needs more.
+const HYBRID_FLOW: u64 = 600;
+
+/// Returns the parts of a run by the hybrid engine.
+pub(crate) fn parts_of_hybrid(scenario: &Scenario) -> Vec<MemoryPart> {
+    vec![MemoryPart {
+        what: "flows",
+        count: scenario.layout.flows.len() as u64,
+        bytes_each: HYBRID_FLOW,
+    }]
+}
+
+/// Returns the parts of a run with these records, as far as the scenario determines them.
+pub(crate) fn parts(scenario: &Scenario, record: Record) -> Vec<MemoryPart> {
+    let flows = scenario.layout.flows.len() as u64;
+    let trunk = 2 * scenario.topology.trunk.len() as u64;
+    let of_hosts = LINKS_OF_HOSTS * scenario.layout.hosts.len() as u64;
+    let (watched, others) = if scenario.record_access {
+        (trunk + of_hosts, 0)
+    } else {
+        (trunk, of_hosts)
+    };
+    let placed = size_of::<PlacedFlow>() + size_of::<HostPair>();
+    let load = Load::of(scenario);
+    let part = |what, count, bytes_each: u64| MemoryPart {
+        what,
+        count,
+        bytes_each,
+    };
+    let mut parts = vec![
+        part(
+            "flows",
+            flows,
+            flow(scenario) + placed as u64 + FIGURES_OF_FLOW,
+        ),
+        part("flows in the summary", listed(scenario), SUMMARY_OF_FLOW),
+        part("links of routes", hops(scenario), footprint::hop() as u64),
+        part(
+            "links",
+            watched,
+            footprint::link(true) as u64 + SUMMARY_OF_LINK,
+        ),
+        part("links of hosts", others, footprint::link(false) as u64),
+        part(
+            "packets under way",
+            load.under_way,
+            footprint::packet() as u64,
+        ),
+    ];
+    if record.series {
+        let bytes = footprint::series() as u64 * COPIES_OF_RECORDS;
+        parts.push(part("packets in time series", load.sent, bytes));
+    }
+    if record.packets {
+        let bytes = footprint::events() as u64 * COPIES_OF_RECORDS;
+        parts.push(part("recorded hops of packets", load.crossings, bytes));
+    }
+    parts.retain(|part| part.count > 0);
+    parts
+}
+
+/// Returns the bytes of the flow whose kind needs most memory.
+fn flow(scenario: &Scenario) -> u64 {
+    let groups = scenario.flows.iter();
+    let bytes = groups.map(|group| footprint::flow(&group.workload) as u64);
+    bytes.max().unwrap_or(0)
+}
+
+/// Returns the number of flows that have an entry of their own in the summary.
+fn listed(scenario: &Scenario) -> u64 {
+    let groups = scenario.flows.iter();
+    let listed = groups.filter(|group| is_listed(scenario, group));
+    listed.map(|group| group.count).sum()
+}
+
+/// Returns the number of links on the routes of all flows, both directions.
+fn hops(scenario: &Scenario) -> u64 {
+    let of_hosts = match scenario.topology.access {
+        Some(_) => 2 * LINKS_OF_HOSTS_ON_A_WAY,
+        None => 0,
+    };
+    let groups = scenario.flows.iter();
+    let paths = groups.flat_map(|group| group.paths.shares(group.count));
+    paths
+        .map(|(path, flows)| flows * ((path.forward.len() + path.reverse.len()) as u64 + of_hosts))
+        .sum()
+}
+
+/// Numbers of packets.
+#[derive(Default)]
+struct Load {
+    /// Largest number of packets in flight at once.
+    under_way: u64,
+    /// Packets sent in the whole run, without those of applications' sessions.
+    sent: u64,
+    /// Number of links that these packets cross.
+    crossings: u64,
+}
+
+impl Load {
+    fn of(scenario: &Scenario) -> Self {
+        let mut by_slowest: BTreeMap<Option<usize>, Shared> = BTreeMap::new();
+        for group in scenario.flows.iter() {
+            for (path, flows) in group.paths.shares(group.count) {
+                let (slowest, rate) = slowest(scenario, path);
+                let shared = by_slowest.entry(slowest).or_default();
+                shared.add(scenario, group, path, u128::from(flows), rate);
+            }
+        }
+        let mut load = Self::default();
+        for shared in by_slowest.into_values() {
+            let sent = shared.sent();
+            let crossings = sent.saturating_mul(shared.links);
+            load.under_way = load.under_way.saturating_add(shared.under_way());
+            load.sent = load.sent.saturating_add(sent);
+            load.crossings = load.crossings.saturating_add(crossings);
+        }
+        load
+    }
+}
+
+/// Packets that flows with the same slowest link can have in flight, and send in the whole run.
+#[derive(Default)]
+struct Shared {
+    /// Packets of all windows, or of datagrams if all wait.
+    windows: Amount,
+    /// Bytes in flight at the link's rate, and in full buffers.
+    room: u128,
+    /// Packets of flows that end and of datagram sources, in the whole run.
+    finite: Amount,
+    /// Smallest packet in bytes of flows without end. None if there are no such flows.
+    endless: Option<u128>,
+    /// Bytes that the link can send in the run.
+    capacity: u128,
+    links: u64,
+}
+
+/// Packets, and their bytes.
+#[derive(Clone, Copy, Default)]
+struct Amount {
+    packets: u128,
+    bytes: u128,
+}
+
+impl Amount {
+    fn add(&mut self, packets: u128, bytes_each: u128) {
+        self.packets = self.packets.saturating_add(packets);
+        let bytes = packets.saturating_mul(bytes_each);
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// Returns the number of its packets that fit into `bytes` bytes, if large and small ones share
+    /// them in proportion.
+    fn within(self, bytes: u128) -> u128 {
+        if self.bytes <= bytes {
+            return self.packets;
+        }
+        (self.packets as f64 * (bytes as f64 / self.bytes as f64)) as u128
+    }
+}
+
+impl Shared {
+    fn add(
+        &mut self,
+        scenario: &Scenario,
+        group: &FlowGroup,
+        path: &Path,
+        flows: u128,
+        rate: Rate,
+    ) {
+        let duration = scenario.duration;
+        let packet = u128::from(largest_packet(&group.workload, false).max(1));
+        let rtts = group.rtt.iter();
+        let rtts = rtts.flat_map(|rtt| (0..group.count.min(1_000)).map(|index| rtt.of(index)));
+        let base_rtt = rtts.max().unwrap_or(path.round_trip);
+        let buffers = path.forward.iter().map(|link| {
+            let direction = scenario.topology.direction(*link);
+            match direction.queue.limit() {
+                Limit::Packets(packets) => u128::from(packets) * packet,
+                Limit::Bytes(bytes) => u128::from(bytes),
+                // The backlog without a limit cannot be predicted: windows bound it far too
+                // loosely, and most such links never have a queue. A run that exceeds its memory is
+                // stopped.
+                Limit::Unlimited => 0,
+            }
+        });
+        let buffers = buffers.fold(0_u128, u128::saturating_add);
+        let room = buffers.saturating_add(bytes_in(rate, base_rtt) + packet);
+        self.room = self.room.max(room);
+        self.capacity = self.capacity.max(bytes_in(rate, duration));
+        let waiting = most_waiting(&group.workload, duration) / packet;
+        self.windows.add(flows.saturating_mul(waiting), packet);
+        match packets_of(&group.workload, duration, packet) {
+            Some(packets) => self.finite.add(flows.saturating_mul(packets), packet),
+            None => self.endless = Some(self.endless.map_or(packet, |other| other.min(packet))),
+        }
+        self.links = self.links.max(path.forward.len() as u64 + 2);
+    }
+
+    /// Returns the largest number of packets in flight at once.
+    fn under_way(&self) -> u64 {
+        saturated(self.windows.within(self.room))
+    }
+
+    /// Returns the packets sent in the run. Flows without end use the capacity that others leave.
+    fn sent(&self) -> u64 {
+        let finite = self.finite.within(self.capacity);
+        let left = self.capacity.saturating_sub(self.finite.bytes);
+        saturated(finite + self.endless.map_or(0, |packet| left / packet))
+    }
+}
+
+fn saturated(count: u128) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+/// Returns the bytes that a link sends in this time.
+fn bytes_in(rate: Rate, time: Span) -> u128 {
+    u128::from(rate.0).saturating_mul(u128::from(time.0)) / 8_000_000_000_000
+}
+
+/// Returns the packets that an unlimited flow sends. None if it has no end.
+fn packets_of(workload: &WorkloadConfig, duration: Span, packet: u128) -> Option<u128> {
+    match workload {
+        WorkloadConfig::Bulk { bytes, .. } | WorkloadConfig::Echo { bytes, .. } => {
+            bytes.map(|bytes| u128::from(bytes) / packet + 1)
+        }
+        WorkloadConfig::Session { .. } => Some(0),
+        // The queue can hold at most twice the mean number of datagrams.
+        datagrams => Some(most_waiting(datagrams, duration) / packet / 2),
+    }
+}
+
+/// Returns the slowest link of a path by its number, or none if a host's own is, and its rate.
+fn slowest(scenario: &Scenario, path: &Path) -> (Option<usize>, Rate) {
+    let way = path.forward.iter();
+    let rates = way.map(|link| {
+        (
+            Some(link_of(*link).0),
+            scenario.topology.direction(*link).rate,
+        )
+    });
+    let access = scenario.topology.access.iter();
+    let hosts = access.map(|access| (None, access.near.forward.rate.min(access.far.forward.rate)));
+    let slowest = rates.chain(hosts).min_by_key(|(_, rate)| *rate);
+    slowest.unwrap_or((None, Rate::UNLIMITED))
+}
