@@ -1,7 +1,7 @@
 //! Examples of every discipline, with usual parameters for a link of 10 Mb/s and flows with a
 //! round-trip time of 40 ms. Tests, benchmarks and comparisons run through them.
 
-use crate::flows::fair_queues;
+use crate::fair::flows::fair_queues;
 use crate::{
     BlueConfig, CodelConfig, CodelParams, DualPi2Config, DualScheduler, FpqConfig, HeadDropConfig,
     Limit, LinuxRedConfig, Pi2Config, PieConfig, PieParams, Place, PrioConfig, QueueConfig,

@@ -5,70 +5,53 @@
 //! that it drops or marks.
 
 mod account;
-mod blue;
-mod bucket;
-mod cake;
-mod codel;
+mod aqm;
 mod config;
 pub mod conformance;
 mod discipline;
-mod drop_tail;
-mod drr;
-mod dualpi2;
 mod examples;
+mod fair;
 mod fifo;
-mod flows;
-mod fpq;
-mod fq_codel;
-mod fq_pie;
-mod head_drop;
 mod keys;
 mod limit;
-mod pi2;
-mod pie;
-mod pool;
-mod prio;
-mod red;
 #[cfg(test)]
 mod rig;
-mod sfq;
-mod step;
-mod tbf;
+mod shaper;
 
 pub use account::{BufferAccount, BufferPool, Sharing};
-pub use blue::{Blue, BlueConfig};
-pub use cake::{
-    Cake, CakeCells, CakeConfig, CakeDiffserv, CakeFirstInterval, CakeFraming, CakeIsolation,
-    CakeWays,
-};
-pub use codel::{
+pub use aqm::blue::{Blue, BlueConfig};
+pub use aqm::codel::{
     Codel, CodelArithmetic, CodelConfig, CodelParams, CodelQueue, CodelVars, CountReuse, NextMark,
     newton_step, newton_step_16, scaled_interval,
 };
-pub use config::{BuiltIn, Configuration, CustomQueue, Exclusive, Ignored, Place, Qdisc, Refusal};
-pub use discipline::{Discipline, QueueConfig};
-pub use drop_tail::{DropTail, DropTailConfig};
-pub use drr::{Drr, DrrConfig};
-pub use dualpi2::{DualPi2, DualPi2Config, DualScheduler, StepThreshold};
-pub use examples::examples;
-pub use fifo::Fifo;
-pub use flows::truesize;
-pub use fpq::{FlowCount, Fpq, FpqConfig, FpqControl, target_loss};
-pub use fq_codel::{ComparedBacklog, FqCodel, FqCodelConfig};
-pub use fq_pie::{FqPie, FqPieConfig};
-pub use head_drop::{HeadDrop, HeadDropConfig};
-pub use limit::{Backlog, Limit};
-pub use pi2::{Pi2, Pi2Config, Pi2Params, Pi2Vars};
-pub use pie::{Pie, PieConfig, PieFlavour, PieParams, PieVars, Updates};
-pub use pool::{Chain, PacketPool};
-pub use prio::{Prio, PrioConfig, PrioMap};
-pub use red::{
+pub use aqm::dualpi2::{DualPi2, DualPi2Config, DualScheduler, StepThreshold};
+pub use aqm::pi2::{Pi2, Pi2Config, Pi2Params, Pi2Vars};
+pub use aqm::pie::{Pie, PieConfig, PieFlavour, PieParams, PieVars, Updates};
+pub use aqm::red::{
     Choke, ChokeConfig, LinuxRed, LinuxRedConfig, Red, RedAdaptation, RedConfig, RedDecision,
     RedLaw, RedLink, RedUnit, red_plog, red_wlog,
 };
-pub use sfq::{Sfq, SfqConfig};
-pub use step::{Step, StepConfig};
-pub use tbf::{Inner, Tbf, TbfConfig, TbfPeak};
+pub use config::{BuiltIn, Configuration, CustomQueue, Exclusive, Ignored, Place, Qdisc, Refusal};
+pub use discipline::{Discipline, QueueConfig};
+pub use examples::examples;
+pub use fair::cake::{
+    Cake, CakeCells, CakeConfig, CakeDiffserv, CakeFirstInterval, CakeFraming, CakeIsolation,
+    CakeWays,
+};
+pub use fair::drr::{Drr, DrrConfig};
+pub use fair::flows::truesize;
+pub use fair::fpq::{FlowCount, Fpq, FpqConfig, FpqControl, target_loss};
+pub use fair::fq_codel::{ComparedBacklog, FqCodel, FqCodelConfig};
+pub use fair::fq_pie::{FqPie, FqPieConfig};
+pub use fair::pool::{Chain, PacketPool};
+pub use fair::prio::{Prio, PrioConfig, PrioMap};
+pub use fair::sfq::{Sfq, SfqConfig};
+pub use fifo::Fifo;
+pub use fifo::drop_tail::{DropTail, DropTailConfig};
+pub use fifo::head_drop::{HeadDrop, HeadDropConfig};
+pub use fifo::step::{Step, StepConfig};
+pub use limit::{Backlog, Limit};
+pub use shaper::tbf::{Inner, Tbf, TbfConfig, TbfPeak};
 
 use goodqueue_types::{DropReason, Ecn, Framing, Packet, RandomStream, Time};
 use std::fmt::Debug;

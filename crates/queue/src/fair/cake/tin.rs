@@ -2,12 +2,12 @@
 //! quantum.
 
 use crate::Context;
-use crate::cake::cobalt::{CobaltParams, CobaltQueue, CobaltVars};
-use crate::cake::hosts::{HostPair, HostTable, QUEUES, WAYS};
-use crate::cake::shaper::{TinClock, transmission};
-use crate::cake::tins::Share;
-use crate::cake::{CakeConfig, CakeIsolation};
-use crate::flows::{FlowHash, Flows, Lookup, Round, SetAssociative};
+use crate::fair::cake::cobalt::{CobaltParams, CobaltQueue, CobaltVars};
+use crate::fair::cake::hosts::{HostPair, HostTable, QUEUES, WAYS};
+use crate::fair::cake::shaper::{TinClock, transmission};
+use crate::fair::cake::tins::Share;
+use crate::fair::cake::{CakeConfig, CakeIsolation};
+use crate::fair::flows::{FlowHash, Flows, Lookup, Round, SetAssociative};
 use goodqueue_types::{Direction, DropReason, Packet, RandomStream, Rate, Time};
 
 /// Class of a queue.

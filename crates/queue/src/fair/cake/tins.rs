@@ -1,6 +1,6 @@
 //! The tin of each code point, and the share of each tin.
 
-use crate::cake::CakeDiffserv;
+use crate::fair::cake::CakeDiffserv;
 use goodqueue_types::Rate;
 
 /// Share of one tin.

@@ -13,7 +13,7 @@ pub use config::{
 };
 pub use tin::CakeWays;
 
-use crate::flows::FlowHash;
+use crate::fair::flows::FlowHash;
 use crate::{Backlog, Context, QueueDiscipline};
 use goodqueue_types::{DropReason, Packet, RandomStream, Time};
 use shaper::Shaper;

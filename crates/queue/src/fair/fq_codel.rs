@@ -1,8 +1,8 @@
 //! FQ-CoDel: flow queues that are served in turn, each under `CoDel` (RFC 8290).
 
-use crate::codel::{CodelParams, CodelQueue, CodelVars};
+use crate::aqm::codel::{CodelParams, CodelQueue, CodelVars};
 use crate::config::refuse_small_limit;
-use crate::flows::{
+use crate::fair::flows::{
     FlowHash, Flows, Round, SetAssociative, refuse_flows, refuse_memory, refuse_quantum, scale,
 };
 use crate::keys::{ANY_SIZE, FLOWS, LIMIT, QUANTUM, QUEUES};

@@ -1,8 +1,8 @@
 //! A token-bucket filter in front of any discipline (Linux `tbf`).
 
-use crate::bucket::TokenBucket;
 use crate::config::refuse_small_limit;
 use crate::keys::{FRAME, LIMIT};
+use crate::shaper::bucket::TokenBucket;
 use crate::{
     Backlog, BuiltIn, Configuration, Context, Discipline, Exclusive, Limit, Place, Qdisc,
     QueueConfig, QueueDiscipline, Refusal,

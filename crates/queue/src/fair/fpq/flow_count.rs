@@ -1,6 +1,6 @@
 //! Estimate of the number of active flows from a bit vector.
 
-use crate::flows::{FlowHash, scale};
+use crate::fair::flows::{FlowHash, scale};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
 
 /// Counter of flows. Each packet sets the bit that its flow hashes to. A hand goes round the vector

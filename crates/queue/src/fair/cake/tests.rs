@@ -1,7 +1,7 @@
 //! CAKE as a whole: the shares of hosts, flows and tins, and the shaper.
 
 use super::*;
-use crate::flows::rig::packet;
+use crate::fair::flows::rig::packet;
 use crate::rig::Rig;
 use crate::{Configuration, Limit};
 use goodqueue_types::{Cells, Ecn, Framing, Hosts, Rate, Span};

@@ -1,7 +1,7 @@
 //! The cases of ns-3 (`src/test/ns3tc/fq-codel-queue-disc-test-suite.cc`), and features of Linux.
 
 use super::*;
-use crate::flows::rig::packet;
+use crate::fair::flows::rig::packet;
 use crate::rig::Rig;
 use crate::{BufferPool, Verdict};
 use goodqueue_types::{Ecn, Span};

@@ -1,7 +1,7 @@
 //! Stochastic fairness queueing ("Stochastic fairness queuing", INFOCOM 1990) as in Linux.
 
 use crate::config::refuse_small_limit;
-use crate::flows::{FlowHash, Flows, Round, refuse_flows, refuse_quantum};
+use crate::fair::flows::{FlowHash, Flows, Round, refuse_flows, refuse_quantum};
 use crate::keys::{HEADDROP, LIMIT, QUANTUM, QUEUES};
 use crate::{Backlog, BuiltIn, Configuration, Context, Limit, Qdisc, QueueDiscipline, Refusal};
 use goodqueue_types::parameters::{Key, Kind, TIMER, Tc, one_of};
@@ -280,7 +280,7 @@ impl QueueDiscipline for Sfq {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flows::rig::packet;
+    use crate::fair::flows::rig::packet;
     use crate::rig::Rig;
 
     fn sfq(limit: u64) -> SfqConfig {

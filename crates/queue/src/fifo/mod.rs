@@ -1,5 +1,9 @@
 //! The FIFO on which most disciplines are built.
 
+pub mod drop_tail;
+pub mod head_drop;
+pub mod step;
+
 use crate::{Backlog, Context, Limit};
 use goodqueue_types::Packet;
 use std::collections::VecDeque;

@@ -1,9 +1,9 @@
 //! `DualPI2`: one queue for low-latency traffic and one for classic traffic, coupled so that flows
 //! of both kinds get similar rates (RFC 9332).
 
+use crate::aqm::pi2::{Pi2Params, Pi2Vars, refuse_coupling};
 use crate::config::refuse_small_limit;
 use crate::keys::{COUPLING, LIMIT};
-use crate::pi2::{Pi2Params, Pi2Vars, refuse_coupling};
 use crate::{
     Backlog, BuiltIn, Configuration, Context, Exclusive, Fifo, Ignored, Limit, Qdisc,
     QueueDiscipline, Refusal,

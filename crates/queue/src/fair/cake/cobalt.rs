@@ -2,8 +2,8 @@
 //! do not.
 
 use crate::Context;
-use crate::cake::CakeFirstInterval;
-use crate::codel::newton_step;
+use crate::aqm::codel::newton_step;
+use crate::fair::cake::CakeFirstInterval;
 use goodqueue_types::{DropReason, Packet, Span, Time};
 
 /// Steps of BLUE's drop probability in 32-bit fixed point: up by 1/256 when the buffer overflows,
@@ -203,7 +203,7 @@ impl CobaltVars {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cake::CakeFirstInterval::{None as Zero, Whole};
+    use crate::fair::cake::CakeFirstInterval::{None as Zero, Whole};
     use crate::{BufferPool, Verdict};
     use goodqueue_types::{Ecn, Framing, RandomStream, Rate};
 

@@ -3,8 +3,8 @@
 //! need no tuning table.
 
 use crate::Refusal;
+use crate::aqm::pie::{Updates, refuse_gains};
 use crate::keys::{ALPHA, BETA, DELAY_TARGET, FULL_FRAME, TUPDATE};
-use crate::pie::{Updates, refuse_gains};
 use goodqueue_types::parameters::Tc;
 use goodqueue_types::{RandomStream, Span, Time, parameters};
 

@@ -1,8 +1,8 @@
 //! Parameters of CAKE.
 
-use crate::cake::Cake;
 use crate::config::refuse_small_limit;
-use crate::flows::refuse_memory;
+use crate::fair::cake::Cake;
+use crate::fair::flows::refuse_memory;
 use crate::keys::{ANY_SIZE, DEVICE_MTU, FRAME, LIMIT};
 use crate::{BuiltIn, Configuration, Ignored, Limit, Qdisc, Refusal};
 use goodqueue_types::parameters::{

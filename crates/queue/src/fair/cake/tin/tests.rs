@@ -1,8 +1,8 @@
 //! The class of a queue from its first packet until it is idle again.
 
 use super::*;
-use crate::cake::{Cake, CakeDiffserv};
-use crate::flows::rig::packet;
+use crate::fair::cake::{Cake, CakeDiffserv};
+use crate::fair::flows::rig::packet;
 use crate::rig::Rig;
 use goodqueue_types::{Hosts, RandomStream, Span};
 

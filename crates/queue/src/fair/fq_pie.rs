@@ -1,9 +1,9 @@
 //! FQ-PIE: flow queues that are served in turn, each under PIE (Linux `fq_pie`).
 
+use crate::aqm::pie::{PieParams, PieVars, Updates};
 use crate::config::refuse_small_limit;
-use crate::flows::{FlowHash, Flows, Round, refuse_flows, refuse_quantum, scale};
+use crate::fair::flows::{FlowHash, Flows, Round, refuse_flows, refuse_quantum, scale};
 use crate::keys::{FLOWS, LIMIT, QUANTUM};
-use crate::pie::{PieParams, PieVars, Updates};
 use crate::{
     Backlog, BuiltIn, Configuration, Context, Ignored, Limit, Place, Qdisc, QueueDiscipline,
     Refusal,
@@ -192,7 +192,7 @@ impl QueueDiscipline for FqPie {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flows::rig::packet;
+    use crate::fair::flows::rig::packet;
     use crate::rig::Rig;
     use goodqueue_types::Span;
 

@@ -1,7 +1,7 @@
 //! Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995).
 
 use crate::config::refuse_small_limit;
-use crate::flows::{FlowHash, Flows, Round, refuse_flows, refuse_quantum, scale};
+use crate::fair::flows::{FlowHash, Flows, Round, refuse_flows, refuse_quantum, scale};
 use crate::keys::{HEADDROP, LIMIT, QUANTUM, QUEUES};
 use crate::{Backlog, BuiltIn, Configuration, Context, Limit, Qdisc, QueueDiscipline, Refusal};
 use goodqueue_types::parameters::{Kind, one_of};
@@ -147,7 +147,7 @@ impl QueueDiscipline for Drr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flows::rig::packet;
+    use crate::fair::flows::rig::packet;
     use crate::rig::Rig;
     use goodqueue_types::Direction;
 

@@ -1,8 +1,8 @@
 //! Number of flows with standing queues that each host has, and the quantum of each flow that
 //! follows from it.
 
-use crate::cake::CakeIsolation;
-use crate::flows::SetAssociative;
+use crate::fair::cake::CakeIsolation;
+use crate::fair::flows::SetAssociative;
 use goodqueue_types::RandomStream;
 
 /// Number of queues in a tin, and of host entries on each side.

@@ -10,9 +10,9 @@ mod tests;
 
 pub use flow_count::FlowCount;
 
+use crate::aqm::red::check_probability;
 use crate::config::refuse_small_limit;
 use crate::keys::{BANDWIDTH, ECN, FACTOR, LIMIT, MEAN};
-use crate::red::check_probability;
 use crate::{
     Backlog, BuiltIn, Configuration, Context, Fifo, Limit, Place, Qdisc, QueueDiscipline,
     RedConfig, RedDecision, RedLaw, RedUnit, Refusal,

@@ -1,7 +1,7 @@
 //! Checks of parameters that all fair queues share.
 
 use crate::Refusal;
-use crate::flows::truesize;
+use crate::fair::flows::truesize;
 
 /// Largest number of queues that Linux's flow queues accept.
 const MOST_FLOWS: u32 = 65_536;

@@ -307,7 +307,7 @@ impl QueueDiscipline for LinuxRed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::red::tests::chi_square;
+    use crate::aqm::red::tests::chi_square;
     use crate::rig::Rig;
     use goodqueue_types::Ecn;
 
