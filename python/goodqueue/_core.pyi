@@ -133,6 +133,29 @@ def check_queue(
     """
 
 @final
+class LabRun:
+    """One run for the lab's page, which another thread can watch and stop."""
+
+    def __new__(
+        cls, text: str, *, columns: int, flows: int, first_packets: int | None = None
+    ) -> LabRun:
+        """Reads a scenario, shortened if its links could send more than `first_packets`.
+
+        Raises:
+            ScenarioError: the scenario has a mistake, or its run would exceed the lab's bounds.
+        """
+
+    def picture(self) -> str | None:
+        """Runs and returns the picture as JSON text, or None if the run was stopped."""
+
+    def stop(self) -> None:
+        """Stops the run within some milliseconds."""
+
+    @property
+    def done(self) -> float:
+        """Share of the simulated time that is done, from 0 to 1."""
+
+@final
 class Packet:
     """A packet as a queue sees it."""
 

@@ -4,6 +4,7 @@ mod batch;
 mod error;
 mod explain;
 mod job;
+mod lab;
 mod live;
 mod outcome;
 mod passive;
@@ -23,6 +24,8 @@ mod _core {
     use crate::batch::run_batch;
     #[pymodule_export]
     use crate::explain::explain;
+    #[pymodule_export]
+    use crate::lab::LabRun;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::live::{emulate_enter, emulate_program, emulate_route};

@@ -10,6 +10,7 @@ from typer.main import get_command
 from goodqueue.cli.commands.analyze import analyze
 from goodqueue.cli.commands.compare import compare
 from goodqueue.cli.commands.emulate import emulate
+from goodqueue.cli.commands.lab import lab
 from goodqueue.cli.commands.plain import convert_plain_values
 from goodqueue.cli.commands.qdisc import qdisc
 from goodqueue.cli.commands.reproduce import reproduce
@@ -55,6 +56,7 @@ app.command("analyze")(analyze)
 app.command("size")(size)
 app.command("smoothing")(smoothing)
 app.command("emulate")(emulate)
+app.command("lab")(lab)
 app.add_typer(qdisc, name="qdisc")
 app.command("sweep")(sweep)
 app.command("results")(results)

@@ -1,0 +1,287 @@
+"""The lab: its server refuses what it should, and its page shows runs of the same engine."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from contextlib import closing
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conftest import COMMAND, SMALL
+from goodqueue import _core
+from goodqueue.lab.server import MOST_BYTES, LabServer
+from goodqueue.lab.words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LINK = """\
+schema_version = 1
+duration = "{seconds}s"
+
+[topology]
+shape = "dumbbell"
+access = {{ rate = "10Gbps" }}
+bottleneck = {{ rate = "{rate}", delay = "0s", queue = {{ kind = "{queue}", limit = "1bdp" }} }}
+
+[[flow]]
+name = "flow"
+count = 2
+rtt = "40ms"
+workload = {{ kind = "bulk" }}
+tcp = {{ profile = "linux", congestion_control = "{control}" }}
+"""
+
+VENDORED = {
+    "htm-preact-3.1.1.js": "72284e8e9079c87817145df1110f74e8a2aa040b2fc384922e18dfcb46fc1fd7",
+    "uplot-1.6.32.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
+    "uplot-1.6.32.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
+}
+"""SHA-256 of the libraries of the page, as their packages on npm have them."""
+
+
+def scenario(
+    seconds: float = 5, rate: str = "5Mbps", queue: str = "drop_tail", control: str = "cubic"
+) -> str:
+    """Returns a dumbbell as the page writes it."""
+    return LINK.format(seconds=seconds, rate=rate, queue=queue, control=control)
+
+
+@pytest.fixture
+def server() -> Iterator[LabServer]:
+    """A server on a free port."""
+    with LabServer() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def ask(
+    server: LabServer, method: str, path: str, body: bytes = b"", **headers: str
+) -> tuple[int, http.client.HTTPResponse, bytes]:
+    """Returns status, response and body; keywords replace the headers of the page."""
+    usual = {"Host": f"127.0.0.1:{server.port}", "X-Goodqueue-Token": server.token}
+    given = usual | {name.replace("_", "-"): text for name, text in headers.items()}
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
+        connection.request(method, path, body, given)
+        response = connection.getresponse()
+        return response.status, response, response.read()
+
+
+def compute(server: LabServer, action: str, **asked: object) -> tuple[int, Any]:
+    """Returns status and answer of a question of the page."""
+    status, _, body = ask(server, "POST", f"/{action}", json.dumps(asked).encode())
+    return status, json.loads(body)
+
+
+def picture(server: LabServer, text: str, **asked: object) -> tuple[int, Any]:
+    """Returns status and picture of a run."""
+    usual = {"tab": "a", "text": text, "columns": 50, "flows": 4}
+    return compute(server, "picture", **(usual | asked))
+
+
+def test_a_picture_has_the_figures_of_the_same_run(server: LabServer) -> None:
+    """The page computes nothing of its own: its figures are those of `goodqueue run`."""
+    status, shown = picture(server, scenario())
+    assert status == 200
+    command = [str(COMMAND), "run", "--json", "-"]
+    done = subprocess.run(command, input=scenario(), capture_output=True, text=True, check=True)
+    link = json.loads(done.stdout)["links"]["bottleneck"]
+    assert shown["summary"]["links"]["bottleneck"] == link
+    assert len(shown["links"][0]["mean_packets"]) == 50
+    assert [flow["name"] for flow in shown["flows"]] == ["flow.0", "flow.1"]
+
+
+def test_a_first_picture_is_shorter(server: LabServer) -> None:
+    """The run is cut to the packets that were asked for, with the same proportions."""
+    _, whole = picture(server, scenario(20))
+    _, first = picture(server, scenario(20), first_packets=1000)
+    assert whole["duration_s"] == pytest.approx(20)
+    assert first["duration_s"] == pytest.approx(1000 * 12_000 / 5e6, rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["Host", "Origin", "X_Goodqueue_Token"])
+def test_requests_from_elsewhere_are_refused(server: LabServer, name: str) -> None:
+    """A page of another site, a name that leads here, or a missing token computes nothing."""
+    body = json.dumps({"tab": "a", "text": SMALL, "columns": 10, "flows": 1}).encode()
+    others = {"Host": "example.org", "Origin": "http://example.org", "X_Goodqueue_Token": "guess"}
+    status, _, answer = ask(server, "POST", "/picture", body, **{name: others[name]})
+    assert status == 403
+    assert b"summary" not in answer
+
+
+def test_only_files_of_the_page_are_served(server: LabServer) -> None:
+    """The answers carry a policy that allows no other host; other paths lead nowhere."""
+    status, response, body = ask(server, "GET", "/?token=any")
+    assert (status, response.getheader("Content-Type")) == (200, "text/html; charset=utf-8")
+    assert b"goodqueue lab" in body
+    policy = response.getheader("Content-Security-Policy", "")
+    assert "default-src 'none'" in policy
+    assert "http" not in policy
+    for path in ("/../server.py", "/vendor/../../server.py", "/etc/passwd", "//x", "/vendor"):
+        assert ask(server, "GET", path)[0] == 404, path
+
+
+def test_no_file_of_the_page_names_another_host() -> None:
+    """The page works without a network; addresses in comments and namespaces are no requests."""
+    page = resources.files("goodqueue.lab") / "page"
+    for file in page.iterdir():
+        if file.is_file():
+            text = file.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
+            assert "//" not in re.sub(r"(?m)^\s*//.*|^//.*", "", text) or "http" not in text
+
+
+def test_the_libraries_of_the_page_are_those_of_their_packages() -> None:
+    """Each vendored file has its recorded hash, and each has a licence."""
+    vendor = resources.files("goodqueue.lab") / "page" / "vendor"
+    found = {file.name: file.read_bytes() for file in vendor.iterdir()}
+    licences = found.pop("licenses.txt").decode()
+    assert {name: hashlib.sha256(data).hexdigest() for name, data in found.items()} == VENDORED
+    assert all(name in licences for name in VENDORED)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"[]", 400),
+        (b"{}", 400),
+        (b'{"tab": "a", "text": "x", "columns": "many", "flows": 1}', 400),
+        (b'{"tab": "a", "text": "x", "columns": -1, "flows": 1}', 400),
+    ],
+)
+def test_damaged_requests_are_refused(server: LabServer, body: bytes, status: int) -> None:
+    """The server answers with a message and goes on."""
+    found, _, answer = ask(server, "POST", "/picture", body)
+    assert found == status
+    assert json.loads(answer)["message"]
+    assert picture(server, scenario(1))[0] == 200
+
+
+def test_a_request_that_is_too_long_is_refused_unread(server: LabServer) -> None:
+    """The stated length decides, before anything is read."""
+    length = str(MOST_BYTES + 1)
+    status, _, answer = ask(server, "POST", "/picture", Content_Length=length)
+    assert status == 413
+    assert json.loads(answer)["message"]
+
+
+def test_a_mistake_names_its_key_and_its_remedy(server: LabServer) -> None:
+    """The message is that of the command line."""
+    status, answer = picture(server, scenario(rate="5 parsecs"))
+    assert status == 422
+    assert answer["key"] == "topology.bottleneck.rate"
+    assert answer["message"]
+    assert answer["help"]
+
+
+def test_a_run_beyond_the_bounds_is_refused_at_once(server: LabServer) -> None:
+    """The message names the bound and a duration that would do."""
+    started = time.process_time()
+    status, answer = picture(server, scenario(3600, rate="10Gbps"))
+    assert status == 422
+    assert "at most 5000000" in answer["message"]
+    assert "duration" in answer["message"]
+    assert time.process_time() - started < 1
+
+
+def test_a_newer_run_of_a_tab_stops_the_older(server: LabServer) -> None:
+    """A slider that moves leaves no runs behind; other tabs are not affected."""
+    answers: list[int] = []
+
+    def long(tab: str) -> None:
+        answers.append(picture(server, scenario(600, rate="90Mbps"), tab=tab)[0])
+
+    thread = threading.Thread(target=long, args=("b",))
+    thread.start()
+    time.sleep(0.3)
+    assert picture(server, scenario(1), tab="b")[0] == 200
+    thread.join(timeout=30)
+    assert answers == [409]
+
+
+def test_theory_answers_in_every_unit_with_its_curve(server: LabServer) -> None:
+    """The instant answer is that of `size --quick`."""
+    asked = {"rate": "20Mbps", "rtt": "30ms", "flows": 4, "control": "cubic"}
+    status, found = compute(server, "theory", **asked)
+    assert status == 200
+    options = ["--rate", "20Mbps", "--rtt", "30ms", "--flows", "4", "--quick", "--json"]
+    done = subprocess.run([str(COMMAND), "size", *options], capture_output=True, check=True)
+    assert found["answer"]["packets"] == json.loads(done.stdout)["calibrated_theory"]["packets"]
+    curve = found["curve"]
+    lengths = {len(column) for column in curve.values()}
+    assert len(lengths) == 1
+    assert all(0 <= share <= 1 for share in curve["utilization"] + curve["loss_rate"])
+    assert found["commands"][0].startswith("tc qdisc replace")
+    assert compute(server, "theory", **(asked | {"control": "bbr"}))[1]["answer"] is None
+    assert compute(server, "theory", **(asked | {"rtt": "never"}))[0] == 422
+
+
+@pytest.mark.parametrize("queue", words()["queues"])
+def test_every_queue_that_is_offered_runs(queue: str) -> None:
+    """The names come from the schema; each works with nothing but a limit."""
+    run = _core.LabRun(scenario(0.5, "20Mbps", queue), columns=4, flows=1)
+    assert run.picture() is not None
+    assert run.done == 1.0
+
+
+@pytest.mark.parametrize("control", words()["controls"])
+def test_every_control_that_is_offered_runs(control: str) -> None:
+    """The names come from the schema; each works without parameters."""
+    run = _core.LabRun(scenario(0.5, control=control), columns=4, flows=1)
+    assert run.picture() is not None
+
+
+def test_the_command_prints_its_address_and_ends_with_ctrl_c() -> None:
+    """Ctrl-C ends it within a second, and the port is free again."""
+    command = [str(COMMAND), "lab", "--no-browser", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        text = ""
+        while not text.endswith("}\n"):
+            text += process.stdout.readline()
+        port = json.loads(text)["port"]
+        taken = subprocess.run(
+            [str(COMMAND), "lab", "--no-browser", "--port", str(port)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10) == 0
+    assert taken.returncode == 2
+    assert "choose another port" in taken.stderr
+    with socket.socket() as free:
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind(("127.0.0.1", port))
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: the page is not opened")
+def test_the_page_shows_figures_in_a_browser(server: LabServer) -> None:
+    """A browser that opens the address with a question in it shows that link's figures."""
+    address = f"{server.url}#rate=2Mbps&rtt=30ms&flows=1&buffer=20p"
+    command = [str(CHROMIUM), "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    command += ["--virtual-time-budget=20000", address]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    dom = done.stdout
+    assert 'class="problem"' not in dom
+    assert "Buffer: 20 packets" in dom
+    assert re.search(r"Utilisation</span><b>[\d.]+ %", dom)
+    assert re.search(r"A FIFO needs [\d,]+ packets", dom)
+    assert dom.count("<canvas") >= 6
