@@ -21,16 +21,23 @@ impl Sender {
         stats: &mut TcpStats,
     ) {
         let ack = segment.ack;
+        let mut news = false;
         if config.recovery == Recovery::Sack {
             self.scoreboard.remove_below(ack);
-            self.scoreboard.update(segment, ack, self.max_sent);
+            news = self.scoreboard.update(segment, ack, self.max_sent) > 0;
         }
         match (self.phase, config.recovery) {
             (Phase::FastRecovery, Recovery::NewReno | Recovery::Sack) if ack < self.recover => {
                 self.on_partial_ack(now, ack, config, stats);
             }
             (Phase::FastRecovery, _) => self.leave_fast_recovery(now, ack, config, stats),
-            _ => self.on_ack_outside_recovery(now, ack, config, stats),
+            _ => {
+                self.on_ack_outside_recovery(now, ack, config, stats);
+                if news && config.details.sack_variant == SackVariant::Rfc6675 {
+                    // RFC 6675 section 2: an ACK of new data that reports more is a duplicate, too.
+                    self.count_duplicate_ack(now, config, stats);
+                }
+            }
         }
     }
 

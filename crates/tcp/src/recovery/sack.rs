@@ -32,9 +32,14 @@ impl Sender {
             }
             return;
         }
-        if !news || segment.ack < self.una {
-            return;
+        if news && segment.ack == self.una {
+            self.count_duplicate_ack(now, config, stats);
         }
+    }
+
+    /// Counts an ACK that SACKs new data outside recovery, and starts recovery if it shows a loss.
+    pub fn count_duplicate_ack(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
+        let ns2 = config.details.sack_variant == SackVariant::Ns2Sack1;
         self.duplicate_acks += 1;
         self.budget = u32::MAX;
         let threshold = config.duplicate_ack_threshold;
