@@ -53,12 +53,12 @@ pub struct Place {
     pub frame_bytes: u64,
 }
 
-/// Discipline of Linux that a queue is in `tc`.
+/// Name in `tc` of Linux's discipline that equals a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Qdisc {
     /// Its name.
     Named(&'static str),
-    /// There is none: the reason, and what to use instead.
+    /// Linux has no such discipline. The text is the reason, and what to use instead.
     None(&'static str, &'static str),
 }
 

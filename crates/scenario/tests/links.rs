@@ -377,7 +377,7 @@ fn the_examples_of_the_pages_are_accepted() {
     check_round_trip(&good(&text.replace("access = { rate = \"1Gbps\" }\n", "")));
 }
 
-/// Bytes of traces, and other bytes.
+/// Bytes that often occur in traces, and any other bytes.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let alphabet = b"0123456789.,-+eE#\n\r\t smutimerabpsMkG_\xff\0".to_vec();
     let piece = prop_oneof![

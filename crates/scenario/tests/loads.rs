@@ -1,4 +1,4 @@
-//! Workloads that depend on what is around them: files of sizes, links whose share they ask for.
+//! Workloads that depend on files (distributions of sizes) or on links (loads in percent).
 
 use goodqueue_scenario::{Scenario, ScenarioError};
 use goodqueue_sim::{Law, Network, SessionConfig, WorkloadConfig, run};

@@ -14,7 +14,7 @@ fn read(text: &str) -> Result<Scenario, ScenarioError> {
 
 fn good(text: &str) -> Scenario {
     let scenario = read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    // What was resolved reads back to the same.
+    // A resolved scenario reads back to the same text.
     let written = scenario.resolved_toml();
     let again = Scenario::parse(written.as_bytes(), "resolved.toml", &[]);
     let again = again.unwrap_or_else(|error| panic!("{error}\n{written}"));

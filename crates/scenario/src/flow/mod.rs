@@ -28,12 +28,12 @@ pub(crate) struct FlowGroup {
     pub count: u64,
     pub start: Span,
     pub start_interval: Span,
-    /// Largest random delay of the start. `None` if the scenario does not set it and has a single
-    /// flow, or intervals; then there is no delay.
+    /// Largest random delay of each start. `None` if the scenario does not set it, and the group has
+    /// a single flow or start intervals. Starts are not delayed then.
     pub start_jitter: Option<Span>,
     pub rtt: Option<RoundTrips>,
-    /// Windows in segments at the last losses of flows that begin between two losses, in turn.
-    /// Empty if flows begin with a new connection.
+    /// Windows at the last loss, in segments, for flows that begin as if they had sent for long. Flow
+    /// i takes entry i, modulo their number. Empty if flows begin with a new connection.
     pub peak_windows: Vec<u32>,
     /// Largest relative deviation of these windows.
     pub peak_spread: f64,

@@ -57,7 +57,7 @@ impl PlacedFlow {
     }
 }
 
-/// Contradiction in the places of flows.
+/// Two flows of one pair of hosts whose nodes or round-trip times differ.
 pub(crate) struct Misplaced {
     pub group: usize,
     pub key: &'static str,
@@ -165,7 +165,7 @@ struct Hosts {
 /// Groups flows by host. Flows of one host must agree on its node and its round-trip time.
 fn share_hosts(groups: &[FlowGroup]) -> Result<Hosts, Misplaced> {
     let mut hosts = Hosts::default();
-    // Names of flows differ, so two flows can have one pair only if a group names its host.
+    // Flows have different names, so two flows share a pair only if a group names its host.
     let named: BTreeSet<&str> = groups.iter().filter_map(|g| g.host.as_deref()).collect();
     let mut known: BTreeMap<String, u32> = BTreeMap::new();
     for (group, config) in groups.iter().enumerate() {

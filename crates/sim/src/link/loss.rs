@@ -63,7 +63,7 @@ variants! {
             /// Probability of a step from the good state to the bad one (`p` of `tc netem loss
             /// gemodel`).
             to_bad: f64 = 0.0 => fraction().required().example("0.5%");
-            /// Probability of a step back (netem's `r`): where all is lost in the bad state, bursts
+            /// Probability of a step back (netem's `r`). If all is lost in the bad state, bursts
             /// are `1 / to_good` long.
             to_good: f64 = 0.0 => fraction().required().example("25%");
             /// Share lost in the bad state (netem's `1-h`).

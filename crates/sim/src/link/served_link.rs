@@ -157,7 +157,8 @@ impl ServedLink {
         } else if self.busy || self.ready_at != Some(now) {
             return None;
         }
-        // During an outage packets stay in the queue. An empty queue is told that the link is idle.
+        // During an outage packets stay in the queue. An empty queue gets a dequeue call when the link
+        // is idle.
         if self.opens(now) > now && self.queue.backlog().packets > 0 {
             return None;
         }

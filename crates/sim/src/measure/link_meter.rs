@@ -347,8 +347,8 @@ impl LinkMeter {
         self.shares.sent(packet, ip_bytes);
     }
 
-    /// Ends the measured time at `end`, after which nothing was recorded but the end of the present
-    /// transmission, if that is earlier than planned.
+    /// Ends the measured time at `end` if the run ends earlier than planned. Only the end of the
+    /// present transmission may have been recorded beyond `end`.
     pub fn end_at(&mut self, end: Time) {
         self.busy = self
             .busy

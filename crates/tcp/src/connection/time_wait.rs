@@ -41,9 +41,9 @@ impl TcpEndpoint {
 }
 
 impl TimeWait {
-    /// Handles a segment. Returns true if [`answer`](Self::answer) is to be sent. It is not for a
-    /// reset, or for an ACK at the next sequence number, which has no news (RFC 9293 section
-    /// 3.10.7.4; RFC 1337 section 3: resets are ignored in TIME-WAIT).
+    /// Handles a segment. Returns true if [`answer`](Self::answer) is to be sent. Resets get no
+    /// answer (RFC 1337 section 3), nor do ACKs at the next sequence number, which have no news (RFC
+    /// 9293 section 3.10.7.4).
     pub fn handle_segment(&mut self, segment: &Segment) -> bool {
         let newer = segment.timestamps.value.wrapping_sub(self.recent_timestamp) as i32 >= 0;
         if segment.timestamps.is_present() && segment.seq <= self.ack && newer {

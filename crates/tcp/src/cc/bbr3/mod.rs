@@ -40,7 +40,7 @@ parameters! {
         ///
         /// `BBR.ProbeRTTDuration`.
         probe_rtt_duration: Span = Span::from_millis(200) => Key::of(TIMER).example("200ms");
-        /// Chooses, with the time, how long to wait for the next probe.
+        /// Seed of the random waiting times between probes.
         seed: u64 = 1 => SEED;
     }
 }
