@@ -2,7 +2,7 @@
 
 use super::AckSample;
 use super::slow_start::{ExitRule, Verdict};
-use crate::config::{LossDetection, Recovery, SlowStart, TcpConfig, WindowArithmetic};
+use crate::config::{SlowStart, TcpConfig, WindowArithmetic};
 
 /// A congestion window in bytes with its threshold.
 ///
@@ -44,8 +44,7 @@ impl Window {
             arithmetic: config.details.window_arithmetic,
             whole_segment_ssthresh: config.details.whole_segment_ssthresh,
             slow_start_limit: config.details.slow_start_limit.unwrap_or(u32::MAX),
-            goes_back: config.loss_detection == LossDetection::DuplicateAcks
-                || matches!(config.recovery, Recovery::Tahoe | Recovery::Reno),
+            goes_back: !config.records_segments(),
             exit_rule: ExitRule::new(config.slow_start, slow_start).map(Box::new),
             cwnd_before: f64::NAN,
             ssthresh_before: 0,

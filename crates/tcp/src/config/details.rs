@@ -122,7 +122,8 @@ parameters! {
         rto_after_syn_loss: Option<Span> = Some(Span::from_secs(3))
             => one_of(&[TIMER, Kind::Choice(&["none"])]).example("3s");
         /// Send in units of what the pace sends in about a millisecond, two segments at least; less
-        /// waits for a near ACK (Linux); with `rack` only.
+        /// waits for a near ACK (Linux); with `records`
+        /// only.
         ///
         /// Linux: TSO autosizing and deferral.
         segmentation_offload: bool = false => FLAG;

@@ -118,24 +118,29 @@ parameters! {
             => words::<LossDetection>().example("rack")
             .doc("How NewReno and SACK notice losses before a timeout: by duplicate ACKs, or by \
             time (RFC 8985).");
+        /// Keep a record of each transmission for NewReno and SACK, which RACK and the following
+        /// switches up to `pacing` need. `rack` keeps records in any case.
+        ///
+        /// Without records recovery works on sequence numbers alone, which is faster.
+        records: bool = false => FLAG;
         /// Probe a silent tail after two round trips (RFC 8985 section 7); with `rack` only.
         tail_loss_probe: bool = false => FLAG;
-        /// The window in fast recovery with `rack`: ssthresh at once, or proportional rate
+        /// The window in fast recovery with `records`: ssthresh at once, or proportional rate
         /// reduction with the conservative or the slow-start bound (RFC 6937), or with the bound
         /// chosen per ACK (Linux).
         recovery_window: RecoveryWindow = RecoveryWindow::Ssthresh
             => words::<RecoveryWindow>().example("prr");
-        /// New data after a timeout tell whether it was spurious (RFC 5682); with `rack` only.
+        /// New data after a timeout tell whether it was spurious (RFC 5682); with `records` only.
         frto: bool = false => FLAG;
-        /// Take a spurious reduction back, by DSACK or timestamps (RFC 3708, RFC 4015); with `rack`
-        /// only.
+        /// Take a spurious reduction back, by DSACK or timestamps (RFC 3708, RFC 4015); with
+        /// `records` only.
         undo: bool = false => FLAG;
-        /// Tolerate as much reordering as was seen (Linux); with `rack` only.
+        /// Tolerate as much reordering as was seen (Linux); with `records` only.
         ///
         /// RFC 4653; Linux's `tcpi_reordering`.
         adaptive_reordering: bool = false => FLAG;
-        /// Send at a pace: the control's, or cwnd per round trip with Linux's gains; with `rack`
-        /// only.
+        /// Send at a pace: the control's, or cwnd per round trip with Linux's gains; with
+        /// `records` only.
         pacing: bool = false => FLAG;
         /// IP and TCP header without options.
         header: u16 = 40 => size(0, 120).example("40B");
@@ -308,10 +313,11 @@ words! {
 }
 
 impl TcpConfig {
-    /// Returns true if recovery keeps a record of each transmission: with RACK, which detects losses
-    /// from these records, for NewReno and SACK. The congestion control has no part in this.
+    /// Returns true if recovery keeps a record of each transmission, for NewReno and SACK: by the
+    /// switch `records`, or with RACK, which detects losses from records. The congestion control has
+    /// no part in this.
     pub fn records_segments(&self) -> bool {
-        self.loss_detection == LossDetection::Rack
+        (self.records || self.loss_detection == LossDetection::Rack)
             && matches!(self.recovery, Recovery::NewReno | Recovery::Sack)
     }
 

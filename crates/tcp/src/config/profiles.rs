@@ -157,6 +157,7 @@ fn linux() -> TcpConfig {
         dsack: true,
         timestamps: Some(Span::from_millis(1)),
         loss_detection: LossDetection::Rack,
+        records: true,
         tail_loss_probe: true,
         recovery_window: RecoveryWindow::Prr,
         frto: true,

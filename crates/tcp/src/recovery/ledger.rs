@@ -1,6 +1,6 @@
-//! The sender with transmission records, which show the effect of an ACK on each segment sent. A
-//! profile that detects losses by time (RFC 8985) uses it. Otherwise the sequence arithmetic of
-//! `recovery` is used.
+//! The sender with transmission records, which show the effect of an ACK on each segment sent. The
+//! switch `records` of the profile selects it. Otherwise `duplicate_acks` and `sack` compute the
+//! same from sequence numbers, which is faster (`tests/with_and_without_records.rs`).
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Needs};
-use crate::config::{Recovery, RecoveryWindow, TcpConfig};
+use crate::config::{LossDetection, Recovery, RecoveryWindow, TcpConfig};
 use crate::connection::stats::{CaState, TcpStats};
 use crate::recovery::prr::Reduction;
 use crate::recovery::rack::{Probe, Rack};
@@ -62,6 +62,8 @@ pub(crate) enum Resend {
 )]
 pub(crate) struct Rules {
     pub sack: bool,
+    /// True if losses are detected by time. False if SACKed data or duplicate ACKs are counted.
+    pub rack: bool,
     pub tail_loss_probe: bool,
     pub frto: bool,
     pub undo: bool,
@@ -128,6 +130,9 @@ pub(crate) struct Ledger {
     pub probe_due: bool,
     /// True if the first segment is to be sent again whatever the window allows.
     pub first_due: bool,
+    /// True if the first lost segment is to be sent again whatever the window allows (RFC 6675
+    /// section 5, step (4.3)).
+    pub fast_retransmit_due: bool,
     pub resend: Resend,
     pub timer: Timer,
     /// Number of consecutive timeouts.
@@ -165,10 +170,13 @@ impl Ledger {
             return None;
         }
         let rate_samples = control.needs() == Needs::Rates;
+        let sack = config.recovery == Recovery::Sack;
+        let rack = sack && config.loss_detection == LossDetection::Rack;
         Some(Box::new(Self {
             rules: Rules {
-                sack: config.recovery == Recovery::Sack,
-                tail_loss_probe: config.tail_loss_probe && config.recovery == Recovery::Sack,
+                sack,
+                rack,
+                tail_loss_probe: config.tail_loss_probe && rack,
                 frto: config.frto,
                 undo: config.undo,
                 adaptive_reordering: config.adaptive_reordering,
@@ -183,6 +191,7 @@ impl Ledger {
             probe: None,
             probe_due: false,
             first_due: false,
+            fast_retransmit_due: false,
             resend: Resend::Nothing,
             timer: Timer::Retransmit,
             backoff: 0,

@@ -1,5 +1,6 @@
-//! Detection and repair of losses: by sequence numbers (`duplicate_acks`, `sack`) or by records of
-//! segments (`ledger` and the other files).
+//! Detection and repair of losses: with records of segments (`ledger`, `states` and the files that
+//! they use), or from sequence numbers alone (`duplicate_acks`, `sack`), which is faster. The
+//! profile's switch `records` selects one of them, never the congestion control.
 
 pub(crate) mod duplicate_acks;
 pub(crate) mod ledger;

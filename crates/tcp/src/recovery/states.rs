@@ -4,7 +4,7 @@
 use goodqueue_types::Span;
 
 use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
-use crate::config::{DecreaseBasis, RecoveryWindow};
+use crate::config::{DecreaseBasis, RecoveryWindow, SackVariant};
 use crate::connection::stats::{CaState, Phase};
 use crate::recovery::ledger::{Ledger, Resend, Seen, Timer, Turn};
 use crate::recovery::prr::Reduction;
@@ -145,6 +145,10 @@ impl Ledger {
         if self.records.is_empty() {
             return;
         }
+        if self.rules.sack && !self.rules.rack {
+            self.mark_lost_by_sack(turn);
+            return;
+        }
         if self.rules.sack {
             let resent = self.records.resent_out;
             if self.mark_lost_by_time(turn) {
@@ -159,6 +163,17 @@ impl Ledger {
         if (fresh || partial) && !self.records.get(0).lost {
             self.records.mark_lost(0);
         }
+    }
+
+    /// Marks the segments lost above which enough data are SACKed (`IsLost` of RFC 6675). Segments
+    /// sent again are not judged: RFC 6675 leaves a lost retransmission to the timeout.
+    fn mark_lost_by_sack(&mut self, turn: &Turn<'_>) {
+        let below = turn.sender.scoreboard.lost_below(
+            SackVariant::Rfc6675,
+            self.reordering,
+            turn.config.mss,
+        );
+        self.records.mark_lost_below(below);
     }
 
     /// Returns to Open or Disorder if nothing is lost, or enters CWR if a mark requires it.
@@ -228,6 +243,8 @@ impl Ledger {
         } else {
             self.undo.restores = false;
         }
+        // Proportional rate reduction makes room for the first retransmission itself.
+        self.fast_retransmit_due = self.rules.recovery_window == RecoveryWindow::Ssthresh;
         self.set_state(turn, CaState::Recovery);
     }
 
@@ -273,6 +290,12 @@ impl Ledger {
     fn decrease_basis(&self, turn: &Turn<'_>, sacked_before: u32) -> f64 {
         let basis = turn.sender.decrease_basis(turn.config);
         let delivered = match turn.config.details.decrease_basis {
+            // Without limited transmit nothing has left in the place of SACKed data.
+            DecreaseBasis::FlightSize
+                if !turn.config.limited_transmit && self.state < CaState::Recovery =>
+            {
+                0
+            }
             DecreaseBasis::FlightSize => sacked_before,
             DecreaseBasis::LessDuplicates => self.records.sacked_out,
             DecreaseBasis::Outstanding => 0,
@@ -377,7 +400,7 @@ impl Ledger {
             let sent = self.records.get(index).sent;
             let spared = index > 0
                 && !reneged
-                && self.rules.sack
+                && self.rules.rack
                 && self.overdue(sent, window, turn.now).is_err();
             if !spared {
                 self.records.mark_lost(index);

@@ -29,10 +29,9 @@ impl Ledger {
             return None;
         }
         let window = self.window(turn.sender);
-        if self.resend == Resend::Lost
-            && window > self.records.in_flight()
-            && let Some(index) = self.records.next_waiting()
-        {
+        let repeats = self.resend == Resend::Lost
+            && (std::mem::take(&mut self.fast_retransmit_due) || window > self.records.in_flight());
+        if repeats && let Some(index) = self.records.next_waiting() {
             return Some(self.send_again(turn, index));
         }
         let chunk = self.poll_new(turn, window);
@@ -56,7 +55,11 @@ impl Ledger {
     /// Returns the next new data or FIN, or none for now. `window` is the present window in
     /// segments.
     fn poll_new(&mut self, turn: &mut Turn<'_>, mut window: u32) -> Option<Chunk> {
-        let in_flight = self.records.in_flight();
+        let mut in_flight = self.records.in_flight();
+        if !turn.config.limited_transmit && self.state < CaState::Recovery {
+            // Segments that left the network make room only by limited transmit (RFC 3042).
+            in_flight += self.records.sacked_out;
+        }
         let was_room = window > in_flight;
         if self.records.is_empty() {
             self.restart_after_idle(turn);

@@ -10,12 +10,18 @@ use proptest::prelude::*;
 use super::{Hop, Network};
 
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each named"
+)]
 pub struct Case {
     pub profile: Profile,
     pub recovery: Recovery,
     pub control: CongestionControlConfig,
     pub slow_start: SlowStart,
     pub pacing: bool,
+    /// True if the sender keeps records even if the profile does not.
+    pub records: bool,
     pub seed: u64,
     /// Probabilities that a segment is lost, that it is delivered twice, and that it is late.
     pub loss: f64,
@@ -103,7 +109,7 @@ pub fn cases() -> impl Strategy<Value = Case> {
         prop_oneof![Just(None), (1..20u64).prop_map(Some)],
         prop_oneof![2 => Just(None), 1 => (20..2000u64).prop_map(Some)],
     );
-    let control = (controls(), slow_starts(), any::<bool>());
+    let control = (controls(), slow_starts(), any::<bool>(), any::<bool>());
     (
         profile,
         (recovery, control),
@@ -120,6 +126,7 @@ pub fn cases() -> impl Strategy<Value = Case> {
                 control: control.0,
                 slow_start: control.1,
                 pacing: control.2,
+                records: control.3,
                 seed,
                 loss: faults.0,
                 duplication: faults.1,
@@ -148,6 +155,7 @@ pub fn network(case: &Case) -> Network {
     config.congestion_control = case.control;
     config.slow_start = case.slow_start;
     config.pacing |= case.pacing;
+    config.records |= case.records;
     config.mss = case.mss;
     config.receive_window = case.receive_window;
     config.nagle = case.nagle;
@@ -195,6 +203,7 @@ pub fn plain() -> Case {
         control: CongestionControlConfig::Reno,
         slow_start: SlowStart::Auto,
         pacing: false,
+        records: false,
         seed: 0,
         loss: 0.0,
         duplication: 0.0,
