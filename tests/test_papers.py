@@ -30,6 +30,7 @@ from goodqueue.papers.cells import (
 )
 from goodqueue.papers.conclusions import Conclusion, Sample, ratio
 from goodqueue.papers.experiment import PAPERS, experiments, paper, papers
+from goodqueue.papers.pictures import comparison
 from goodqueue.papers.shapes import TESTS
 from goodqueue.papers.table import TableExperiment
 from goodqueue.papers.tally import controls, once, tally
@@ -476,3 +477,18 @@ def test_pictures_of_a_report_are_cached_until_their_cells_change(tmp_path: Path
     kept.write_text("<!-- other figures -->\nas it was")
     goodqueue(*arguments)
     assert page.read_text() == drawn
+
+
+def test_labels_of_panels_stay_beside_their_own_panel() -> None:
+    labels = ["TCP delay at 0.05 Mb/s", "largest RTT over longest wait at the bottleneck", "lost"]
+    cells = [
+        Cell({"buffer": buffer}, label, "ms", 0, None, Spread.exact(float(buffer)))
+        for label in labels
+        for buffer in ("5", "10")
+    ]
+    figure = comparison("figure4", "Delay", cells, "buffer", "packets").figure(dpi=100)
+    figure.canvas.draw()
+    for axes in figure.axes:
+        label, panel = axes.yaxis.label.get_window_extent(), axes.get_window_extent()
+        assert panel.y0 - 2 <= label.y0, axes.get_ylabel()
+        assert label.y1 <= panel.y1 + 2, axes.get_ylabel()

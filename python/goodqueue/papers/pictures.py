@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 WIDE = 20.0
 """Ratio of figures above which an axis is logarithmic."""
 
-LABEL_COLUMNS = 26
+LABEL_COLUMNS = 20
+"""Letters of a line beside a panel: as many as the panel is high."""
+
 TITLE_COLUMNS = 70
 DASHES = {"dashed": "--", "dotted": ":", "dash-dotted": "-."}
 
