@@ -14,7 +14,7 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from conftest import SMALL
-from goodqueue.cli.app import app
+from goodqueue.cli.app import application
 from goodqueue.cli.commands.plain import convert_plain_values
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def converted(parameter: Any, context: object, value: object) -> tuple[Any, ...]
 def test_values_are_converted_as_typer_converts_them(tmp_path: Path) -> None:
     texts = ["", "0", "1", "007", "20000", "-1", "+1", " 1", "1_0", "1.5", "1e3", "x", "²", "٣"]
     texts += ["9" * 18, "9" * 30, "-", str(tmp_path), str(tmp_path / "none")]
-    ours = conversions(convert_plain_values(get_command(app)))
-    typers = conversions(get_command(app))
+    ours = conversions(convert_plain_values(get_command(application())))
+    typers = conversions(get_command(application()))
     assert len(ours) > 100
     for name, conversion in ours.items():
         for value in [None, True, False, 3, 2.5, Path("a"), ["a", "b"], ("1",), [""], [], *texts]:

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from conftest import COMMAND, ROOT, SMALL
 from goodqueue.cli import run_command
-from goodqueue.cli.app import app
+from goodqueue.cli.app import application
 from goodqueue.output import terminal
 
 if TYPE_CHECKING:
@@ -147,8 +147,8 @@ def command(name: str, folder: Path) -> list[str]:
 
 def commands() -> set[str]:
     """Returns every command of the application, including those of its groups."""
-    names = {one.name for one in app.registered_commands}
-    for group in app.registered_groups:
+    names = {one.name for one in application().registered_commands}
+    for group in application().registered_groups:
         assert group.typer_instance is not None
         names |= {f"{group.name} {one.name}" for one in group.typer_instance.registered_commands}
     return {name for name in names if name is not None}

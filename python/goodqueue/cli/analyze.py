@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
+from goodqueue.cli.capture import Capture
+from goodqueue.cli.commands.options import drawing, pair
 from goodqueue.cli.files import print_written, print_wrote, write_json
 from goodqueue.core.outdir import (
     check_apart,
@@ -19,20 +21,23 @@ from goodqueue.output.terminal import print_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goodqueue.cli.capture import Capture
+    from goodqueue.cli.commands.analyze import Analyze
     from goodqueue.core.drawing import Drawing
     from goodqueue.passive import Analysis
 
 
-def analyze_capture(
-    capture: Capture,
-    *,
-    json: bool,
-    out: Path | None,
-    to_scenario: Path | None,
-    drawing: Drawing,
-) -> int:
+def analyze_capture(asked: Analyze) -> int:
     """Prints the analysis of a capture, and writes the requested files."""
+    out, to_scenario, pictured = asked.out, asked.to_scenario, drawing(asked)
+    thresholds = tuple(pair("--threshold", "NAME=VALUE", one) for one in asked.threshold or [])
+    capture = Capture(
+        asked.file,
+        after=asked.after,
+        rate=asked.link,
+        drops=asked.drops,
+        thresholds=thresholds,
+        seed=asked.seed,
+    )
     if out is not None:
         check_output(out)
     if to_scenario is not None:
@@ -41,11 +46,11 @@ def analyze_capture(
     analysis = capture.analyze()
     scenario = None if to_scenario is None else _scenario(analysis, capture.file)
     if out is not None:
-        _write(analysis, out, drawing)
+        _write(analysis, out, pictured)
     if to_scenario is not None and scenario is not None:
         write_whole(to_scenario, scenario)
         print_wrote(to_scenario)
-    if json:
+    if asked.json:
         print_json(analysis.summary)
     else:
         print_analysis(analysis, capture.of_size())
@@ -62,7 +67,7 @@ def _scenario(analysis: Analysis, file: Path) -> str:
     return text
 
 
-def _write(analysis: Analysis, out: Path, drawing: Drawing) -> None:
+def _write(analysis: Analysis, out: Path, pictured: Drawing) -> None:
     from goodqueue.plots.passive import pictures
     from goodqueue.plots.style import save_all
 
@@ -72,5 +77,5 @@ def _write(analysis: Analysis, out: Path, drawing: Drawing) -> None:
     with whole_directory(out) as directory:
         for name, frame in tables.items():
             frame.write_parquet(directory / f"{name}.parquet")
-        save_all(pictures(analysis), directory, drawing)
+        save_all(pictures(analysis), directory, pictured)
         write_json(directory, analysis.summary)

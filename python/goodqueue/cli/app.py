@@ -2,32 +2,79 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from importlib import import_module
+from inspect import signature
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.main import get_command
 
-from goodqueue.cli.commands.analyze import analyze
-from goodqueue.cli.commands.compare import compare
+from goodqueue.cli.commands.analyze import Analyze
+from goodqueue.cli.commands.compare import Compare
 from goodqueue.cli.commands.emulate import emulate
 from goodqueue.cli.commands.lab import lab
 from goodqueue.cli.commands.plain import convert_plain_values
-from goodqueue.cli.commands.qdisc import qdisc
-from goodqueue.cli.commands.reproduce import reproduce
-from goodqueue.cli.commands.run import run
-from goodqueue.cli.commands.size import size
-from goodqueue.cli.commands.smoothing import smoothing
-from goodqueue.cli.commands.studies import results, sweep
+from goodqueue.cli.commands.qdisc import Parse, Print
+from goodqueue.cli.commands.reproduce import Reproduce
+from goodqueue.cli.commands.run import Run
+from goodqueue.cli.commands.size import Size
+from goodqueue.cli.commands.smoothing import Smoothing
+from goodqueue.cli.commands.studies import ShowResults, Sweep
 
-app = typer.Typer(
-    help="How much buffer does a link need? Packet-level simulation of TCP and router queues.",
-    rich_markup_mode=None,  # plain text, which pipes and screen readers can use
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 answered; 2 wrong input or usage; 3 no buffer keeps the bounds "
-    "of `size`; 4 runs of `sweep` failed; 5 `results --verify` found damage; 6 the "
-    "time budget of `size` ended first; 7 an emulation is not trusted; 130 interrupted.",
-)
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def schema() -> None:
+    """Print the JSON Schema of scenario files."""
+    from goodqueue import _core
+
+    print(_core.schema())
+
+
+COMMANDS: dict[str, tuple[type, str] | Callable[..., object]] = {
+    "run": (Run, "run.run_scenario"),
+    "compare": (Compare, "compare.compare_scenarios"),
+    "analyze": (Analyze, "analyze.analyze_capture"),
+    "size": (Size, "size.size"),
+    "smoothing": (Smoothing, "smoothing.smoothing"),
+    "emulate": emulate,
+    "lab": lab,
+    "sweep": (Sweep, "studies.sweep.sweep_study"),
+    "results": (ShowResults, "studies.results.show_results"),
+    "schema": schema,
+    "reproduce": (Reproduce, "reproduce.reproduce"),
+}
+"""The commands: the dataclass of the options, and the function of this package that gets it."""
+
+GROUPS: dict[str, dict[str, tuple[type, str]]] = {
+    "qdisc": {"parse": (Parse, "qdisc.parse_line"), "print": (Print, "qdisc.print_commands")},
+}
+HELP_OF_GROUPS = {"qdisc": "Convert queues between Linux's tc and scenarios."}
+
+
+def application(only: str | None = None) -> typer.Typer:
+    """Returns the application with all commands, or with one command or group."""
+    app = typer.Typer(
+        help="How much buffer does a link need? Packet-level simulation of TCP and router queues.",
+        rich_markup_mode=None,  # plain text, which pipes and screen readers can use
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="Exit codes: 0 answered; 2 wrong input or usage; 3 no buffer keeps the bounds "
+        "of `size`; 4 runs of `sweep` failed; 5 `results --verify` found damage; 6 the "
+        "time budget of `size` ended first; 7 an emulation is not trusted; 130 interrupted.",
+    )
+    app.callback()(_main)
+    for name, command in COMMANDS.items():
+        if only in {None, name}:
+            app.command(name)(_function(*command) if isinstance(command, tuple) else command)
+    for name, commands in GROUPS.items():
+        if only in {None, name}:
+            group = typer.Typer(help=HELP_OF_GROUPS[name], rich_markup_mode=None)
+            for part, command in commands.items():
+                group.command(part)(_function(*command))
+            app.add_typer(group, name=name)
+    return app
 
 
 def _show_version(wanted: bool) -> None:
@@ -38,7 +85,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _main(
     version: Annotated[
         bool,
@@ -50,47 +96,30 @@ def _main(
     pass
 
 
-app.command("run")(run)
-app.command("compare")(compare)
-app.command("analyze")(analyze)
-app.command("size")(size)
-app.command("smoothing")(smoothing)
-app.command("emulate")(emulate)
-app.command("lab")(lab)
-app.add_typer(qdisc, name="qdisc")
-app.command("sweep")(sweep)
-app.command("results")(results)
+def _function(options: type, work: str) -> Callable[..., int]:
+    """Returns a command as typer reads it: a function whose parameters are a dataclass's fields."""
 
+    def command(**values: object) -> int:
+        module, _, name = work.rpartition(".")
+        code: int = getattr(import_module(f"goodqueue.cli.{module}"), name)(options(**values))
+        return code
 
-@app.command("schema")
-def schema() -> None:
-    """Print the JSON Schema of scenario files."""
-    from goodqueue import _core
-
-    print(_core.schema())
-
-
-app.command("reproduce")(reproduce)
+    command.__signature__ = signature(options, eval_str=True)  # type: ignore[attr-defined]
+    command.__annotations__ = get_type_hints(options, include_extras=True)
+    command.__doc__ = options.__doc__
+    return command
 
 
 def command_of(arguments: list[str]) -> Any:  # noqa: ANN401 - typer's classes have no public names
     """Returns the command line as a function of its arguments.
 
-    typer reads the signatures of all registered commands, which takes longer than a short run. If
-    the arguments begin with a command, it gets only that one.
+    typer reads the options of all commands, which takes longer than a short run. If the arguments
+    begin with a command, it gets only that one.
     """
-    all_commands, all_groups = app.registered_commands, app.registered_groups
-    if is_command(arguments):
-        app.registered_commands = [one for one in all_commands if one.name == arguments[0]]
-        app.registered_groups = [one for one in all_groups if one.name == arguments[0]]
-    try:
-        return convert_plain_values(get_command(app))
-    finally:
-        app.registered_commands, app.registered_groups = all_commands, all_groups
+    only = arguments[0] if is_command(arguments) else None
+    return convert_plain_values(get_command(application(only)))
 
 
 def is_command(arguments: list[str]) -> bool:
     """Returns True if the arguments begin with a command."""
-    names = {command.name for command in app.registered_commands}
-    names |= {group.name for group in app.registered_groups}
-    return bool(arguments) and arguments[0] in names
+    return arguments[:1] != [] and arguments[0] in {*COMMANDS, *GROUPS}

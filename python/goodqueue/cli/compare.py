@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, source_of, write_json
 from goodqueue.core.outdir import check_apart, check_output, whole_directory
@@ -32,8 +32,7 @@ from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from goodqueue.cli.commands.compare import Compare
     from goodqueue.core.drawing import Drawing
     from goodqueue.runs.result import Result
     from goodqueue.study.compare import Comparison, Figure, Sample
@@ -42,66 +41,43 @@ MOST_SIDES = 12
 """Largest number of scenarios whose lines can be distinguished in one picture."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompareRequest:
-    """The options of `goodqueue compare`, as typed."""
-
-    replicates: int
-    link: str | None
-    seed: int | None
-    json: bool
-    out: Path | None
-    drawing: Drawing
-    jobs: int | None
-    memory: str | None
-    store: Path | None
-
-
-def compare_scenarios(
-    files: Sequence[str],
-    variants: Sequence[str],
-    overrides: list[tuple[str, str]],
-    request: CompareRequest,
-) -> int:
+def compare_scenarios(asked: Compare) -> int:
     """Runs the scenarios, prints their differences, writes the files; returns the exit code."""
-    sides = _sides(files, variants, overrides, request)
-    if request.out is not None:
-        check_output(request.out)
+    pictured = drawing(asked)
+    sides = _sides(asked)
+    if asked.out is not None:
+        check_output(asked.out)
     read = [name for side in sides for name in files_read(side.scenario)]
-    named = [file for file in files if file != "-"]
-    check_apart([*named, *read], {"--out/": request.out, "--store": request.store})
-    limit = limit_of(request.memory)
-    check_runs((side.scenario for side in sides), limit, series=request.out is not None)
-    with user_store("compare", request.store) as store, counted_runs("comparing") as on_run:
-        runner = Runner(store, Threads(request.jobs, limit), on_run)
+    named = [file for file in asked.files if file != "-"]
+    check_apart([*named, *read], {"--out/": asked.out, "--store": asked.store})
+    limit = limit_of(asked.memory)
+    check_runs((side.scenario for side in sides), limit, series=asked.out is not None)
+    with user_store("compare", asked.store) as store, counted_runs("comparing") as on_run:
+        runner = Runner(store, Threads(asked.jobs, limit), on_run)
         try:
-            found = compare(sides, runner, request.replicates)
+            found = compare(sides, runner, asked.replicates)
         except KeyboardInterrupt:
             stderr().print(goes_on(runner.lasting))
             return EXIT_INTERRUPTED
-    if request.out is not None:
-        _write(found, request.out, request)
-    if request.json:
+    if asked.out is not None:
+        _write(found, asked.out, pictured, asked.memory)
+    if asked.json:
         print_json(found.as_dict())
         return 0
     _print(found)
-    if request.out is not None:
-        print_written(request.out)
+    if asked.out is not None:
+        print_written(asked.out)
     return 0
 
 
-def _sides(
-    files: Sequence[str],
-    variants: Sequence[str],
-    overrides: list[tuple[str, str]],
-    request: CompareRequest,
-) -> list[Side]:
+def _sides(asked: Compare) -> list[Side]:
     """Returns the scenarios by their names.
 
     Raises:
         RequestError: if there is nothing to compare, or two scenarios have the same name.
         ScenarioError: if a scenario is wrong.
     """
+    files, variants, common = asked.files, asked.variant or [], overrides(asked.set_)
     if len(files) > 1 and variants:
         raise RequestError(
             "--variant changes one file, but several are named; name one file, or omit --variant"
@@ -132,8 +108,8 @@ def _sides(
         )
     sides = []
     for name, file, own in zip(names, files, settings, strict=True):
-        scenario = load(sources[file], set=[*overrides, *own], seed=request.seed)
-        link = link_name(scenario, request.link)
+        scenario = load(sources[file], set=[*common, *own], seed=asked.seed)
+        link = link_name(scenario, asked.link)
         scenario.buffer(link, 1)  # refuses a link that is not there
         sides.append(Side(name, scenario, link))
     return sides
@@ -188,7 +164,7 @@ def _text(figure: Figure, one: Sample | None) -> str:
     )
 
 
-def _write(found: Comparison, out: Path, request: CompareRequest) -> None:
+def _write(found: Comparison, out: Path, pictured: Drawing, memory: str | None) -> None:
     """Writes the directory: figures, scenarios, and pictures of the first seed."""
     from goodqueue.plots.compare import pictures
     from goodqueue.plots.style import save_all
@@ -202,11 +178,11 @@ def _write(found: Comparison, out: Path, request: CompareRequest) -> None:
             series=True,
             packets=False,
             throughput=True,
-            memory=request.memory,
+            memory=memory,
         )
     with whole_directory(out) as directory:
         for index, side in enumerate(found.sides, start=1):
             text = side.scenario.resolved_toml()
             (directory / f"scenario-{index}.toml").write_text(text, encoding="utf-8")
-        save_all(pictures(results, [side.link for side in found.sides]), directory, request.drawing)
+        save_all(pictures(results, [side.link for side in found.sides]), directory, pictured)
         write_json(directory, found.as_dict())

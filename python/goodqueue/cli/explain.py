@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from goodqueue import _core
+from goodqueue.cli.commands.options import overrides
 from goodqueue.cli.files import source_of
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import run_progress
@@ -19,6 +20,8 @@ from goodqueue.runs.watch import Watch
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from goodqueue.cli.commands.run import Run
 
 STYLES = {"plain": "", "loss": "bold red", "mark": "yellow", "turn": "bold"}
 
@@ -37,40 +40,30 @@ WIDEST_PLACE = 20
 """Columns for the names of ends and links; a longer name has a line of its own."""
 
 
-def explain_flow(  # noqa: PLR0913
-    file: str,
-    overrides: list[tuple[str, str]],
-    seed: int | None,
-    *,
-    flow: str,
-    from_: str | None,
-    to: str | None,
-    most: int | None,
-    memory: str | None,
-    json: bool,
-) -> int:
+def explain_flow(asked: Run, flow: str) -> int:
     """Runs a scenario and prints the life of one of its flows."""
-    scenario = load(source_of(file), set=overrides, seed=seed)
-    limit = limit_of(memory)
+    scenario = load(source_of(asked.file), set=overrides(asked.set_), seed=asked.seed)
+    limit, most = limit_of(asked.memory), asked.lines
     check(parts(scenario, series=False, packets=False), limit)
-    from_s = 0.0 if from_ is None else _core.parse_span("--from", from_)
-    to_s = scenario.duration_s if to is None else _core.parse_span("--to", to)
+    from_s = 0.0 if asked.from_ is None else _core.parse_span("--from", asked.from_)
+    to_s = scenario.duration_s if asked.to is None else _core.parse_span("--to", asked.to)
     if from_s > scenario.duration_s:
         raise RequestError(
-            f"--from {from_} is after the end of the run, which lasts {scenario.duration_s:g} s"
+            f"--from {asked.from_} is after the end of the run, which lasts "
+            f"{scenario.duration_s:g} s"
         )
     if from_s > to_s:
-        raise RequestError(f"--from {from_} is later than --to {to}: exchange them")
+        raise RequestError(f"--from {asked.from_} is later than --to {asked.to}: exchange them")
     with run_progress() as progress:
         life = life_of(
             scenario,
             flow,
             from_s=from_s,
             to_s=to_s,
-            most=MOST_RECORDS if most is None or not json else most,
+            most=MOST_RECORDS if most is None or not asked.json else most,
             watch=Watch(memory=limit, progress=progress),
         )
-    if json:
+    if asked.json:
         print_json(life)
     else:
         _print(stdout(), life, most or USUAL_LINES)

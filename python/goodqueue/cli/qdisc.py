@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import sys
 import tomllib
+from typing import TYPE_CHECKING
 
 from goodqueue import _core
+from goodqueue.cli.commands.options import overrides
 from goodqueue.cli.files import source_of
 from goodqueue.output.terminal import print_json, say, stdout
 from goodqueue.runs.api import load
 
+if TYPE_CHECKING:
+    from goodqueue.cli.commands.qdisc import Parse, Print
 
-def parse_line(line: str, *, json: bool) -> int:
+
+def parse_line(asked: Parse) -> int:
     """Prints a line of `tc qdisc show`, or `-` for standard input, as the table of a queue."""
-    table, commands, notes = _core.parse_qdisc(sys.stdin.read() if line == "-" else line)
-    if json:
+    line = sys.stdin.read() if asked.line == "-" else asked.line
+    table, commands, notes = _core.parse_qdisc(line)
+    if asked.json:
         queue = tomllib.loads(f"queue = {table}")["queue"]
         print_json({"queue": queue, "tc": commands, "notes": notes})
         return 0
@@ -26,11 +32,11 @@ def parse_line(line: str, *, json: bool) -> int:
     return 0
 
 
-def print_commands(file: str, overrides: list[tuple[str, str]], link: str, *, json: bool) -> int:
+def print_commands(asked: Print) -> int:
     """Prints the commands that give a Linux device the queue of a link."""
-    commands = load(source_of(file), set=overrides).qdisc(link)
-    if json:
-        print_json({"link": link, "tc": commands})
+    commands = load(source_of(asked.file), set=overrides(asked.set_)).qdisc(asked.link)
+    if asked.json:
+        print_json({"link": asked.link, "tc": commands})
         return 0
     say(*commands)
     return 0

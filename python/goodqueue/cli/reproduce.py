@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from goodqueue.cli.commands.reproduce import Reproduce
     from goodqueue.papers.tally import Control
     from goodqueue.study.runner import Runner
 
@@ -44,33 +45,27 @@ CONTROL_HEADS = (
 CLAIMS = f"{MISSING}: the paper prints no number; the verdict is on the claim of its text"
 
 
-@dataclass(frozen=True, slots=True)
-class ReproduceRequest:
-    """The options of `goodqueue reproduce`, as typed."""
+def reproduce(asked: Reproduce) -> int:
+    """Lists the papers, writes traces, or runs experiments; returns the exit code."""
+    if asked.list_:
+        return list_papers(asked.paper, json=asked.json)
+    return reproduce_papers(asked) if asked.traces is None else write_traces(asked, asked.traces)
 
-    paper: str | None
-    table: str | None
-    everything: bool
-    jobs: int | None
-    store: Path | None
-    report: Path | None
-    json: bool
-    command: Sequence[str]
 
-    def experiments(self) -> list[Experiment]:
-        """Returns the experiments that the options name."""
-        if self.everything and self.paper is not None:
-            raise RequestError("name a paper, or write --all for every one; not both")
-        if self.everything:
-            return [one for name in papers() for one in experiments(name)]
-        if self.paper is None:
-            raise RequestError(
-                "name a paper, or write --all; `goodqueue reproduce --list` lists them: "
-                + ", ".join(papers())
-            )
-        if self.table is not None:
-            return [experiment(self.paper, self.table)]
-        return list(experiments(self.paper))
+def _wanted(asked: Reproduce) -> list[Experiment]:
+    """Returns the experiments that the options name."""
+    if asked.all_ and asked.paper is not None:
+        raise RequestError("name a paper, or write --all for every one; not both")
+    if asked.all_:
+        return [one for name in papers() for one in experiments(name)]
+    if asked.paper is None:
+        raise RequestError(
+            "name a paper, or write --all; `goodqueue reproduce --list` lists them: "
+            + ", ".join(papers())
+        )
+    if asked.table is not None:
+        return [experiment(asked.paper, asked.table)]
+    return list(experiments(asked.paper))
 
 
 def list_papers(only: str | None, *, json: bool) -> int:
@@ -96,29 +91,29 @@ def list_papers(only: str | None, *, json: bool) -> int:
     return 0
 
 
-def reproduce_papers(request: ReproduceRequest) -> int:
+def reproduce_papers(asked: Reproduce) -> int:
     """Runs the requested experiments, prints them, writes the page; returns the exit code."""
-    wanted = request.experiments()
-    report = request.report
+    wanted = _wanted(asked)
+    report = asked.report
     if report is not None:
         check_file(report)
     found: list[tuple[Experiment, Reproduction]] = []
-    with _runner(request, [one.title for one in wanted]) as (runner, next_one):
+    with _runner(asked, [one.title for one in wanted]) as (runner, next_one):
         interrupted = False
         try:
             for one in wanted:
                 next_one()
                 found.append((one, one.reproduce(runner)))
-                if not request.json:
+                if not asked.json:
                     print_reproduction(*found[-1])
         except KeyboardInterrupt:
             interrupted = True
         if report is not None and found:
             from goodqueue.output.papers import write
 
-            write(found, report, request.command, runner.folder)
+            write(found, report, asked.context.obj, runner.folder)
             print_wrote(report)
-    if request.json:
+    if asked.json:
         print_json(_as_dict(found, interrupted=interrupted))
     elif len(found) > 1:
         for made in summary(found):
@@ -129,43 +124,35 @@ def reproduce_papers(request: ReproduceRequest) -> int:
     return EXIT_INTERRUPTED if interrupted else 0
 
 
-def write_traces(  # noqa: PLR0913 - which table, which cells, and where to
-    paper_name: str | None,
-    table_name: str | None,
-    target: Path,
-    rows: Sequence[str],
-    seed: int | None,
-    *,
-    json: bool,
-) -> int:
+def write_traces(asked: Reproduce, target: Path) -> int:
     """Writes the traces of cells of a table: of one into the directory, of several below it."""
-    if paper_name is None or table_name is None:
+    if asked.paper is None or asked.table is None:
         raise RequestError("--traces needs one table; name it, as in ahmad2020 table4 --traces DIR")
-    one = experiment(paper_name, table_name)
+    one = experiment(asked.paper, asked.table)
     if not isinstance(one, TableExperiment):
-        raise RequestError(f"{paper_name} {table_name} is computed, and has no cells to trace")
-    cells = one.traced(rows, seed)
+        raise RequestError(f"{asked.paper} {asked.table} is computed, and has no cells to trace")
+    cells = one.traced(asked.row or [], asked.seed)
     written = []
     for cell in cells:
         folder = target if len(cells) == 1 else target / cell.name
         said = cell.write(folder)
         files = sorted(path.name for path in folder.iterdir())
         written.append({"cell": said, "directory": str(folder), "files": files})
-        if not json:
+        if not asked.json:
             stdout().print(said, markup=False)
             say(f"in {folder}: {', '.join(files)}")
-    if json:
+    if asked.json:
         print_json({"schema_version": 1, "cells": written})
     return 0
 
 
 @contextmanager
-def _runner(request: ReproduceRequest, titles: Sequence[str]) -> Iterator[Any]:
+def _runner(asked: Reproduce, titles: Sequence[str]) -> Iterator[Any]:
     """Yields the runner, and a function that begins the next experiment's progress."""
     from goodqueue.study.runner import Runner, user_store
     from goodqueue.study.threads import Threads
 
-    with user_store("papers", request.store) as store, progress() as bar:
+    with user_store("papers", asked.store) as store, progress() as bar:
         experiments_bar = bar.add_task("experiments", total=len(titles), visible=len(titles) > 1)
         runs_bar = bar.add_task("", total=None)
         place = -1
@@ -182,7 +169,7 @@ def _runner(request: ReproduceRequest, titles: Sequence[str]) -> Iterator[Any]:
             most = max(most, left + 1)
             bar.update(runs_bar, completed=most - left, total=most)
 
-        runner: Runner = Runner(store, Threads(request.jobs), on_run)
+        runner: Runner = Runner(store, Threads(asked.jobs), on_run)
         yield runner, next_one
 
 

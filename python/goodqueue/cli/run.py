@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.files import print_written, source_of, write_json, write_scenario
 from goodqueue.core.outdir import check_apart, check_folder, check_output, whole_directory
 from goodqueue.errors import RequestError
@@ -27,7 +28,7 @@ from goodqueue.output.terminal import (
     table,
 )
 from goodqueue.runs.api import HEADERS, load, run
-from goodqueue.runs.engines import engine_of_run, unproved
+from goodqueue.runs.engines import choice_of, engine_of_run, unproved
 from goodqueue.runs.settings import records_packets
 from goodqueue.runs.traces import OURS, files_of, files_read
 
@@ -35,40 +36,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from goodqueue.cli.commands.run import Run
     from goodqueue.core.drawing import Drawing
-    from goodqueue.runs.engines import Choice
     from goodqueue.runs.result import Result
 
 MOST_FLOWS_PRINTED = 20
 MOST_LINKS_PRINTED = 20
 
 
-def run_scenario(  # noqa: PLR0913
-    file: str,
-    overrides: list[tuple[str, str]],
-    seed: int | None,
-    *,
-    json: bool,
-    out: Path | None,
-    drawing: Drawing,
-    series: bool | None,
-    trace: Mapping[str, Path] | Path,
-    snap: str | None,
-    memory: str | None,
-    engine: Choice = "packets",
-) -> int:
+def run_scenario(asked: Run) -> int:
     """Runs a scenario, prints its results and writes the requested files."""
+    pictured = drawing(asked)
+    if asked.explain is not None:
+        from goodqueue.cli.explain import explain_flow
+
+        return explain_flow(asked, asked.explain)
+    out, series, trace, settings = asked.out, asked.series, asked.traces, overrides(asked.set_)
+    engine = choice_of(asked.engine)
     if series is not None and out is None:
         raise RequestError("time series are written to files; name a directory with --out DIR")
     if out is not None:
         check_output(out)
-    source = source_of(file)
-    scenario = load(source, set=overrides, seed=seed)
+    source = source_of(asked.file)
+    scenario = load(source, set=settings, seed=asked.seed)
     traces = {f"--pcap {name}": path for name, path in files_of(trace, scenario).items()}
     if not isinstance(trace, Mapping):
         traces = {f"--trace {trace}": path for path in files_of(trace, scenario).values()}
         check_folder(trace, OURS)
-    check_apart([file, *files_read(scenario)], {"--out/": out, **traces})
+    check_apart([asked.file, *files_read(scenario)], {"--out/": out, **traces})
     # The hybrid engine has no series, so those that were not requested by name are omitted.
     which = engine_of_run(engine, scenario, needs_packets=bool(series or trace))
     over_time = out is not None and series is not False and which == "packets"
@@ -78,21 +73,21 @@ def run_scenario(  # noqa: PLR0913
         directory = None if out is None else stack.enter_context(whole_directory(out))
         result = run(
             source,
-            set=overrides,
-            seed=seed,
+            set=settings,
+            seed=asked.seed,
             series=over_time,
             throughput=over_time,
             packets=directory / "packets.parquet" if directory and wants_packets else False,
             trace=trace,
-            snap=snap or HEADERS,
-            memory=memory,
+            snap=asked.snap or HEADERS,
+            memory=asked.memory,
             engine=which,
             progress=progress,
             notice=lambda text: stderr().print(text, soft_wrap=True, markup=False),
         )
         if directory is not None:
-            _write(result, directory, drawing)
-    if json:
+            _write(result, directory, pictured)
+    if asked.json:
         print_json(result.summary)
     else:
         print_summary(result.summary)
@@ -335,7 +330,7 @@ def _groups(groups: dict[str, Any]) -> object:
     )
 
 
-def _write(result: Result, directory: Path, drawing: Drawing) -> None:
+def _write(result: Result, directory: Path, pictured: Drawing) -> None:
     from goodqueue.plots.runs import pictures
     from goodqueue.plots.style import save_all
 
@@ -348,5 +343,5 @@ def _write(result: Result, directory: Path, drawing: Drawing) -> None:
     if result.throughput is not None:
         result.throughput.write_parquet(directory / "throughput.parquet")
     result.delays.write_parquet(directory / "queueing-delays.parquet")
-    save_all(pictures(result, _drawn(result.summary["links"])), directory, drawing)
+    save_all(pictures(result, _drawn(result.summary["links"])), directory, pictured)
     write_json(directory, result.summary)

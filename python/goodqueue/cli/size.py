@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
+from goodqueue.cli.commands.options import drawing, overrides, taken
 from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
 from goodqueue.cli.files import print_written, print_wrote, source_of, write_json, write_scenario
 from goodqueue.core.outdir import check_apart, check_file, check_output, whole_directory
@@ -21,82 +22,82 @@ from goodqueue.output.answer import (
 from goodqueue.output.progress import duration
 from goodqueue.output.terminal import packets, print_json, progress, stdout
 from goodqueue.passive.answer import CaptureAnswer
+from goodqueue.runs.engines import choice_of
 from goodqueue.runs.traces import files_read
+from goodqueue.sizing.answer.effort import MOST_REPLICATES, QUEUES, Effort
 from goodqueue.sizing.answer.listener import Listener
 from goodqueue.sizing.answer.work_out import by_theory
 from goodqueue.sizing.api import simulate
+from goodqueue.sizing.known import Known
+from goodqueue.sizing.question import Bounds, Question
+from goodqueue.sizing.search.budget import BUDGET_S
 from goodqueue.sizing.trials.described import LinkTrial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from goodqueue.cli.capture import Capture
+    from goodqueue.cli.commands.size import Size
     from goodqueue.core.drawing import Drawing
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.answer.answer import Answer
-    from goodqueue.sizing.answer.effort import Effort
-    from goodqueue.sizing.known import Known
-    from goodqueue.sizing.link import Link
-    from goodqueue.sizing.question import Bounds, Question
+    from goodqueue.sizing.link import Asked, Link
     from goodqueue.sizing.search.laboratory import Trial
 
 QUICK = "--quick: theory only; nothing was run"
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
-    """Output of the answer.
-
-    Attributes:
-        quick: True if theory suffices.
-        json: True if it is printed as JSON.
-        out: the directory to write, if any.
-        drawing: format and captions of its pictures.
-        report: the page to write, if any.
-        command: the command line, for the page.
-    """
-
-    quick: bool
-    json: bool
-    out: Path | None
-    drawing: Drawing
-    report: Path | None
-    command: Sequence[str]
+def size(asked: Size) -> int:
+    """Answers for a file, a capture, or a described link; returns the exit code."""
+    bounds = taken(Bounds, asked)
+    if asked.file is not None:
+        return _size_file(asked, asked.file, bounds.asked())
+    known = taken(Known, asked)
+    if asked.from_ is not None:
+        return _size_capture(asked, asked.from_, known, bounds)
+    question = taken(Question, asked, packet=asked.packet or "1500B", bounds=bounds)
+    return _size(asked, LinkTrial(), known.applied(question.link()), _seed(asked))
 
 
-def size_described(
-    question: Question, known: Known, effort: Effort, seed: int | None, output: Output
-) -> int:
-    """Answers for a link that is only described; returns the exit code."""
-    link = known.applied(question.link())
-    return _size(LinkTrial(), link, (), effort, 1 if seed is None else seed, output)
+def _seed(asked: Size) -> int:
+    return 1 if asked.seed is None else asked.seed
 
 
-def size_capture(  # noqa: PLR0913, PLR0917 - what, what is known of it, how well, where to
-    capture: Capture,
-    control: str | None,
-    known: Known,
-    bounds: Bounds,
-    effort: Effort,
-    output: Output,
-) -> int:
-    """Answers for the link of a capture, with its estimated parameters; returns the exit code."""
+def _effort(asked: Size) -> Effort:
+    """Returns the extent of the simulations."""
+    queues = () if asked.only else QUEUES
+    return Effort(
+        replicates=asked.replicates or MOST_REPLICATES,
+        queues=queues if asked.aqm is None else tuple(dict.fromkeys(asked.aqm)),
+        changes=not asked.only,
+        rules=not asked.only,
+        budget_s=BUDGET_S if asked.budget is None else _core.parse_span("--budget", asked.budget),
+        jobs=asked.jobs,
+        store=asked.store,
+        memory=asked.memory,
+        engine=choice_of(asked.engine or "auto"),
+    )
+
+
+def _size_capture(asked: Size, file: Path, known: Known, bounds: Bounds) -> int:
+    """Answers for the link of a capture, with its estimated parameters."""
+    from goodqueue.cli.capture import Capture
     from goodqueue.output.capture_tables import estimates
     from goodqueue.passive.link import link_of
     from goodqueue.passive.size import model_for, size_analysis
     from goodqueue.passive.trial import CaptureTrial
 
-    asked = asdict(bounds.asked())
+    limits = asdict(bounds.asked())
     if bounds.mix is None:
-        del asked["local_share"]  # the capture tells it
+        del limits["local_share"]  # the capture shows it
+    effort, seed, control = _effort(asked), _seed(asked), asked.control
+    capture = Capture(file, after=asked.after, rate=asked.rate, rate_flag="--rate", seed=seed)
     analysis = capture.analyze()
-    link = replace(link_of(analysis), **asked)
+    link = replace(link_of(analysis), **limits)
     if control is not None:
         link = replace(link, congestion_control=control)
     link = known.applied(link)
-    notes = (estimates(analysis, capture.file), *analysis.summary["notes"])
-    seed = 1 if capture.seed is None else capture.seed
+    notes = (estimates(analysis, file), *analysis.summary["notes"])
     model = model_for(analysis, link, control, known.ack_every)
 
     def work(listener: Listener) -> Answer:
@@ -104,66 +105,53 @@ def size_capture(  # noqa: PLR0913, PLR0917 - what, what is known of it, how wel
             analysis, model, link, effort, seed=seed, notes=notes, listener=listener
         )
 
-    trial = CaptureTrial(model, link)
-    return _size(trial, link, notes, effort, seed, output, capture.files(), work)
+    return _size(asked, CaptureTrial(model, link), link, seed, notes, capture.files(), work)
 
 
-@dataclass(frozen=True, slots=True)
-class File:
-    """Options that belong to a scenario file, as typed."""
-
-    path: str
-    overrides: list[tuple[str, str]]
-    link: str | None
-    jitter: str | None
-
-
-def size_file(file: File, bounds: Bounds, effort: Effort, seed: int | None, output: Output) -> int:
-    """Answers for a link of a scenario; returns the exit code."""
+def _size_file(asked: Size, file: str, bounds: Asked) -> int:
+    """Answers for a link of a scenario."""
     from goodqueue.runs.api import load
     from goodqueue.sizing.trials.file import FileTrial, link_name
 
-    asked = bounds.asked()
-    jitter_s = None if file.jitter is None else _core.parse_span("--jitter", file.jitter)
-    scenario = load(source_of(file.path), set=file.overrides, seed=seed)
-    trial = FileTrial(scenario, link_name(scenario, file.link), asked, jitter_s)
-    inputs = [file.path, *files_read(scenario)]
-    return _size(trial, trial.link, trial.notes, effort, scenario.seed, output, inputs)
+    jitter_s = None if asked.jitter is None else _core.parse_span("--jitter", asked.jitter)
+    scenario = load(source_of(file), set=overrides(asked.set_), seed=asked.seed)
+    trial = FileTrial(scenario, link_name(scenario, asked.link), bounds, jitter_s)
+    inputs = [file, *files_read(scenario)]
+    return _size(asked, trial, trial.link, scenario.seed, trial.notes, inputs)
 
 
-def _size(  # noqa: PLR0913, PLR0917 - what, how well, and where to
+def _size(  # noqa: PLR0913, PLR0917 - the question, its inputs, and how it is answered
+    asked: Size,
     trial: Trial,
     link: Link,
-    notes: tuple[str, ...],
-    effort: Effort,
     seed: int,
-    output: Output,
+    notes: tuple[str, ...] = (),
     inputs: Sequence[str | Path] = (),
     work: Callable[[Listener], Answer] | None = None,
 ) -> int:
-    out, report = output.out, output.report
+    out, report, effort = asked.out, asked.report, _effort(asked)
     if report is not None:
         check_file(report)
     if out is not None:
         check_output(out)
     check_apart(inputs, {"--out/": out, "--report": report})
-    if output.quick:
+    if asked.quick:
         answer = by_theory(link, trial, QUICK, notes)
-        if not output.json:
+        if not asked.json:
             print_recommendation(answer)
     else:
         # The recommendation is printed before the rest is computed.
-        on_answer = _nothing if output.json else _print_at_once
+        on_answer = _nothing if asked.json else _print_at_once
         with _bar(f"sizing {trial.name}", effort.budget_s, on_answer) as listener:
             if work is None:
                 answer = simulate(trial, link, effort, seed, notes=notes, listener=listener)
             else:
                 answer = work(listener)
     if out is not None:
-        _write(answer, out, output.drawing)
+        _write(answer, out, drawing(asked))
     if report is not None:
-        _write_report(answer, report, output.command)
-    if output.json:
+        _write_report(answer, report, asked.context.obj)
+    if asked.json:
         print_json(answer.as_dict())
     else:
         print_rest(answer)
@@ -227,7 +215,7 @@ def _pictures(answer: Answer) -> list[Picture]:
     return [curve(answer), pareto(answer)]
 
 
-def _write(answer: Answer, out: Path, drawing: Drawing) -> None:
+def _write(answer: Answer, out: Path, pictured: Drawing) -> None:
     """Writes the directory: a replicate at the recommended buffer, tables, figures, pictures."""
     with whole_directory(out) as directory:
         if answer.scenario is not None:
@@ -239,7 +227,7 @@ def _write(answer: Answer, out: Path, drawing: Drawing) -> None:
         if pictures:
             from goodqueue.plots.style import save_all
 
-            save_all(pictures, directory, drawing)
+            save_all(pictures, directory, pictured)
         write_json(directory, answer.as_dict())
 
 

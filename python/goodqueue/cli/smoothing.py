@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goodqueue.cli.commands.options import overrides, taken
+from goodqueue.cli.commands.smoothing import REPLICATES
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.core.intervals import Interval
 from goodqueue.output.progress import counted_runs
@@ -22,70 +22,50 @@ from goodqueue.output.terminal import (
     stdout,
     table,
 )
+from goodqueue.runs.api import load
+from goodqueue.sizing.smoothing.playout import FilePlayout, PlayoutQuestion
+from goodqueue.study.runner import Runner, user_store
+from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
-    from goodqueue.sizing.smoothing.playout import (
-        Estimate,
-        FilePlayout,
-        Playout,
-        PlayoutQuestion,
-        Units,
-    )
-    from goodqueue.study.runner import Runner
+    from goodqueue.cli.commands.smoothing import Smoothing
+    from goodqueue.sizing.smoothing.playout import Estimate, Playout, Units
 
 COLUMNS = ("packets", "bytes", "ms", "BDP")
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """Options for runs: their number, threads, and store."""
+def smoothing(asked: Smoothing) -> int:
+    """Prints the law and simulations of a stream that is described, or of a scenario's video.
 
-    replicates: int
-    jobs: int | None
-    store: Path | None
-
-
-def smooth_quick(question: PlayoutQuestion, *, json: bool) -> int:
-    """Prints the law alone; returns the exit code."""
-    _print(question.law(), json=json)
-    return 0
-
-
-def smooth_described(question: PlayoutQuestion, runs: Runs, seed: int, *, json: bool) -> int:
-    """Prints the law and simulations of a stream that is described; returns the exit code."""
+    Returns the exit code.
+    """
+    replicates = asked.replicates or REPLICATES
+    if asked.file is not None:
+        scenario = load(asked.file, set=overrides(asked.set_), seed=asked.seed)
+        video = FilePlayout(scenario, asked.flow, asked.alpha, asked.beta)
+        return _simulated(asked, lambda runner: video.answer(runner, replicates))
+    alpha = 1.0 if asked.alpha is None else asked.alpha
+    question = taken(PlayoutQuestion, asked, alpha=alpha, packet=asked.packet or "1000B")
+    if asked.quick:
+        _print(question.law(), json=asked.json)
+        return 0
     question.stream()
-    return _run(lambda runner: question.answer(runner, runs.replicates, seed), runs, json=json)
+    seed = 1 if asked.seed is None else asked.seed
+    return _simulated(asked, lambda runner: question.answer(runner, replicates, seed))
 
 
-def smooth_file(which: FilePlayout, runs: Runs, *, json: bool) -> int:
-    """Prints the law and simulations of a scenario's video flow; returns the exit code."""
-    return _run(lambda runner: which.answer(runner, runs.replicates), runs, json=json)
-
-
-def _run(answer: Callable[[Runner], Playout], runs: Runs, *, json: bool) -> int:
-    with _runner(runs) as runner:
+def _simulated(asked: Smoothing, answer: Callable[[Runner], Playout]) -> int:
+    with user_store("smoothing", asked.store) as store, counted_runs("streams") as on_run:
+        runner = Runner(store, Threads(asked.jobs), on_run)
         try:
             found = answer(runner)
         except KeyboardInterrupt:
             stderr().print(goes_on(runner.lasting))
             return EXIT_INTERRUPTED
-    _print(found, json=json)
+    _print(found, json=asked.json)
     return 0
-
-
-@contextmanager
-def _runner(runs: Runs) -> Iterator[Runner]:
-    from goodqueue.study.runner import Runner, user_store
-    from goodqueue.study.threads import Threads
-
-    with (
-        user_store("smoothing", runs.store) as store,
-        counted_runs("streams") as on_run,
-    ):
-        yield Runner(store, Threads(runs.jobs), on_run)
 
 
 def _print(found: Playout, *, json: bool) -> None:

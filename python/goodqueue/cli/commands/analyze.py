@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +12,14 @@ from goodqueue.cli.commands.options import (
     CaptionOption,
     FormatOption,
     JsonOption,
-    drawing,
     in_range,
-    pair,
 )
 
 
-def analyze(  # noqa: PLR0913
+@dataclass(frozen=True)
+class Analyze:
+    """Analyse a packet capture: what limits its flows, and the parameters of the sizing rules."""
+
     file: Annotated[
         Path,
         typer.Argument(
@@ -25,19 +27,18 @@ def analyze(  # noqa: PLR0913
             help="pcap or pcapng file, or a trace of ns-2, captured at the link (before "
             "its queue if --after is given).",
         ),
-    ],
-    *,
+    ]
     link: Annotated[
         str | None,
         typer.Option(
             metavar="RATE",
             help="The link's rate in captured frames, such as 50Mbps; estimated by default.",
         ),
-    ] = None,
+    ] = None
     after: Annotated[
         Path | None,
         typer.Option(metavar="CAPTURE", help="Capture of the same packets behind the queue."),
-    ] = None,
+    ] = None
     drops: Annotated[
         Path | None,
         typer.Option(
@@ -45,18 +46,18 @@ def analyze(  # noqa: PLR0913
             help="CSV file of the link's drops: a column time_s, in seconds on the "
             "capture's clock.",
         ),
-    ] = None,
+    ] = None
     threshold: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
             help="Replace a threshold (see docs/traces.md); may be given several times.",
         ),
-    ] = None,
+    ] = None
     to_scenario: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a scenario of this link and its flows."),
-    ] = None,
+    ] = None
     seed: Annotated[
         int | None,
         typer.Option(
@@ -64,8 +65,8 @@ def analyze(  # noqa: PLR0913
             callback=in_range,
             help="Seed of the bootstrap for the intervals; by default 1.",
         ),
-    ] = None,
-    json: JsonOption = False,
+    ] = None
+    json: JsonOption = False
     out: Annotated[
         Path | None,
         typer.Option(
@@ -73,22 +74,6 @@ def analyze(  # noqa: PLR0913
             help="Also write the figures, tables and pictures to this directory, in place of "
             "earlier results there.",
         ),
-    ] = None,
-    format_: FormatOption = None,
-    caption: CaptionOption = True,
-) -> int:
-    """Analyse a packet capture: what limits its flows, and the parameters of the sizing rules."""
-    from goodqueue.cli.analyze import analyze_capture
-    from goodqueue.cli.capture import Capture
-
-    capture = Capture(
-        file,
-        after=after,
-        rate=link,
-        drops=drops,
-        thresholds=tuple(pair("--threshold", "NAME=VALUE", each) for each in threshold or []),
-        seed=seed,
-    )
-    return analyze_capture(
-        capture, json=json, out=out, to_scenario=to_scenario, drawing=drawing(format_, caption, out)
-    )
+    ] = None
+    format_: FormatOption = None
+    caption: CaptionOption = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,22 +16,25 @@ from goodqueue.cli.commands.options import (
     MemoryOption,
     SeedOption,
     SetOption,
-    drawing,
-    overrides,
 )
 
 REPLICATES = 10
 
 
-def compare(  # noqa: PLR0913
+@dataclass(frozen=True)
+class Compare:
+    """Run scenarios side by side with common seeds, and print their differences.
+
+    Every figure has its 95 % interval; differences are from the first scenario, seed by seed.
+    """
+
     files: Annotated[
         list[str],
         typer.Argument(
             metavar="FILE...",
             help="Scenario files, or one file if --variant is given; - for standard input.",
         ),
-    ],
-    *,
+    ]
     variant: Annotated[
         list[str] | None,
         typer.Option(
@@ -39,22 +43,22 @@ def compare(  # noqa: PLR0913
             "topology.bottleneck.queue.limit=50p; may be given several times. '' is "
             "the file as written.",
         ),
-    ] = None,
+    ] = None
     replicates: Annotated[
         int,
         typer.Option(
             metavar="N", min=2, max=10_000, help="Number of seeds with which every scenario is run."
         ),
-    ] = REPLICATES,
+    ] = REPLICATES
     link: Annotated[
         str | None,
         typer.Option(
             metavar="NAME", help="Link whose figures are compared; by default the bottleneck."
         ),
-    ] = None,
-    set_: SetOption = None,
-    seed: SeedOption = None,
-    json: JsonOption = False,
+    ] = None
+    set_: SetOption = None
+    seed: SeedOption = None
+    json: JsonOption = False
     out: Annotated[
         Path | None,
         typer.Option(
@@ -62,33 +66,14 @@ def compare(  # noqa: PLR0913
             help="Also write the figures, the resolved scenarios, and pictures over time of the "
             "first seed to this directory, in place of earlier results there.",
         ),
-    ] = None,
-    format_: FormatOption = None,
-    caption: CaptionOption = True,
-    jobs: JobsOption = None,
-    memory: MemoryOption = None,
+    ] = None
+    format_: FormatOption = None
+    caption: CaptionOption = True
+    jobs: JobsOption = None
+    memory: MemoryOption = None
     store: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR", help="Folder that stores runs; by default ~/.cache/goodqueue/compare."
         ),
-    ] = None,
-) -> int:
-    """Run scenarios side by side with common seeds, and print their differences.
-
-    Every figure has its 95 % interval; differences are from the first scenario, seed by seed.
-    """
-    from goodqueue.cli.compare import CompareRequest, compare_scenarios
-
-    request = CompareRequest(
-        replicates=replicates,
-        link=link,
-        seed=seed,
-        json=json,
-        out=out,
-        drawing=drawing(format_, caption, out),
-        jobs=jobs,
-        memory=memory,
-        store=store,
-    )
-    return compare_scenarios(files, variant or [], overrides(set_), request)
+    ] = None

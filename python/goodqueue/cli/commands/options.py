@@ -1,17 +1,27 @@
-"""Options of several commands, and the parsing of their texts."""
+"""Options of several commands, and the parsing of their texts.
+
+The options of a command are the fields of a dataclass, whose docstring is the command's help. Each
+option is declared there and nowhere else: typer reads the fields, and the code of the command gets
+the dataclass.
+"""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from _typeshed import DataclassInstance
+
     from goodqueue.core.drawing import Drawing
+
+Described = TypeVar("Described", bound="DataclassInstance")
 
 ScenarioFile = Annotated[
     str,
@@ -97,7 +107,23 @@ CaptionOption = Annotated[
 ]
 
 
-def drawing(formats: str | None, caption: bool, out: Path | None) -> Drawing:
+class Pictured(Protocol):
+    """Options of a command that draws pictures into a directory."""
+
+    @property
+    def out(self) -> Path | None:
+        """The directory."""
+
+    @property
+    def format_(self) -> str | None:
+        """The formats."""
+
+    @property
+    def caption(self) -> bool:
+        """True if captions are drawn into the images."""
+
+
+def drawing(asked: Pictured) -> Drawing:
     """Returns the options for the pictures of `--out`.
 
     Raises:
@@ -106,24 +132,29 @@ def drawing(formats: str | None, caption: bool, out: Path | None) -> Drawing:
     """
     from goodqueue.core.drawing import drawing_of
 
-    if out is None:
+    if asked.out is None:
         refuse_stray(
-            {"--format": formats is not None, "--no-caption": not caption},
+            {"--format": asked.format_ is not None, "--no-caption": not asked.caption},
             "applies to pictures: name their directory with --out DIR",
         )
-    return drawing_of(formats, caption=caption, usual=("png",))
+    return drawing_of(asked.format_, caption=asked.caption, usual=("png",))
 
 
-def typed(context: typer.Context, *options: str) -> dict[str, bool]:
-    """Returns, for each option, True if it is on the command line."""
-    found = {
-        name
-        for parameter in context.command.params
-        if (source := context.get_parameter_source(str(parameter.name))) is not None
-        and source.name == "COMMANDLINE"
-        for name in parameter.opts
+def given(asked: DataclassInstance, *options: str) -> dict[str, bool]:
+    """Returns, for each option, True if its value is not the default."""
+    usual = {field.name: field.default for field in fields(asked)}
+    names = {f"--{name.strip('_').replace('_', '-')}": name for name in usual}
+    values = {option: getattr(asked, names[option]) for option in options}
+    return {
+        option: value != usual[names[option]] and value not in ([], ())
+        for option, value in values.items()
     }
-    return {option: option in found for option in options}
+
+
+def taken(kind: type[Described], asked: DataclassInstance, **others: object) -> Described:
+    """Returns a dataclass whose fields are the options of the same names, and the given others."""
+    names = [field.name for field in fields(kind) if field.name not in others]
+    return kind(**{name: getattr(asked, name) for name in names}, **others)
 
 
 def refuse_stray(stray: dict[str, bool], why: str) -> None:

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from goodqueue.cli.commands.options import JobsOption, JsonOption, in_range, refuse_stray, typed
+from goodqueue.cli.commands.options import (
+    JobsOption,
+    JsonOption,
+    given,
+    in_range,
+    refuse_stray,
+)
 
 
-def reproduce(  # noqa: PLR0913 - options of one command
-    context: typer.Context,
+@dataclass(frozen=True)
+class Reproduce:
+    """Run published experiments and print their figures beside the papers'."""
+
+    context: typer.Context
     paper: Annotated[
         str | None, typer.Argument(metavar="PAPER", help="Paper, such as gijsbers2011.")
-    ] = None,
+    ] = None
     table: Annotated[
         str | None,
         typer.Argument(metavar="TABLE", help="Table or figure, such as table4; all by default."),
-    ] = None,
-    *,
-    listing: Annotated[
+    ] = None
+    list_: Annotated[
         bool, typer.Option("--list", help="List the papers, tables and figures with their cost.")
-    ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Reproduce every paper.")] = False,
+    ] = False
+    all_: Annotated[bool, typer.Option("--all", help="Reproduce every paper.")] = False
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a page with tables and pictures (HTML)."),
-    ] = None,
+    ] = None
     traces: Annotated[
         Path | None,
         typer.Option(
@@ -35,7 +44,7 @@ def reproduce(  # noqa: PLR0913 - options of one command
             help="Only write the files of ns-2 for cells of the table: out.tr, nam's "
             "out.nam, the window file, the queue, and a script for gnuplot.",
         ),
-    ] = None,
+    ] = None
     row: Annotated[
         list[str] | None,
         typer.Option(
@@ -44,48 +53,30 @@ def reproduce(  # noqa: PLR0913 - options of one command
             "given several times. The default is the cell that the table names, or "
             "every row.",
         ),
-    ] = None,
+    ] = None
     seed: Annotated[
         int | None,
         typer.Option(
             "--seed", metavar="N", callback=in_range, help="With --traces: seed of the runs."
         ),
-    ] = None,
-    jobs: JobsOption = None,
+    ] = None
+    jobs: JobsOption = None
     store: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR", help="Folder that stores runs; by default ~/.cache/goodqueue/papers."
         ),
-    ] = None,
-    json: JsonOption = False,
-) -> int:
-    """Run published experiments and print their figures beside the papers'."""
-    from goodqueue.cli.reproduce import (
-        ReproduceRequest,
-        list_papers,
-        reproduce_papers,
-        write_traces,
-    )
+    ] = None
+    json: JsonOption = False
 
-    of_runs = typed(context, "--all", "--report", "--jobs", "--store")
-    of_traces = typed(context, "--row", "--seed")
-    if listing:
-        stray = {"TABLE": table is not None} | typed(context, "--traces") | of_runs | of_traces
-        refuse_stray(stray, "cannot be combined with --list")
-        return list_papers(paper, json=json)
-    if traces is not None:
-        refuse_stray(of_runs, "cannot be combined with --traces")
-        return write_traces(paper, table, traces, row or [], seed, json=json)
-    refuse_stray(of_traces, "needs --traces")
-    request = ReproduceRequest(
-        paper,
-        table,
-        everything=everything,
-        jobs=jobs,
-        store=store,
-        report=report,
-        json=json,
-        command=context.obj,
-    )
-    return reproduce_papers(request)
+    def __post_init__(self) -> None:
+        """Refuses options that would be ignored."""
+        of_runs = given(self, "--all", "--report", "--jobs", "--store")
+        of_traces = given(self, "--row", "--seed")
+        if self.list_:
+            stray = {"TABLE": self.table is not None} | given(self, "--traces")
+            refuse_stray(stray | of_runs | of_traces, "cannot be combined with --list")
+        elif self.traces is not None:
+            refuse_stray(of_runs, "cannot be combined with --traces")
+        else:
+            refuse_stray(of_traces, "needs --traces")

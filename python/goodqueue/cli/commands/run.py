@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -16,22 +17,23 @@ from goodqueue.cli.commands.options import (
     ScenarioFile,
     SeedOption,
     SetOption,
-    drawing,
-    overrides,
+    given,
     refuse_stray,
 )
 
 
-def run(  # noqa: PLR0913
-    file: ScenarioFile,
-    *,
-    set_: SetOption = None,
-    seed: SeedOption = None,
-    json: JsonOption = False,
-    out: OutOption = None,
-    format_: FormatOption = None,
-    caption: CaptionOption = True,
-    memory: MemoryOption = None,
+@dataclass(frozen=True)
+class Run:
+    """Run a scenario once and print the results of every link and flow."""
+
+    file: ScenarioFile
+    set_: SetOption = None
+    seed: SeedOption = None
+    json: JsonOption = False
+    out: OutOption = None
+    format_: FormatOption = None
+    caption: CaptionOption = True
+    memory: MemoryOption = None
     series: Annotated[
         bool | None,
         typer.Option(
@@ -39,7 +41,7 @@ def run(  # noqa: PLR0913
             help="Write the time series (Parquet) and their pictures to DIR.",
             show_default="--series",
         ),
-    ] = None,
+    ] = None
     pcap: Annotated[
         list[str] | None,
         typer.Option(
@@ -50,7 +52,7 @@ def run(  # noqa: PLR0913
             "flow or another link, as in before:bottleneck.reverse=acks.pcapng. May "
             "be given several times.",
         ),
-    ] = None,
+    ] = None
     trace: Annotated[
         Path | None,
         typer.Option(
@@ -59,14 +61,14 @@ def run(  # noqa: PLR0913
             ".nam, a data file of Flent, and windows and queue as columns for "
             "gnuplot.",
         ),
-    ] = None,
+    ] = None
     snap: Annotated[
         str | None,
         typer.Option(
             metavar="SIZE",
             help="Largest captured part of a frame in bytes; by default the headers.",
         ),
-    ] = None,
+    ] = None
     engine: Annotated[
         str,
         typer.Option(
@@ -75,7 +77,7 @@ def run(  # noqa: PLR0913
             "losses; or auto: hybrid if packets take more than a minute and both "
             "engines agree.",
         ),
-    ] = "packets",
+    ] = "packets"
     explain: Annotated[
         str | None,
         typer.Option(
@@ -83,83 +85,50 @@ def run(  # noqa: PLR0913
             help="In place of the figures, print what happened to one flow: what was sent, "
             "acknowledged, dropped or marked, when and why, and how its window changed.",
         ),
-    ] = None,
+    ] = None
     from_: Annotated[
         str | None,
         typer.Option("--from", metavar="TIME", help="With --explain: begin at this time."),
-    ] = None,
+    ] = None
     to: Annotated[
         str | None, typer.Option(metavar="TIME", help="With --explain: end at this time.")
-    ] = None,
+    ] = None
     lines: Annotated[
         int | None,
         typer.Option(
             metavar="N", min=1, help="With --explain: the most lines to print; by default 60."
         ),
-    ] = None,
-) -> int:
-    """Run a scenario once and print the results of every link and flow."""
-    if explain is not None:
-        refuse_stray(
-            {
-                "--out": out is not None,
-                "--series": series is not None,
-                "--pcap": bool(pcap),
-                "--trace": trace is not None,
-                "--engine": engine != "packets",
-            },
-            "does not go with --explain, which only prints the packets of one flow",
-        )
-        from goodqueue.cli.explain import explain_flow
+    ] = None
 
-        drawing(format_, caption, out)
-        return explain_flow(
-            file,
-            overrides(set_),
-            seed,
-            flow=explain,
-            from_=from_,
-            to=to,
-            most=lines,
-            memory=memory,
-            json=json,
-        )
-    refuse_stray(
-        {"--from": from_ is not None, "--to": to is not None, "--lines": lines is not None},
-        "is about one flow: name it with --explain FLOW",
-    )
-    from goodqueue.cli.run import run_scenario
-    from goodqueue.runs.engines import choice_of
+    def __post_init__(self) -> None:
+        """Refuses options that would be ignored."""
+        if self.explain is not None:
+            of_runs = given(self, "--out", "--series", "--pcap", "--trace", "--engine")
+            why = "does not go with --explain, which only prints the packets of one flow"
+            refuse_stray(of_runs, why)
+            return
+        of_a_flow = given(self, "--from", "--to", "--lines")
+        refuse_stray(of_a_flow, "is about one flow: name it with --explain FLOW")
+        if self.snap is not None and not self.pcap and self.trace is None:
+            raise typer.BadParameter("--snap needs --pcap or --trace")
+        if self.pcap and self.trace is not None:
+            raise typer.BadParameter(
+                "--trace includes the captures of --pcap; give only one of them"
+            )
 
-    if snap is not None and not pcap and trace is None:
-        raise typer.BadParameter("--snap needs --pcap or --trace")
-    if pcap and trace is not None:
-        raise typer.BadParameter("--trace includes the captures of --pcap; give only one of them")
-    return run_scenario(
-        file,
-        overrides(set_),
-        seed,
-        json=json,
-        out=out,
-        drawing=drawing(format_, caption, out),
-        series=series,
-        trace=_captures(pcap) if trace is None else trace,
-        snap=snap,
-        memory=memory,
-        engine=choice_of(engine),
-    )
-
-
-def _captures(given: list[str] | None) -> dict[str, Path]:
-    """Returns the files by the points at which captures are taken."""
-    captures: dict[str, Path] = {}
-    for text in given or []:
-        point, separator, file = text.partition("=")
-        if not separator or not point or not file:
-            raise typer.BadParameter(f"--pcap {text}: write POINT=FILE, as in before=in.pcapng")
-        if point in captures:
-            raise typer.BadParameter(f"--pcap {text}: {point} is captured already")
-        if Path(file) in captures.values():
-            raise typer.BadParameter(f"--pcap {text}: {file} is written already")
-        captures[point] = Path(file)
-    return captures
+    @property
+    def traces(self) -> dict[str, Path] | Path:
+        """The file of each capture by its point, or the directory of all traces."""
+        if self.trace is not None:
+            return self.trace
+        captures: dict[str, Path] = {}
+        for text in self.pcap or []:
+            point, separator, file = text.partition("=")
+            if not separator or not point or not file:
+                raise typer.BadParameter(f"--pcap {text}: write POINT=FILE, as in before=in.pcapng")
+            if point in captures:
+                raise typer.BadParameter(f"--pcap {text}: {point} is captured already")
+            if Path(file) in captures.values():
+                raise typer.BadParameter(f"--pcap {text}: {file} is written already")
+            captures[point] = Path(file)
+        return captures

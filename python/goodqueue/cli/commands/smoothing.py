@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,33 +13,37 @@ from goodqueue.cli.commands.options import (
     JsonOption,
     SeedOption,
     SetOption,
-    overrides,
+    given,
     refuse_stray,
-    typed,
 )
 
 REPLICATES = 40
 
 
-def smoothing(  # noqa: PLR0913 - options of one command
-    context: typer.Context,
+@dataclass(frozen=True)
+class Smoothing:
+    """Find the buffer that a player needs to play an AIMD stream at its mean rate.
+
+    The buffer is computed by the law of the saw-tooth and by simulation; docs/clustering-buffer.md
+    describes the limits of the law.
+    """
+
     file: Annotated[
         str | None,
         typer.Argument(
             metavar="[FILE]", help="Scenario with a video flow, in place of a description."
         ),
-    ] = None,
-    *,
+    ] = None
     rate: Annotated[
         str | None,
         typer.Option(metavar="RATE", help="Mean payload rate of the stream, such as 3Mbps."),
-    ] = None,
+    ] = None
     rtt: Annotated[
         str | None, typer.Option(metavar="TIME", help="Round-trip time, such as 100ms.")
-    ] = None,
+    ] = None
     duration: Annotated[
         str | None, typer.Option(metavar="TIME", help="Playing time of the stream, such as 60s.")
-    ] = None,
+    ] = None
     alpha: Annotated[
         float | None,
         typer.Option(
@@ -46,7 +51,7 @@ def smoothing(  # noqa: PLR0913 - options of one command
             help="Packets by which the window grows per round trip; by default 1, for a "
             "file the flow's value.",
         ),
-    ] = None,
+    ] = None
     beta: Annotated[
         str | None,
         typer.Option(
@@ -54,17 +59,17 @@ def smoothing(  # noqa: PLR0913 - options of one command
             help="Share of the window given up on a loss; by default 2a/(3 + a), which is "
             "as fast as Reno, for a file the flow's value.",
         ),
-    ] = None,
+    ] = None
     packet: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Payload of a packet; by default 1000B.")
-    ] = None,
+    ] = None
     flow: Annotated[
         str | None, typer.Option(metavar="NAME", help="Video flow of the scenario.")
-    ] = None,
-    set_: SetOption = None,
+    ] = None
+    set_: SetOption = None
     quick: Annotated[
         bool, typer.Option("--quick", help="Answer by the law alone, without simulation.")
-    ] = False,
+    ] = False
     replicates: Annotated[
         int | None,
         typer.Option(
@@ -73,48 +78,32 @@ def smoothing(  # noqa: PLR0913 - options of one command
             max=10_000,
             help=f"Number of runs of each kind; by default {REPLICATES}.",
         ),
-    ] = None,
-    jobs: JobsOption = None,
+    ] = None
+    jobs: JobsOption = None
     store: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR", help="Folder that stores runs; by default ~/.cache/goodqueue/smoothing."
         ),
-    ] = None,
-    seed: SeedOption = None,
-    json: JsonOption = False,
-) -> int:
-    """Find the buffer that a player needs to play an AIMD stream at its mean rate.
+    ] = None
+    seed: SeedOption = None
+    json: JsonOption = False
 
-    The buffer is computed by the law of the saw-tooth and by simulation; docs/clustering-buffer.md
-    describes the limits of the law.
-    """
-    from goodqueue.cli.smoothing import Runs, smooth_described, smooth_file, smooth_quick
-    from goodqueue.runs.api import load
-    from goodqueue.sizing.smoothing.playout import FilePlayout, PlayoutQuestion
-
-    runs = Runs(replicates or REPLICATES, jobs, store)
-    if file is not None:
-        of_stream = typed(context, "--rate", "--rtt", "--duration", "--packet")
-        refuse_stray(of_stream, f"describes a stream, but {file} has its own")
-        refuse_stray(
-            typed(context, "--quick"),
-            "needs --rate and --rtt, because streams of a file are simulated",
-        )
-        scenario = load(file, set=overrides(set_), seed=seed)
-        return smooth_file(FilePlayout(scenario, flow, alpha, beta), runs, json=json)
-    of_file = typed(context, "--flow", "--set")
-    refuse_stray(of_file, "belongs to a scenario file, but none is named")
-    if rate is None or rtt is None or duration is None:
-        raise typer.BadParameter(
-            "name a scenario file, or describe the stream with --rate, --rtt and --duration, as in "
-            "goodqueue smoothing --rate 3Mbps --rtt 100ms --duration 60s"
-        )
-    question = PlayoutQuestion(
-        rate, rtt, duration, 1.0 if alpha is None else alpha, beta, packet or "1000B"
-    )
-    if quick:
-        of_runs = typed(context, "--replicates", "--jobs", "--store", "--seed")
-        refuse_stray(of_runs, "applies to runs, and --quick makes none")
-        return smooth_quick(question, json=json)
-    return smooth_described(question, runs, 1 if seed is None else seed, json=json)
+    def __post_init__(self) -> None:
+        """Refuses options that would be ignored, and an incomplete description of a stream."""
+        if self.file is not None:
+            of_stream = given(self, "--rate", "--rtt", "--duration", "--packet")
+            refuse_stray(of_stream, f"describes a stream, but {self.file} has its own")
+            why = "needs --rate and --rtt, because streams of a file are simulated"
+            refuse_stray(given(self, "--quick"), why)
+            return
+        of_file = given(self, "--flow", "--set")
+        refuse_stray(of_file, "belongs to a scenario file, but none is named")
+        if self.rate is None or self.rtt is None or self.duration is None:
+            raise typer.BadParameter(
+                "name a scenario file, or describe the stream with --rate, --rtt and --duration, "
+                "as in goodqueue smoothing --rate 3Mbps --rtt 100ms --duration 60s"
+            )
+        if self.quick:
+            of_runs = given(self, "--replicates", "--jobs", "--store", "--seed")
+            refuse_stray(of_runs, "applies to runs, and --quick makes none")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
 
@@ -15,37 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from goodqueue.cli.commands.studies import ShowResults
     from goodqueue.core.drawing import Format
     from goodqueue.study.results import Results
 
 
-@dataclass(frozen=True, slots=True)
-class DrawRequest:
-    """Options of `goodqueue results --draw`, as typed; None if absent."""
-
-    file: Path
-    kind: str | None
-    x: str | None
-    series: str | None
-    facets: Sequence[str]
-    band: str | None
-    x_scale: str | None
-    y_scale: str | None
-    title: str | None
-    caption: bool
-
-
-def check_draw(request: DrawRequest) -> None:
+def check_draw(file: Path) -> None:
     """Refuses a file of an unknown format, before anything is read.
 
     Raises:
         RequestError: if the file's name does not end in a format of pictures.
     """
-    if request.file.suffix.removeprefix(".") not in FORMATS:
-        raise RequestError(f"--draw {request.file}: name a file that ends in .png, .svg or .pdf")
+    if file.suffix.removeprefix(".") not in FORMATS:
+        raise RequestError(f"--draw {file}: name a file that ends in .png, .svg or .pdf")
 
 
-def draw_results(results: Results, metrics: Sequence[str], request: DrawRequest) -> str:
+def draw_results(results: Results, metrics: Sequence[str], asked: ShowResults, file: Path) -> str:
     """Writes the picture and returns its caption.
 
     Raises:
@@ -54,28 +38,28 @@ def draw_results(results: Results, metrics: Sequence[str], request: DrawRequest)
     from goodqueue.plots.study.pictures import picture_of
     from goodqueue.plots.style import printable
 
-    picture = picture_of(results, _spec(results, metrics, request))
-    ending = cast("Format", request.file.suffix.removeprefix("."))
-    with whole_file(request.file) as path:
-        path.write_bytes(picture.as_bytes(ending, caption=request.caption))
+    picture = picture_of(results, _spec(results, metrics, asked, file.stem))
+    ending = cast("Format", file.suffix.removeprefix("."))
+    with whole_file(file) as path:
+        path.write_bytes(picture.as_bytes(ending, caption=asked.caption))
     return printable(picture.caption)
 
 
-def _spec(results: Results, metrics: Sequence[str], request: DrawRequest) -> PlotSpec:
+def _spec(results: Results, metrics: Sequence[str], asked: ShowResults, name: str) -> PlotSpec:
     """Returns the description of the requested picture, with columns for the names given."""
     chosen: dict[str, Any] = {
-        name: _choice(name, given)
-        for name in ("kind", "band", "x_scale", "y_scale")
-        if (given := getattr(request, name)) is not None
+        key: _choice(key, given)
+        for key in ("kind", "band", "x_scale", "y_scale")
+        if (given := getattr(asked, key)) is not None
     }
     kind = chosen.get("kind", "lines")
     return PlotSpec(
-        name=request.file.stem,
-        title=request.title or "",
-        x=_x(results, kind, request.x),
+        name=name,
+        title=asked.title or "",
+        x=_x(results, kind, asked.x),
         y=tuple(results.known(metrics)),
-        series=None if request.series is None else results.column(request.series),
-        facets=tuple(results.column(axis) for axis in request.facets),
+        series=None if asked.series is None else results.column(asked.series),
+        facets=tuple(results.column(axis) for axis in asked.facet or ()),
         **chosen,
     )
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goodqueue.cli.commands.options import conditions, given
 from goodqueue.cli.exits import EXIT_DAMAGED
 from goodqueue.cli.studies.draw import check_draw, draw_results
 from goodqueue.core.columns import distinct_ends
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from goodqueue.cli.studies.draw import DrawRequest
+    from goodqueue.cli.commands.studies import ShowResults
     from goodqueue.study.record.verify import Findings
 
 MOST_PRINTED = 60
@@ -30,101 +30,84 @@ FIRST_LOOK = ("utilization", "loss_rate", "p99_queueing_delay_s")
 """Figures of the first link that are shown by default."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultsRequest:
-    """The options of `goodqueue results`, as typed."""
-
-    metrics: list[str] | None
-    where: dict[str, list[str]]
-    runs: bool
-    long: bool
-    failed: bool
-    export: Path | None
-    merge: list[Path]
-    json: bool
-    draw: DrawRequest | None = None
-    verify: bool = False
-    repair: bool = False
-
-
-def show_results(folder: Path, request: ResultsRequest) -> int:
+def show_results(asked: ShowResults) -> int:
     """Merges, filters, prints and exports; returns the exit code."""
-    if request.verify or request.repair:
-        return _inspect(folder, request)
+    if asked.verify or asked.repair:
+        return _inspect(asked)
+    folder, where = asked.folder, conditions(asked.where)
     console = stdout()
-    quiet = request.json
-    _check_outputs(folder, request)
-    if request.merge:
+    quiet = asked.json
+    _check_outputs(asked)
+    if asked.merge:
         store = Store.open(folder, keep_both=True)
         try:
-            taken = sum(store.merge(other) for other in request.merge)
+            taken = sum(store.merge(other) for other in asked.merge)
         finally:
             store.close()
         if not quiet:
             console.print(f"{counted(taken, 'run')} copied into {folder}", markup=False)
-    results = Results(folder).where(request.where)
-    if request.draw is not None:
-        return _draw(results, request, request.draw)
-    rows = _rows(results, request)
-    if request.export is not None:
-        export(rows, request.export)
+    results = Results(folder).where(where)
+    if asked.draw is not None:
+        return _draw(results, asked, asked.draw)
+    rows = _rows(results, asked)
+    if asked.export is not None:
+        export(rows, asked.export)
         if not quiet:
-            console.print(
-                f"{counted(rows.height, 'row')} written to {request.export}", markup=False
-            )
+            console.print(f"{counted(rows.height, 'row')} written to {asked.export}", markup=False)
         return 0
     if quiet:
         print(rows.write_json())
         return 0
-    _print(results, rows, request)
+    _print(results, rows, asked)
     return 0
 
 
-def _check_outputs(folder: Path, request: ResultsRequest) -> None:
+def _check_outputs(asked: ShowResults) -> None:
     """Refuses outputs that cannot be written, and outputs among the inputs."""
-    drawn = None if request.draw is None else request.draw.file
-    files = {"--export": request.export, "--draw": drawn}
+    folder, merged = asked.folder, asked.merge or []
+    files = {"--export": asked.export, "--draw": asked.draw}
     check_apart([folder], files)
     for option, file in files.items():
         if file is not None:
-            _check_outside(option, file, [folder, *request.merge])
+            _check_outside(option, file, [folder, *merged])
             check_file(file)
-    if request.draw is not None:
-        check_draw(request.draw)
-    for other in request.merge:
+    if asked.draw is not None:
+        check_draw(asked.draw)
+    for other in merged:
         check_apart([folder], {"--merge": other})
 
 
-def _draw(results: Results, request: ResultsRequest, draw: DrawRequest) -> int:
+def _draw(results: Results, asked: ShowResults, file: Path) -> int:
     """Writes one picture and prints its caption, which may not be in the image."""
-    caption = draw_results(results, request.metrics or _first_look(results)[:1], draw)
-    if request.json:
-        print_json({"picture": str(draw.file), "caption": caption})
+    caption = draw_results(results, asked.metric or _first_look(results)[:1], asked, file)
+    if asked.json:
+        print_json({"picture": str(file), "caption": caption})
     else:
-        say(f"picture: {draw.file}")
+        say(f"picture: {file}")
         stdout().print(caption, markup=False)
     return 0
 
 
-def _inspect(folder: Path, request: ResultsRequest) -> int:
+def _inspect(asked: ShowResults) -> int:
     """Lists or drops damaged parts; returns the exit code."""
     from goodqueue.study.record.verify import repair, verify
 
-    others = (
-        *(request.metrics, request.where, request.runs, request.failed, request.export),
-        request.draw,
+    folder = asked.folder
+    others = given(
+        asked,
+        *("--metric", "--where", "--runs", "--long", "--failed", "--export", "--merge", "--draw"),
     )
-    if any(others) or request.merge or (request.verify and request.repair):
-        flag = "--repair" if request.repair else "--verify"
+    if any(others.values()) or (asked.verify and asked.repair):
+        flag = "--repair" if asked.repair else "--verify"
         raise RequestError(f"{flag} checks the whole folder; give no other option than --json")
-    found = repair(folder) if request.repair else verify(folder)
-    if request.json:
+    found = repair(folder) if asked.repair else verify(folder)
+    if asked.json:
         faults = [{"what": fault.what, "why": fault.why} for fault in found.faults]
         facts = {"rows": found.rows, "tables": found.tables, "format": found.format}
-        print_json({**facts, "damage": faults, "repaired": request.repair})
+        print_json({**facts, "damage": faults, "repaired": asked.repair})
     else:
-        say(*_inspection(folder, found, repaired=request.repair))
-    return EXIT_DAMAGED if found.faults and not request.repair else 0
+        say(*_inspection(folder, found, repaired=asked.repair))
+    return EXIT_DAMAGED if found.faults and not asked.repair else 0
 
 
 def _inspection(folder: Path, found: Findings, *, repaired: bool) -> Iterator[str]:
@@ -144,14 +127,14 @@ def _inspection(folder: Path, found: Findings, *, repaired: bool) -> Iterator[st
         yield f"{folder}: {sound}; `goodqueue results {folder} --repair` removes the rest"
 
 
-def _rows(results: Results, request: ResultsRequest) -> pl.DataFrame:
-    if request.failed:
+def _rows(results: Results, asked: ShowResults) -> pl.DataFrame:
+    if asked.failed:
         return results.failures()
-    everything = request.json or request.export is not None
-    chosen = request.metrics or (None if everything else _first_look(results))
-    if request.long:
+    everything = asked.json or asked.export is not None
+    chosen = asked.metric or (None if everything else _first_look(results))
+    if asked.long:
         return results.long(chosen)
-    if not request.runs:
+    if not asked.runs:
         return results.means(chosen)
     wide = results.wide()
     if chosen is None:
@@ -191,11 +174,11 @@ def export(rows: pl.DataFrame, file: Path) -> None:
         writers[file.suffix](path)
 
 
-def _print(results: Results, rows: pl.DataFrame, request: ResultsRequest) -> None:
+def _print(results: Results, rows: pl.DataFrame, asked: ShowResults) -> None:
     console = stdout()
     failures = results.failures().height
     failed = f", {failures:,} failed" if failures else ""
-    single = request.failed or request.runs
+    single = asked.failed or asked.runs or asked.long
     if single:
         names = [name for name in rows.columns if rows[name].null_count() < rows.height]
         cells = [

@@ -5,12 +5,13 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goodqueue.cli.commands.options import overrides
 from goodqueue.cli.exits import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
 from goodqueue.cli.files import source_of
+from goodqueue.core.drawing import FORMATS, drawing_of
 from goodqueue.core.outdir import check_apart
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import JsonLines, Terminal, duration
@@ -25,35 +26,19 @@ from goodqueue.study.threads import Threads
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goodqueue.cli.commands.studies import Sweep as SweepOptions
     from goodqueue.core.drawing import Drawing
     from goodqueue.study.model import Executor, StudyPlan
 
 
-@dataclass(frozen=True, slots=True)
-class SweepRequest:
-    """The options of `goodqueue sweep`, as typed."""
-
-    out: Path | None
-    jobs: int | None
-    cluster: str | None
-    shard: str | None
-    dry_run: bool
-    metrics: bool
-    json: bool
-    json_lines: bool
-    keep_both: bool
-    memory: str | None
-    retry_failed: bool
-    drawing: Drawing
-
-
-def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepRequest) -> int:
+def sweep_study(asked: SweepOptions) -> int:
     """Runs the runs of a study that its folder does not contain; returns the exit code."""
-    part = _part(request.shard)
-    study = Study(source_of(file), set=overrides).plan
+    file, pictured = asked.file, drawing_of(asked.format_, caption=asked.caption, usual=FORMATS)
+    part = _part(asked.shard)
+    study = Study(source_of(file), set=overrides(asked.set_)).plan
     check_part(study, part)
-    folder = _folder(file, request)
-    if request.metrics:
+    folder = _folder(asked)
+    if asked.metrics:
         print("\n".join(study.variants[0].scenario.metric_names()))
         return 0
     if study.plots:
@@ -63,31 +48,32 @@ def sweep_study(file: str, overrides: list[tuple[str, str]], request: SweepReque
     if file != "-":
         check_apart([file], {"--out": folder})
         _check_study(file, folder, study)
-    limit = limit_of(request.memory)
-    if request.cluster is None:
+    limit = limit_of(asked.memory)
+    if asked.cluster is None:
         scenarios = (variant.scenario for variant in study.variants)
         check_runs(scenarios, limit, series=study.keep.series)
-    executor = _executor(request, limit)
+    executor = _executor(asked, limit)
     try:
-        if request.dry_run:
-            return _dry_run(study, folder, executor.workers, part, request)
-        tally = _sweep(study, folder, executor, part, request)
+        if asked.dry_run:
+            return _dry_run(study, folder, executor.workers, part, asked)
+        tally = _sweep(study, folder, executor, part, asked)
     finally:
         executor.close()
-    pictures = [] if tally.interrupted or part != (1, 1) else _draw(study, folder, request.drawing)
-    _report(tally, folder, request)
-    if pictures and not (request.json or request.json_lines):
+    pictures = [] if tally.interrupted or part != (1, 1) else _draw(study, folder, pictured)
+    _report(tally, folder, asked)
+    if pictures and not (asked.json or asked.json_lines):
         say(f"pictures: {', '.join(map(str, pictures))}")
     if tally.interrupted:
         return EXIT_INTERRUPTED
     return EXIT_FAILED_RUNS if tally.failed else 0
 
 
-def _folder(file: str, request: SweepRequest) -> Path:
+def _folder(asked: SweepOptions) -> Path:
     """Returns the folder of the runs; by default it has the name of the study."""
-    if request.out is not None:
-        return request.out
-    if file == "-" and not (request.dry_run or request.metrics):
+    if asked.out is not None:
+        return asked.out
+    file = asked.file
+    if file == "-" and not (asked.dry_run or asked.metrics):
         raise RequestError(
             "a study from standard input has no name; name the folder of its runs with --out"
         )
@@ -95,28 +81,28 @@ def _folder(file: str, request: SweepRequest) -> Path:
 
 
 def _sweep(
-    study: StudyPlan, folder: Path, executor: Executor, part: tuple[int, int], request: SweepRequest
+    study: StudyPlan, folder: Path, executor: Executor, part: tuple[int, int], asked: SweepOptions
 ) -> Tally:
     """Runs the runs that the folder does not contain."""
-    store = Store.open(folder, study.text, keep_both=request.keep_both)
+    store = Store.open(folder, study.text, keep_both=asked.keep_both)
     try:
         stop = Stop()
-        watcher = JsonLines() if request.json_lines else Terminal()
+        watcher = JsonLines() if asked.json_lines else Terminal()
         with watcher, _interruptible(stop, watcher):
             sweep = Sweep(study, store, executor, stop, watcher=watcher, part=part)
-            return sweep.run(retry_failed=request.retry_failed)
+            return sweep.run(retry_failed=asked.retry_failed)
     finally:
         store.close()
 
 
-def _draw(study: StudyPlan, folder: Path, drawing: Drawing) -> list[Path]:
+def _draw(study: StudyPlan, folder: Path, pictured: Drawing) -> list[Path]:
     """Draws the pictures that the study defines."""
     if not study.plots:
         return []
     from goodqueue.plots.study.pictures import draw
     from goodqueue.study.results import Results
 
-    return draw(Results(folder), study, folder, drawing)
+    return draw(Results(folder), study, folder, pictured)
 
 
 def _check_study(file: str, folder: Path, study: StudyPlan) -> None:
@@ -129,20 +115,20 @@ def _check_study(file: str, folder: Path, study: StudyPlan) -> None:
         )
 
 
-def _executor(request: SweepRequest, limit: int) -> Executor:
+def _executor(asked: SweepOptions, limit: int) -> Executor:
     """Returns the executor: threads with this limit of memory in bytes, or a cluster."""
-    if request.cluster is None:
-        return Threads(request.jobs, limit)
-    if request.jobs is not None:
+    if asked.cluster is None:
+        return Threads(asked.jobs, limit)
+    if asked.jobs is not None:
         raise RequestError(
             "--jobs counts threads of this machine, and --cluster has its own; omit one of them"
         )
     from goodqueue.study.cluster import Cluster
 
-    return Cluster(request.cluster)
+    return Cluster(asked.cluster)
 
 
-def _report(tally: Tally, folder: Path, request: SweepRequest) -> None:
+def _report(tally: Tally, folder: Path, asked: SweepOptions) -> None:
     facts = {
         "runs": tally.done,
         "failed": tally.failed,
@@ -150,9 +136,9 @@ def _report(tally: Tally, folder: Path, request: SweepRequest) -> None:
         "interrupted": tally.interrupted,
         "folder": str(folder),
     }
-    if request.json_lines:
+    if asked.json_lines:
         return
-    if request.json:
+    if asked.json:
         print_json(facts)
         return
     console = stdout()
@@ -167,14 +153,14 @@ def _report(tally: Tally, folder: Path, request: SweepRequest) -> None:
 
 
 def _dry_run(
-    study: StudyPlan, folder: Path, workers: int, part: tuple[int, int], request: SweepRequest
+    study: StudyPlan, folder: Path, workers: int, part: tuple[int, int], asked: SweepOptions
 ) -> int:
     """Prints the planned runs and their estimated cost."""
     least = study.stop.min_replicates if study.stop else len(study.seeds)
     total = len(study.variants) * least
     runs = {variant.index: least / part[1] for variant in study.variants}
     cost = estimate(study.variants, runs)
-    if request.json:
+    if asked.json:
         print_json(
             {
                 "title": study.title,
