@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goodqueue.plots.over_time import picture, round_trips, throughput
+from goodqueue.plots.panels import Line
 from goodqueue.plots.runs import MOST_BINS, TO, rtt_flows
-from goodqueue.plots.style import CYCLE, DASHES, Picture, legend_above, legend_label, over_time
-from goodqueue.plots.thin import thin
-from goodqueue.runs.frames import in_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from matplotlib.axes import Axes
-
+    from goodqueue.plots.style import Picture
     from goodqueue.runs.result import Result
-
-Line = tuple[list[float], list[float]]
-"""Times and values."""
 
 
 def pictures(results: Mapping[str, Result], links: Sequence[str]) -> list[Picture]:
@@ -42,20 +37,17 @@ def pictures(results: Mapping[str, Result], links: Sequence[str]) -> list[Pictur
 
 def _rtt(results: Mapping[str, Result]) -> Picture | None:
     flows = {name: rtt_flows(result)[0] for name, result in results.items() if rtt_flows(result)}
-    lines: dict[str, Line] = {}
-    for name, flow in flows.items():
-        series = results[name].series
-        assert series is not None
-        own = thin(series.rtt.filter(pl.col("flow") == flow), "rtt_s")
-        lines[name] = own["time_s"].to_list(), (own["rtt_s"] * 1000).to_list()
+    if not flows:
+        return None
+    lines = [round_trips(results[name], flow, name) for name, flow in flows.items()]
     whose = ", ".join(dict.fromkeys(flows.values()))
     caption = f"Round-trip time of {whose} over time, {_seed(results)}."
-    return _picture("rtt", f"Round-trip time of {whose}", "round-trip time, ms", caption, lines)
+    return picture("rtt", f"Round-trip time of {whose}", "round-trip time, ms", caption, lines)
 
 
 def _throughput(results: Mapping[str, Result], way: str, name: str) -> Picture | None:
     """Returns the payload that reached the servers (`up`) or the clients (`down`) of all flows."""
-    lines: dict[str, Line] = {}
+    lines: list[Line] = []
     lengths, counts = set(), set()
     for side, result in results.items():
         if result.throughput is None:
@@ -63,10 +55,12 @@ def _throughput(results: Mapping[str, Result], way: str, name: str) -> Picture |
         own = result.throughput.filter(pl.col("direction") == way)
         if own.is_empty():
             continue
-        line, length_s = in_bins(own, MOST_BINS)
-        lines[side] = line["time_s"].to_list(), (line["throughput_bps"] / 1e6).to_list()
+        line, length_s = throughput(own, side, MOST_BINS)
+        lines.append(line)
         lengths.add(f"{length_s:.3g} s")
         counts.add(own["flow"].n_unique())
+    if not lines:
+        return None
     flows = " or ".join(str(count) for count in sorted(counts))
     caption = (
         f"TCP or UDP payload that reached the {TO[way]}s, of {flows} "
@@ -74,11 +68,10 @@ def _throughput(results: Mapping[str, Result], way: str, name: str) -> Picture |
         f"{' or '.join(sorted(lengths))}, {_seed(results)}."
     )
     title = f"Throughput to the {TO[way]}s"
-    return _picture(name, title, "payload received, Mbit/s", caption, lines)
+    return picture(name, title, "payload received, Mbit/s", caption, lines)
 
 
 def _backlog(results: Mapping[str, Result], links: Sequence[str]) -> Picture | None:
-    lines: dict[str, Line] = {}
     held = {}
     for (name, result), link in zip(results.items(), links, strict=True):
         assert result.series is not None
@@ -86,17 +79,23 @@ def _backlog(results: Mapping[str, Result], links: Sequence[str]) -> Picture | N
         if own.height:
             held[name] = own["time_s"].to_numpy(), own["backlog_packets"].to_numpy()
     end = max((float(times[-1]) for times, _ in held.values()), default=0.0)
-    for name, (times, packets) in held.items():
-        lines[name] = time_means(times, packets, end, MOST_BINS)
+    if not held:
+        return None
+    lines = [
+        Line(name, *time_means(times, packets, end, MOST_BINS))
+        for name, (times, packets) in held.items()
+    ]
     where = ", ".join(dict.fromkeys(links))
     caption = (
         f"Packets waiting at {where} over time, without the one being sent, as a time-weighted "
         f"mean over each {end / MOST_BINS:.3g} s, {_seed(results)}."
     )
-    return _picture("backlog", f"Backlog of {where}", "packets waiting", caption, lines)
+    return picture("backlog", f"Backlog of {where}", "packets waiting", caption, lines)
 
 
-def time_means(times: np.ndarray, values: np.ndarray, end: float, bins: int) -> Line:
+def time_means(
+    times: np.ndarray, values: np.ndarray, end: float, bins: int
+) -> tuple[list[float], list[float]]:
     """Returns time-weighted means in equal intervals from 0 to `end`, with the ends of these.
 
     Args:
@@ -115,23 +114,3 @@ def time_means(times: np.ndarray, values: np.ndarray, end: float, bins: int) -> 
 def _seed(results: Mapping[str, Result]) -> str:
     """Returns the common seed of all scenarios."""
     return f"seed {next(iter(results.values())).summary['seed']}"
-
-
-def _picture(
-    name: str, title: str, unit: str, caption: str, lines: Mapping[str, Line]
-) -> Picture | None:
-    """Returns a picture of lines in one panel; None if there are none."""
-    if not lines:
-        return None
-
-    def draw(panels: list[Axes]) -> None:
-        (axes,) = panels
-        for index, (side, (times, values)) in enumerate(lines.items()):
-            colour, dash = CYCLE[index % len(CYCLE)], DASHES[index // len(CYCLE)]
-            label = legend_label(side)
-            axes.plot(times, values, color=colour, linestyle=dash, lw=1.1, alpha=0.85, label=label)
-        over_time(axes, title, unit)
-        axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
-        legend_above(axes)
-
-    return Picture(name, caption, draw)

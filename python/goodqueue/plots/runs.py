@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goodqueue.plots.over_time import picture, round_trips, throughput
 from goodqueue.plots.style import (
     CYCLE,
     GREY,
@@ -17,7 +18,6 @@ from goodqueue.plots.style import (
     over_time,
 )
 from goodqueue.plots.thin import thin
-from goodqueue.runs.frames import in_bins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,23 +65,10 @@ def _figures(result: Result, flow: str) -> dict[str, Any]:
 
 def rtt_over_time(result: Result) -> Picture:
     """Draws round-trip times of the first few pings, or else of the first few TCP flows."""
-    assert result.series is not None
     flows = rtt_flows(result)
     drawn = flows[:MOST_FLOWS_DRAWN]
-    samples = result.series.rtt
+    lines = [round_trips(result, flow, flow if len(drawn) > 1 else "") for flow in drawn]
     is_ping = "unloaded_rtt_s" in _figures(result, flows[0])
-
-    def draw(panels: list[Axes]) -> None:
-        (axes,) = panels
-        for flow, colour in zip(drawn, CYCLE, strict=False):
-            own = thin(samples.filter(pl.col("flow") == flow), "rtt_s")
-            label = legend_label(flow)
-            axes.plot(own["time_s"], own["rtt_s"] * 1000, color=colour, lw=1.0, label=label)
-        title = "Ping round-trip time" if is_ping else "Round-trip time"
-        over_time(axes, title, "round-trip time, ms")
-        if len(drawn) > 1:
-            legend_above(axes)
-
     caption = f"Round-trip time of {'pings' if is_ping else 'TCP segments'} ({_which(flows)})"
     figures = result.summary["flows"].get(flows[0])
     if figures and figures["p50_rtt_s"] is not None:
@@ -92,7 +79,8 @@ def rtt_over_time(result: Result) -> Picture:
         )
     else:
         caption += " over time."
-    return Picture("rtt", caption, draw)
+    title = "Ping round-trip time" if is_ping else "Round-trip time"
+    return picture("rtt", title, "round-trip time, ms", caption, lines)
 
 
 TO = {"up": "server", "down": "client"}
@@ -110,29 +98,21 @@ def throughput_over_time(result: Result) -> Picture:
         parts = measured.partition_by("direction", maintain_order=True)
     ways = measured["direction"].unique(maintain_order=True).to_list()
     labels = [_way_of(part, apart=apart, ways=ways) for part in parts]
-    lines = [in_bins(part, MOST_BINS) for part in parts]
-    length_s = lines[0][1]
-
-    def draw(panels: list[Axes]) -> None:
-        (axes,) = panels
-        for label, (line, _), colour in zip(labels, lines, CYCLE, strict=False):
-            throughput = line["throughput_bps"] / 1e6
-            axes.plot(line["time_s"], throughput, color=colour, lw=1.2, label=legend_label(label))
-        title = "Throughput" if apart else f"Throughput of {flows} flows together"
-        over_time(axes, title, "payload received, Mbit/s")
-        axes.set_ylim(0, 1.1 * axes.get_ylim()[1])
-        if len(labels) > 1:
-            legend_above(axes)
-
+    lines = [
+        throughput(part, label if len(parts) > 1 else "", MOST_BINS)
+        for part, label in zip(parts, labels, strict=True)
+    ]
     whose = "; ".join(labels) if apart else f"{flows} flows together"
     received = " or the ".join(TO[way] for way in ways)
     caption = (
         f"TCP or UDP payload that reached the {received} ({whose}), as a mean over each "
-        f"{length_s:.3g} s. It counts when it arrives, also out of order or a second time."
+        f"{lines[0][1]:.3g} s. It counts when it arrives, also out of order or a second time."
     )
     if flows < _carrying(result):
-        caption += f"Flows of the run other than pings: {_carrying(result)}."
-    return Picture("throughput", caption, draw)
+        caption += f" Flows of the run other than pings: {_carrying(result)}."
+    title = "Throughput" if apart else f"Throughput of {flows} flows together"
+    shown = [line for line, _ in lines]
+    return picture("throughput", title, "payload received, Mbit/s", caption, shown)
 
 
 def _way_of(part: pl.DataFrame, *, apart: bool, ways: list[str]) -> str:
