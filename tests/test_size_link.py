@@ -234,7 +234,7 @@ def test_a_rule_that_holds_and_breaks_the_delay_says_both(
     assert rules["core_to_access"]["keeps_bounds"] is None
     html = page.read_text(encoding="utf-8")
     assert "<th>assumptions hold</th>" in html
-    assert "<th>keeps the bounds</th>" in html
+    assert "<th>keeps bounds</th>" in html
     assert run_command(["size", *link[:-2], "--quick", "--json"]) == 0
     rules = {one["rule"]: one for one in json.loads(capsys.readouterr().out)["rules"]}
     assert rules["bdp"]["keeps_bounds"] is True

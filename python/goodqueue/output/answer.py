@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue.core.intervals import Interval
+    from goodqueue.output.terminal import Figures
     from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.answer.parts import RuleAnswer
     from goodqueue.sizing.link import Link
@@ -164,7 +165,7 @@ def _stack(link: Link) -> str:
     return f" ({link.profile} profile{counting})"
 
 
-def rules_table(answer: Answer) -> object:
+def rules_table(answer: Answer) -> Figures:
     """Returns a table of every rule's buffer, whether it holds, and the figures there."""
     simulated = any(one.simulated for one in answer.by_rule)
     columns = ["rule", "packets", "bytes", "ms", "BDP", "assumptions hold"]
@@ -183,28 +184,12 @@ def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
     if limit is None:
         blank = [""] * 4 if simulated else []
         return [name, MISSING, MISSING, MISSING, MISSING, holds, *blank, MISSING]
-    buffer = buffer_dict(answer.link, limit)
-    row = [
-        name,
-        f"{limit:,}",
-        size_of(buffer["bytes"]),
-        milliseconds(buffer["seconds"]),
-        number(buffer["bdp"], 3),
-        holds,
-    ]
+    row = [name, *_buffer_cells(answer.link, limit), holds]
     if not simulated:
         return [*row, _verdict(one)]
     if not one.simulated:
         return [*row, "not run", "", "", "", _verdict(one)]
-    figures = one.simulated
-    return [
-        *row,
-        _close(figures["utilization"], 100, 2),
-        _close(figures["loss_rate"], 100, 2),
-        _delay(figures["p99_delay_s"]),
-        _fairness(figures),
-        _verdict(one),
-    ]
+    return [*row, *_figure_cells(one.simulated), _verdict(one)]
 
 
 def _verdict(one: RuleAnswer) -> str:
@@ -378,7 +363,7 @@ def _infeasible(answer: Answer) -> list[str]:
     if found is None:
         return infeasible_by_theory(answer)
     if found.floor is None:
-        top = found.reached  # not the largest that was run: rules were, too
+        top = found.reached  # buffers of rules may be larger
         missing = names_of(one for one in found.broken if one != DELAY)
         or_delay = " or the delay" if DELAY in found.broken else ""
         never = answer.interval(top, DROPS).mean == 0
@@ -431,22 +416,15 @@ def curve_table(answer: Answer) -> object | None:
     """Returns a table of the limits that were run; few of those far from the answer."""
     if not answer.limits:
         return None
-    rows = []
-    for limit in _shown(answer):
-        buffer, figures = buffer_dict(answer.link, limit), answer.figures(limit)
-        rows.append(
-            [
-                f"{limit:,}",
-                size_of(buffer["bytes"]),
-                milliseconds(buffer["seconds"]),
-                f"{answer.runs(limit)}",
-                _close(figures["utilization"], 100, 2),
-                _close(figures["loss_rate"], 100, 2),
-                _delay(figures["p99_delay_s"]),
-                _fairness(figures),
-                "<- recommended" if limit == answer.buffer else "",
-            ]
-        )
+    rows = [
+        [
+            *_buffer_cells(answer.link, limit)[:3],
+            f"{answer.runs(limit)}",
+            *_figure_cells(answer.figures(limit)),
+            "<- recommended" if limit == answer.buffer else "",
+        ]
+        for limit in _shown(answer)
+    ]
     columns = ["packets", "bytes", "ms", "runs", "busy %", "loss %", "p99 wait ms", "Jain", ""]
     important = ["", "packets", "busy %", "loss %", "p99 wait ms"]
     return table("Benefit and cost of a buffer", columns, rows, important)
@@ -504,14 +482,7 @@ def hangs_on(answer: Answer) -> list[str]:
 def alternatives_table(answer: Answer) -> object | None:
     """Returns a table of the figures of other queue disciplines."""
     rows = [
-        [
-            one.queue,
-            _close(one.figures["utilization"], 100, 2),
-            _close(one.figures["loss_rate"], 100, 2),
-            _delay(one.figures["p99_delay_s"]),
-            _fairness(one.figures),
-            _keeps(one.unmet),
-        ]
+        [one.queue, *_figure_cells(one.figures), _keeps(one.unmet)]
         if one.figures
         else [one.queue, "not run", *[""] * 3, MISSING]
         for one in answer.alternatives
@@ -554,14 +525,23 @@ def export_lines(answer: Answer, limit: int) -> list[str]:
     return lines
 
 
-def _close(interval: Interval, scale: float, digits: int) -> str:
-    """Returns a figure without spaces around ±, for a table."""
-    return _plus_minus(interval, scale, digits).replace(" ± ", "±")
+def _buffer_cells(link: Link, limit: int) -> list[str]:
+    """Returns a buffer in packets, bytes, milliseconds and BDPs, for a table."""
+    buffer = buffer_dict(link, limit)
+    in_bytes, in_ms = size_of(buffer["bytes"]), milliseconds(buffer["seconds"])
+    return [f"{limit:,}", in_bytes, in_ms, number(buffer["bdp"], 3)]
 
 
-def _delay(interval: Interval) -> str:
-    """Returns a time in milliseconds, for a table."""
-    return _close(interval, 1000, _digits(interval))
+def _figure_cells(figures: dict[str, Interval]) -> list[str]:
+    """Returns utilisation and loss in percent, delay in milliseconds, and fairness, for a table."""
+    delay = figures[DELAY]
+    intervals = [
+        _plus_minus(figures["utilization"], 100, 2),
+        _plus_minus(figures["loss_rate"], 100, 2),
+        _plus_minus(delay, 1000, _digits(delay)),
+    ]
+    fairness = f"{figures['jain'].mean:.2f}" if "jain" in figures else MISSING
+    return [*(text.replace(" ± ", "±") for text in intervals), fairness]
 
 
 def _digits(interval: Interval) -> int:
@@ -570,10 +550,6 @@ def _digits(interval: Interval) -> int:
 
 
 SHORT_DELAY_S = 0.01
-
-
-def _fairness(figures: dict[str, Interval]) -> str:
-    return f"{figures['jain'].mean:.2f}" if "jain" in figures else MISSING
 
 
 def _plus_minus(interval: Interval, scale: float, digits: int) -> str:

@@ -6,22 +6,18 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from goodqueue.output import page
-from goodqueue.sizing.answer.parts import buffer_dict
+from goodqueue.output.answer import rules_table
 from goodqueue.sizing.export import checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from goodqueue.core.intervals import Interval
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.answer.answer import Answer
-    from goodqueue.sizing.answer.parts import RuleAnswer
 
     Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
     """A title, names of columns, and rows."""
-
-MISSING = "-"
 
 
 def write(  # noqa: PLR0913, PLR0917 - all that a page shows
@@ -65,51 +61,15 @@ def _plain(table: Table) -> list[str]:
 def _rules(answer: Answer) -> list[str]:
     if not answer.by_rule:
         return []
+    made = rules_table(answer)
+    titled = zip(answer.by_rule, made.rows, strict=True)
+    rows = [list(map(escape, [one.rule.title, *cells[1:]])) for one, cells in titled]
     return [
-        "<h2>Answers of the rules</h2>",
-        _table(answer),
+        f"<h2>{made.title}</h2>",
+        page.table(made.columns, rows),
         "<h2>Assumptions that do not hold here</h2>",
         _assumptions(answer),
     ]
-
-
-def _table(answer: Answer) -> str:
-    columns = ["rule", "packets", "bytes", "ms", "BDP", "assumptions hold"]
-    columns += ["utilisation", "loss", "p99 delay", "fairness", "keeps the bounds"]
-    return page.table(columns, (_row(answer, one) for one in answer.by_rule))
-
-
-def _row(answer: Answer, one: RuleAnswer) -> list[str]:
-    packets = one.advice.whole_packets
-    cells = [f"{one.rule.title}"]
-    if packets is None:
-        cells += [MISSING] * 4
-    else:
-        buffer = buffer_dict(answer.link, packets)
-        cells += [
-            f"{packets:,}",
-            f"{buffer['bytes']:,}",
-            f"{1e3 * buffer['seconds']:.4g}",
-            MISSING if buffer["bdp"] is None else f"{buffer['bdp']:.3g}",
-        ]
-    cells.append("yes" if one.holds else "no")
-    if one.simulated:
-        figures = one.simulated
-        cells += [
-            _interval(figures["utilization"], 100, " %"),
-            _interval(figures["loss_rate"], 100, " %"),
-            _interval(figures["p99_delay_s"], 1000, " ms"),
-            f"{figures['jain'].mean:.2f}" if "jain" in figures else MISSING,
-        ]
-    else:
-        cells += [MISSING] * 4
-    cells.append({True: "yes", False: "no", None: MISSING}[one.keeps_bounds])
-    return list(map(escape, cells))
-
-
-def _interval(interval: Interval, scale: float, unit: str) -> str:
-    text = interval.text(lambda end: f"{scale * end:.4g}", lambda half: f"{scale * half:.2g}")
-    return f"{text}{unit}"
 
 
 def _assumptions(answer: Answer) -> str:
