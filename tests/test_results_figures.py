@@ -196,8 +196,8 @@ def test_a_picture_of_results_is_narrowed_down(
     ("file", "options", "says"),
     [
         ("p.gif", (), "ends in .png, .svg or .pdf"),
-        ("p.svg", ("--kind", "heatmp"), "--kind heatmp: did you mean heatmap?"),
-        ("p.svg", ("--band", "most"), "choose one of interval, range, none"),
+        ("p.svg", ("--kind", "heatmp"), "--kind heatmp: did you mean 'heatmap'?"),
+        ("p.svg", ("--band", "most"), "known are interval, range, none"),
         ("p.svg", (), "--x is missing: name one of topology.bottleneck.queue"),
         ("p.svg", ("--x", "rat"), "did you mean 'rate'?"),
         (

@@ -5,6 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 class ScenarioError(ValueError):
@@ -46,6 +51,12 @@ class RequestError(ValueError):
 
 class DamageError(RequestError):
     """Damage of a study's files on the disk; raised instead of figures that may be wrong."""
+
+
+def nearest(wanted: str, known: Collection[str]) -> str:
+    """Returns a hint for an unknown name: the nearest known one, or all of them if none is near."""
+    near = get_close_matches(wanted, known, 1)
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
 
 
 def os_error(error: BaseException) -> OSError | None:

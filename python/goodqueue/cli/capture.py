@@ -6,11 +6,10 @@ import csv
 import math
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.errors import RequestError
+from goodqueue.errors import RequestError, nearest
 from goodqueue.output.terminal import progress
 from goodqueue.passive import Analysis, analyze
 
@@ -104,9 +103,8 @@ def read_drops(path: Path) -> list[float]:
 def _threshold(name: str, value: str) -> float:
     known = [known for known, _, _ in _core.passive_thresholds()]
     if name not in known:
-        near = get_close_matches(name, known, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-        raise RequestError(f'--threshold {name}={value}: unknown threshold "{name}"; {hint}')
+        hint = nearest(name, known)
+        raise RequestError(f"--threshold {name}={value}: unknown threshold {name!r}; {hint}")
     number, least = _number(value), 1 if name in COUNTS else 0
     if number is None or not least <= number <= MOST:
         raise RequestError(f"--threshold {name}={value}: write a number from {least} to {MOST:,}")

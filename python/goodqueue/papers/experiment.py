@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from typing import TYPE_CHECKING, Protocol
 
-from goodqueue.errors import RequestError
+from goodqueue.errors import RequestError, nearest
 from goodqueue.papers.table import TableExperiment, folder
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def paper(name: str) -> Paper:
         RequestError: if there is no such paper.
     """
     if name not in papers():
-        raise RequestError(f"there is no paper {name!r}; {_nearest(name, papers())}")
+        raise RequestError(f"there is no paper {name!r}; {nearest(name, papers())}")
     return Paper(name, **tomllib.loads(folder(name).joinpath("paper.toml").read_text("utf-8")))
 
 
@@ -129,14 +128,8 @@ def experiment(name: str, wanted: str) -> Experiment:
     """
     known = {one.name: one for one in experiments(name)}
     if wanted not in known:
-        raise RequestError(f"{name} has no {wanted!r} here; {_nearest(wanted, list(known))}")
+        raise RequestError(f"{name} has no {wanted!r} here; {nearest(wanted, known)}")
     return known[wanted]
-
-
-def _nearest(wanted: str, known: Sequence[str]) -> str:
-    """Returns the nearest known name, if one is near, and the list of all known names."""
-    meant = [f"did you mean {name!r}? " for name in get_close_matches(wanted, known, 1)]
-    return f"{''.join(meant)}there is {', '.join(known)}"
 
 
 def _place(one: Experiment) -> tuple[int, list[str | int]]:

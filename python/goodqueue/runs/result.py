@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.errors import RequestError
+from goodqueue.errors import RequestError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,9 +128,7 @@ class Result:
 
         links = self.summary["links"]
         if link not in links:
-            near = get_close_matches(link, links, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the links are {', '.join(links)}"
-            raise RequestError(f"unknown link {link!r}; {hint}")
+            raise RequestError(f"unknown link {link!r}; {nearest(link, links)}")
         rows = [
             (name, _seen_from(link, figures))
             for name, figures in self.summary["flows"].items()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
 
 from goodqueue.core.drawing import FORMATS
 from goodqueue.core.outdir import whole_file
-from goodqueue.errors import RequestError
+from goodqueue.errors import RequestError, nearest
 from goodqueue.study.model import PlotSpec
 
 if TYPE_CHECKING:
@@ -68,9 +67,7 @@ def _choice(name: str, given: str) -> str:
     """Returns a value of a key of `[[plot]]`, or refuses it."""
     choices = get_args(get_type_hints(PlotSpec)[name])
     if given not in choices:
-        near = get_close_matches(given, choices, 1)
-        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(choices)}"
-        raise RequestError(f"--{name.replace('_', '-')} {given}: {hint}")
+        raise RequestError(f"--{name.replace('_', '-')} {given}: {nearest(given, choices)}")
     return given
 
 
