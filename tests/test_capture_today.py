@@ -126,7 +126,7 @@ def cut(capture: bytes, seconds: float) -> bytes:
 
 
 def test_a_capture_that_begins_after_its_flows_is_reproduced(runner: Runner, folder: Path) -> None:
-    """No flow starts in it: what is compared is how the link goes on."""
+    """No flow starts in the capture, so only the link in steady state is compared."""
     taps = []
     for file in unpacked("cubic4", folder):
         taps.append(file.with_name(f"cut-{file.name}"))

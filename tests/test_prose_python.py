@@ -1,9 +1,10 @@
-"""Docstrings name their subject first (CONTRIBUTING.md, "Prose")."""
+"""Docstrings and comments name their subject first (CONTRIBUTING.md, "Prose")."""
 
 from __future__ import annotations
 
 import ast
 import re
+import tokenize
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -16,15 +17,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDERS = ("python", "research", "tests", "tools")
-"""Folders whose docstrings are checked."""
+"""Folders whose docstrings and comments are checked."""
 
 WORDS = (
-    *("At", "By", "From", "How", "Of", "That", "Those", "What", "Whatever", "When", "Where"),
-    *("Whether", "Which", "Who", "Whose", "With"),
+    *("As", "At", "Because", "Behind", "By", "For", "From", "How", "In", "Not", "Of", "So", "That"),
+    *("Those", "Under", "What", "Whatever", "When", "Where", "Whether", "Which", "Who"),
+    *("Whose", "With"),
 )
 OPENING = re.compile(rf"({'|'.join(WORDS)})\b(?! (?:least|most)\b)")
 ENTRY = re.compile(rf"\s+\w+: {OPENING.pattern}", re.IGNORECASE)
 SECTIONS = {"Args:", "Attributes:"}
+
+# A comment may be a sentence that begins with a preposition, or a phrase about its line.
+OF_COMMENTS = re.compile(r"(of|so|was|were|what|whatever|whether|which|who|whose)\b", re.IGNORECASE)
 
 
 def checked() -> list[Path]:
@@ -51,6 +56,18 @@ def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 match statement:
                     case ast.Expr(value=ast.Constant(value=str(text))):
                         yield statement.lineno, text
+
+
+def comments(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields line and text of the first line of every comment."""
+    last = -1
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type == tokenize.COMMENT:
+                line, is_alone = token.start[0], token.line.lstrip().startswith("#")
+                if not is_alone or last != line - 1:
+                    yield line, token.string.lstrip("#: ")
+                last = line if is_alone else last
 
 
 def faults(text: str) -> Iterator[str]:
@@ -92,7 +109,7 @@ def test_the_folders_contain_the_files() -> None:
         ("At most this many packets wait.", 0),
         ("Returns True if the two means differ.", 0),
         ("Sends.\n\n    Args:\n        rate: what is sent.\n        size: bytes.\n    ", 1),
-        ("A link.\n\n    Attributes:\n        rate: of data.\n        delay: in s.\n    ", 1),
+        ("A link.\n\n    Attributes:\n        rate: of data.\n        delay: a time.\n    ", 1),
         ("Reads a file.\n\n    Of its lines the first: what it is.\n    ", 0),
     ],
 )
@@ -106,6 +123,24 @@ def test_docstrings_name_their_subject_first() -> None:
         for path in checked()
         for line, text in docstrings(parsed(path))
         for fault in faults(text)
+    ]
+    assert not found, "\n".join(["name the subject first (CONTRIBUTING.md):", *found])
+
+
+def test_a_comment_of_several_lines_is_checked_at_its_first(tmp_path: Path) -> None:
+    path = tmp_path / "one.py"
+    path.write_text("# Runs of\n# what waits\nx = 1  # which is one\n# Whether x is\ny = 2\n")
+    texts = dict(comments(path))
+    assert texts == {1: "Runs of", 3: "which is one", 4: "Whether x is"}
+    assert [line for line, text in texts.items() if OF_COMMENTS.match(text)] == [3, 4]
+
+
+def test_comments_name_their_subject_first() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {text}"
+        for path in checked()
+        for line, text in comments(path)
+        if OF_COMMENTS.match(text)
     ]
     assert not found, "\n".join(["name the subject first (CONTRIBUTING.md):", *found])
 

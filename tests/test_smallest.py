@@ -116,7 +116,7 @@ def test_no_buffer_suffices_if_the_queue_never_fills() -> None:
     assert found.broken == ("utilization",)
     assert max(trials.limits) < 2000
     assert found.reached == max(trials.limits)
-    trials.ensure([5000], 3)  # as a rule's buffer is, after the search
+    trials.ensure([5000], 3)  # a rule's buffer, run after the search
     assert found.reached < 5000
 
 

@@ -47,7 +47,7 @@ class Checked:
 
     @property
     def off_by_steps(self) -> float | None:
-        """Their difference in grid steps (5 % or one packet); None unless both have a buffer."""
+        """Difference of the buffers in grid steps (5 % or one packet); None unless both exist."""
         found, said = self.search.least, self.said.least
         if found is None or said is None:
             return None

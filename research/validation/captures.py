@@ -165,7 +165,7 @@ def failures(scenes: Mapping[str, Today], links: Sequence[Judged]) -> list[str]:
 
 
 def links(count: int = LINKS) -> list[Judged]:
-    """So many of the links held out; says on standard error how far it is."""
+    """Judges this many of the links held out, and counts them on standard error."""
     found = []
     for one in judged(HELD_OUT, count):
         found.append(one)

@@ -62,7 +62,7 @@ SHARE = 0.5
 """Replicates measure this share of what the command measures in full."""
 
 FIT_S = 3600.0
-"""No fit takes so long: what comes out must not hang on how busy the machine is."""
+"""Time limit of a fit in seconds. No fit reaches it, so results do not depend on other load."""
 
 
 @dataclass(frozen=True, slots=True)

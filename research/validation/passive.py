@@ -302,7 +302,7 @@ class Truth:
     """The true values of a run, from the simulator.
 
     Attributes:
-        labels: for each flow, the factor that limits it.
+        labels: the factor that limits each flow.
         drops_s: times at which the target dropped packets, in s.
         waits_s: queueing delay of the target at these times, in s.
         losers: number of the flow that lost each packet.

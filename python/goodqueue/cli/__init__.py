@@ -36,7 +36,7 @@ def main() -> NoReturn:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         sys.exit(0)
-    except KeyboardInterrupt:  # so early or so late that no command was there to take it
+    except KeyboardInterrupt:  # before a command began, or after it ended
         sys.exit(EXIT_INTERRUPTED)
 
 

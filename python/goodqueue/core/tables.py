@@ -20,7 +20,7 @@ def frame(table: Table, names: Mapping[str, Sequence[str]]) -> pl.DataFrame:
 
     Args:
         table: numpy type and bytes of each column; -1 and NaN mark missing values.
-        names: for each column of numbers, the names that 0, 1, 2, … stand for.
+        names: the names that 0, 1, 2, … stand for, by the name of their column.
     """
     columns = {}
     for column, (kind, data) in table.items():

@@ -1,4 +1,4 @@
-"""Prints the answer of calibrated theory. Holds the words of all answers of `goodqueue size`."""
+"""Describes the answer of calibrated theory, and names the figures of all answers of `size`."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def link_of(analysis: Analysis) -> Link:
         packet_bytes=1500 if packet is None else round(packet.value),
         local_share=min(share.value / rate, 1.0),
         congestion_control=_control(local),
-        byte_counting=byte_counting(local) is not False,  # as the stacks of today do, if not seen
+        byte_counting=byte_counting(local) is not False,  # an unknown stack counts bytes
         ack_every=_ack_every(local),
         framing_bytes=round(framing or 0),  # the rate counts whole frames as captured
     )
@@ -77,6 +77,6 @@ def _control(local: pl.DataFrame) -> str:
     """Returns the congestion control under which most bytes were sent, as far as it is known."""
     known = local.filter(pl.col("congestion_control").cast(pl.String).is_in(CONTROLS))
     if known.is_empty():
-        return "cubic"  # what most systems send with today
+        return "cubic"  # the default of most systems
     by_bytes = known.group_by("congestion_control").agg(pl.col("bytes").sum()).sort("bytes")
     return str(by_bytes["congestion_control"][-1])

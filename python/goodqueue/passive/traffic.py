@@ -32,7 +32,7 @@ acknowledged (RFC 3465: 1.0) and not by one step per delayed ACK (0.5)."""
 
 
 def byte_counting(flows: pl.DataFrame) -> bool | None:
-    """Returns True if Reno windows (by most bytes) grow by the bytes ACKed; None if unknown."""
+    """Returns True if the windows of most Reno data grow by the bytes ACKed; None if unknown."""
     shows = flows.filter(
         (pl.col("congestion_control") == "reno") & pl.col("growth_segments").is_not_null()
     )

@@ -46,7 +46,7 @@ class CaptureTrial:
         model = self._models[link]
         if queue is None:
             waits, table = float(packets), limit_table(model, packets)
-        else:  # as if half a BDP waited
+        else:  # the length is that for a queue of half a BDP
             waits, table = link.bdp_packets / 2, {"kind": queue}
         return scenario_of(steady(model, reach(model, link, waits, extent), table), "the link")
 

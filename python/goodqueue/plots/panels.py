@@ -22,7 +22,7 @@ class Line:
     Attributes:
         label: label in the legend; an empty one is omitted.
         x: ascending.
-        y: as many as `x`.
+        y: one value for each of `x`.
         errors: half widths of intervals, as many as `x`; or none.
         form: `steps` for a quantity that stays constant between changes, `line` for samples,
             `marks` for separate points, such as a paper's.

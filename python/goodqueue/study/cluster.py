@@ -115,7 +115,7 @@ class Cluster:
             flight.cancel()
 
     def close(self) -> None:
-        """Leaves the cluster as it is."""
+        """Closes the connection; scheduler and workers go on."""
         self._client.close(timeout=2)
 
     def _depth(self, mean_s: float) -> int:
@@ -123,7 +123,7 @@ class Cluster:
         return self.workers * AHEAD if mean_s < 4 * BATCH_S else self.workers + 1
 
     def _look(self) -> None:
-        """Checks now and then for workers, and gives up if there have been none for long."""
+        """Counts the workers every few seconds; gives up if there were none for `PATIENCE_S`."""
         now = time.monotonic()
         if now - self._counted > RECOUNT_S:
             self.count()
@@ -136,7 +136,7 @@ class Cluster:
             )
 
     def count(self) -> None:
-        """Counts the threads that are present now."""
+        """Counts the threads of the workers that are connected now."""
         threads = self._client.scheduler_info(n_workers=-1)["workers"].values()
         self.workers = sum(worker["nthreads"] for worker in threads)
         self._counted = time.monotonic()
@@ -147,15 +147,15 @@ class _LostError(Exception):
 
 
 class _Flight:
-    """Batches of one call that have been sent."""
+    """The batches of one call of `execute` that were sent and have not ended."""
 
     def __init__(self, client: Client, runs: Iterable[Run], keep: Keep) -> None:
         self._client = client
         self._source = iter(runs)
         self._keep = keep
         self._again: deque[list[Run]] = deque()
-        self._suspects: deque[Run] = deque()  # were on a worker when it died
-        self._alone = False  # whether what is under way is a suspect
+        self._suspects: deque[Run] = deque()  # runs of workers that died
+        self._alone = False  # True if the only batch that was sent is a suspect
         self._under_way: dict[str, tuple[Future, list[Run]]] = {}
         self._done: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self.mean_s = 0.0
@@ -203,7 +203,7 @@ class _Flight:
         return results
 
     def _failed(self, future: Future, batch: Sequence[Run]) -> list[RunResult]:
-        """Handles a batch without results.
+        """Handles a batch without results: sends it again, or returns failed runs.
 
         A worker that dies holds more runs than the one that killed it. All of them are run again at
         the end, one at a time. A second death is then caused by the run itself.
@@ -254,7 +254,7 @@ def _connect(address: str) -> Client:
         raise RequestError(
             "--cluster needs Dask, which is not installed: pip install 'goodqueue[cluster]'"
         ) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it ourselves
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # our own messages suffice
     try:
         _knock(address)
         return Client(address, timeout=CONNECT_S, set_as_default=False)

@@ -99,9 +99,9 @@ class Comparison:
         sides: the sides; all others are compared with the first.
         seeds: the seeds under which every side was run.
         figures: the figures that at least one side has.
-        means: for each side, the figures that it has.
-        differences: for each side but the first, the figures that both have: its value less the
-            first's, seed by seed.
+        means: the figures that each side has.
+        differences: the differences of each other side from the first, seed by seed, for the
+            figures that both have.
     """
 
     sides: tuple[Side, ...]

@@ -56,7 +56,7 @@ def execute_run(run: Run, keep: Keep, cancel: Cancel | None = None) -> RunResult
         wall_s = time.perf_counter() - begun
         names, values = outcome.metrics()
         tables = _tables(outcome, keep)
-    except KeyboardInterrupt:  # what a cancelled run raises
+    except KeyboardInterrupt:  # a cancelled run raises it
         return None
     except BaseException as error:  # noqa: BLE001 - a panic of the engine is no Exception
         wall_s = time.perf_counter() - begun

@@ -175,7 +175,7 @@ class Bound:
     """The largest width of the 95 % interval of a mean, from end to end.
 
     Attributes:
-        width: in the metric's unit, or a share of the mean if relative.
+        width: the width in the metric's unit, or as a share of the mean if relative.
         relative: True if it is a share of the mean's magnitude.
     """
 
@@ -193,8 +193,8 @@ class StopSpec:
         max_replicates: largest number of replicates of a variant.
         max_runs: largest number of runs of the whole study, if limited.
         max_time_s: largest wall-clock time of the study, if limited.
-        baseline: for each variant the index of the one with which it is compared seed by seed;
-            bounds then apply to the differences. None if bounds apply to the variants' own means. A
+        baseline: index of the counterpart of each variant, for differences seed by seed; bounds
+            then apply to the differences. None if bounds apply to the variants' own means. A
             variant that is its own baseline needs no more replicates than the others.
     """
 

@@ -47,7 +47,7 @@ class Runner:
         """Returns the metrics of each run, in the order given.
 
         Raises:
-            KeyboardInterrupt: if it was stopped; the finished runs are in the store.
+            KeyboardInterrupt: if the runner was stopped; the store has the finished runs.
             RuntimeError: if a run failed.
         """
         missing: dict[bytes, Run] = {}
@@ -82,7 +82,7 @@ class Runner:
         return self._executor.workers
 
     def finished(self, runs: Sequence[Run], metrics: Sequence[str]) -> list[list[float] | None]:
-        """Returns the metrics of each run, in the order given, even after a stop, or None."""
+        """Returns the metrics of each run in the order given; None for an unfinished run."""
         return [
             [self._known[run.identity, metric] for metric in metrics]
             if all((run.identity, metric) in self._known for metric in metrics)

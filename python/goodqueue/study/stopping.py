@@ -196,7 +196,7 @@ def paired_difference(
     Args:
         first: one value per seed.
         second: one value per seed, of the same seeds.
-        confidence: as for `anytime_interval`.
+        confidence: the argument of `anytime_interval`.
 
     Raises:
         ValueError: if the seeds differ.

@@ -112,9 +112,8 @@ def estimate(traffic: Traffic, seed: int) -> Estimate:
 def _median_burst(analysis: Analysis) -> float:
     """Returns the median loss burst after the warm-up, in packets.
 
-    Slow start overshoots by hundreds of packets, so earlier bursts are left out.
-
-    The captures are not cut there: without handshakes T_e comes out far too small.
+    Slow start overshoots by hundreds of packets, so earlier bursts are left out. The captures
+    themselves are not cut, because T_e would be far too small without the handshakes.
     """
     late = analysis.bursts.filter(pl.col("time_s") >= WARMUP_S)["packets"].median()
     return float(late) if isinstance(late, int | float) else math.nan

@@ -41,7 +41,7 @@ def _bars(figure: Figure) -> str:
     if figure.searched:
         note = "Bars: 95 % intervals over seeds of the buffer that each needs"
         flows = ", ".join(str(count) for count in sorted(figure.bracketed))
-        return f"{note}; at {flows} flows, from what fails to what suffices" if flows else note
+        return f"{note}; at {flows} flows: from a failing to a sufficient buffer" if flows else note
     return "Simulated means with 95 % intervals"
 
 

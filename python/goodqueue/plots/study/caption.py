@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from goodqueue.plots.study.table import Table
 
 MOST_LISTED = 4
-"""Largest number of values of an axis that a caption lists; of more it states the ends."""
+"""Largest number of values of an axis that a caption lists. It has the ends of a longer list."""
 
 
 def caption(table: Table, held: Sequence[str]) -> str:

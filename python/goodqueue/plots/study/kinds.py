@@ -53,7 +53,7 @@ def names(whole: Table) -> NamesBelow | None:
 
 
 def look(index: int) -> dict[str, Any]:
-    """Returns colour, dash and marker of the n-th line: any two differ in two of them."""
+    """Returns colour, dash and marker of the n-th line; any two lines differ in two of these."""
     return {
         "color": CYCLE[index % len(CYCLE)],
         "linestyle": DASHES[index // len(CYCLE)],
@@ -121,7 +121,7 @@ def heatmap(whole: Table, part: Table, metric: str, axes: Axes) -> None:
         for place, point in part.part(spec.series, value).points(spec.x, metric):
             cells[row, across.index(place)] = point.mean / z.scale
     low, high = _span(whole, metric, z.scale)
-    axes.set_facecolor("#DDDDDD")  # what no run has a figure for
+    axes.set_facecolor("#DDDDDD")  # cells without a figure
     axes.grid(visible=False)
     axes.pcolormesh(cells, cmap=HEAT, vmin=low, vmax=high, edgecolor="white", linewidth=0.5)
     _name_x(axes, [place + 0.5 for place in range(len(across))], names(whole))

@@ -54,7 +54,7 @@ class NamesBelow:
 
     @property
     def inches(self) -> float:
-        """Their height beyond that of a single line."""
+        """Height of the names beyond that of a single line, in inches."""
         if not self.aslant:
             return LINE_INCHES * (lines_of(self.names) - 1)
         longest = max(len(line) for name in self.names for line in name.split("\n"))

@@ -297,7 +297,7 @@ class Laboratory:
             for (limit, _), one in zip(places, values, strict=True):
                 if one is None:
                     gaps.add(limit)
-                elif limit not in gaps:  # what comes after a gap is in the store, and waits
+                elif limit not in gaps:  # later runs wait in the store until the gap is filled
                     found[limit].append(meter.figures(one))
             if stopped is not None:
                 raise Ended(found, stopped)

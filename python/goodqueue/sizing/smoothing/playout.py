@@ -221,8 +221,8 @@ class FilePlayout:
     Attributes:
         scenario: the scenario.
         flow: its name; None for the only video.
-        alpha: as `PlayoutQuestion.alpha`; None for that of the flow's congestion control.
-        beta: as `PlayoutQuestion.beta`; None for that of the flow's congestion control.
+        alpha: growth, as in `PlayoutQuestion`; None for that of the flow's congestion control.
+        beta: decrease, as in `PlayoutQuestion`; None for that of the flow's congestion control.
     """
 
     scenario: _core.Scenario

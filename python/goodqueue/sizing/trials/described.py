@@ -167,7 +167,7 @@ def _tcp(link: Link) -> Settings:
         "mss": f"{_payload(link)}B",
         "receive_window": f"{min(math.floor(window * link.packet_bytes), LARGEST_WINDOW)}B",
     }
-    if link.ack_every != 2:  # which profiles set
+    if link.ack_every != 2:  # the profiles set 2
         tcp |= {"ack_rule": "every_nth", "ack_every": link.ack_every}
     if link.paced or control == "bbr":
         tcp |= {"loss_detection": "rack", "pacing": True}

@@ -283,7 +283,9 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
     connection = _connect(folder, folder / LEDGER, uri=False)
     try:
         with readable_errors(folder):
-            connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")  # of a new file only
+            connection.execute(
+                f"PRAGMA page_size = {PAGE_SIZE}"
+            )  # has an effect on a new file only
         with readable_errors(folder), immediately(connection):
             if check_format(folder, connection) == 0:
                 create(connection)
