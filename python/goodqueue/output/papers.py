@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from goodqueue.output import page
 from goodqueue.output.papers_drawn import drawn
+from goodqueue.output.reproductions import summary
 from goodqueue.papers import tally
 from goodqueue.papers.cells import GRADES
 from goodqueue.papers.experiment import paper
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from goodqueue.papers.cells import Cell, Reproduction
@@ -45,7 +46,7 @@ def write(
         command: the arguments after `goodqueue` that the page was made with.
         store: folder of the stored runs, which also holds the cached pictures.
     """
-    body = [f"<p>{LEGEND}</p>", f"<p>{tally.LEGEND}</p>", _counts(found), _controls(found)]
+    body = [f"<p>{LEGEND}</p>", f"<p>{tally.LEGEND}</p>", *_summary(found)]
     for name, group in groupby(found, key=lambda pair: pair[0].paper):
         of = paper(name)
         body.append(f"<h2>{escape(of.title)}</h2>")
@@ -55,28 +56,15 @@ def write(
     page.write("Papers, reproduced", "Papers, reproduced", body, command, path)
 
 
-def _counts(found: Sequence[tuple[Experiment, Reproduction]]) -> str:
-    rows = []
-    for one, done in found:
-        where = f"{one.paper}-{one.name}"
-        rows.append((f'<a href="#{where}">{where}</a>', tally.tally(done.cells)))
-    rows.append(("all, repeated cells once", tally.tally(tally.once(found))))
-    lines = [(name, *map(str, counts.every.values())) for name, counts in rows]
-    return page.table(["cells", *rows[0][1].every], lines)
-
-
-def _controls(found: Sequence[tuple[Experiment, Reproduction]]) -> str:
-    lines = [
-        (
-            *(f"{one.paper}-{one.name}", escape(each.name), escape(each.quantity)),
-            *map(str, (each.cells, each.ours, each.ours_weak, each.matches, each.weak)),
-        )
-        for one, done in found
-        for each in tally.controls(done.cells)
-    ]
-    heads = ("", "control", "", "cells", "ours match", "weakly", "control matches", "weakly")
-    caption = "Controls: models that are wrong on purpose"
-    return page.table(heads, lines, caption) if lines else ""
+def _summary(found: Sequence[tuple[Experiment, Reproduction]]) -> Iterator[str]:
+    """Yields the counts that the terminal shows, with links to the experiments."""
+    anchors = {f"{one.paper} {one.name}": f"{one.paper}-{one.name}" for one, _ in found}
+    for made in summary(found):
+        rows = [list(map(escape, row)) for row in made.rows]
+        for row in rows:
+            if row[0] in anchors:
+                row[0] = f'<a href="#{anchors[row[0]]}">{row[0]}</a>'
+        yield page.table(list(map(escape, made.columns)), rows, made.title)
 
 
 def _experiment(one: Experiment, done: Reproduction, store: Path) -> list[str]:
