@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goodqueue.errors import RequestError
-from goodqueue.study import Keep, Run, Stop, Variant
+from goodqueue.study.model import Keep, Run, Stop, Variant
 from goodqueue.study.plan import run_of
 from goodqueue.study.sweep import Study
 

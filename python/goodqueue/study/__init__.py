@@ -4,33 +4,3 @@
 
 docs/studies.md describes the file, the store and the frames.
 """
-
-from goodqueue.study.model import (
-    Bound,
-    Executor,
-    Keep,
-    PlotSpec,
-    Run,
-    RunResult,
-    Samples,
-    Stop,
-    StoppingRule,
-    StopSpec,
-    StudyPlan,
-    Variant,
-)
-
-__all__ = [
-    "Bound",
-    "Executor",
-    "Keep",
-    "PlotSpec",
-    "Run",
-    "RunResult",
-    "Samples",
-    "Stop",
-    "StopSpec",
-    "StoppingRule",
-    "StudyPlan",
-    "Variant",
-]

@@ -1,9 +1,9 @@
-"""The parts of a study as plain values, and the protocols of executors and stopping rules."""
+"""The parts of a study as plain values, and the protocol of executors."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence  # noqa: TC003 - `--draw` reads the annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -145,28 +145,6 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """Releases threads and connections."""
-        ...
-
-
-Samples = Mapping[str, Sequence[float]]
-"""Samples of one variant: the values of each metric in the order of the study's seeds, one for
-every replicate that was run. NaN represents a failed run, so that equal positions are equal seeds.
-"""
-
-
-class StoppingRule(Protocol):
-    """Rule for the number of replicates.
-
-    It is evaluated when every requested run has ended, with values in the order of seeds. Its
-    requests therefore do not depend on the speed of runs.
-    """
-
-    def more(self, samples: Sequence[Samples]) -> Sequence[int]:
-        """Returns the number of replicates that each variant still needs; all 0 ends the study."""
-        ...
-
-    def worst(self, samples: Sequence[Samples]) -> str | None:
-        """Returns a line on the interval that exceeds its bound most, for progress."""
         ...
 
 

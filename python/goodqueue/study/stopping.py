@@ -9,6 +9,7 @@ replicates, contain the mean. So any rule may choose when to stop.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, localcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ from typing import TYPE_CHECKING
 from goodqueue.core.intervals import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from goodqueue.study.model import Bound, StopSpec
 
 PRIOR_REPLICATES = 4
@@ -86,18 +85,25 @@ def _factor(count: int, confidence: float) -> float:
         return float(((ratio - 1) / left).sqrt()) if left > 0 else math.inf
 
 
+Samples = Mapping[str, Sequence[float]]
+"""Samples of one variant: the values of each metric in the order of the study's seeds, one for
+every replicate that was run. NaN represents a failed run, so that equal positions are equal seeds.
+"""
+
+
 class SequentialRule:
     """Replicates until the interval of every named metric is narrow enough, or a budget is spent.
 
     After each round a variant gets about the number of replicates that its spread requires, but at
     most half as many as it has, because the first spreads are inaccurate. The number of replicates
-    thus depends on the values, which the intervals allow.
+    thus depends on the values, which the intervals allow. It does not depend on the speed of runs,
+    because the rule is evaluated when every requested run has ended.
     """
 
     def __init__(self, spec: StopSpec) -> None:
         self._spec = spec
 
-    def more(self, samples: Sequence[Mapping[str, Sequence[float]]]) -> list[int]:
+    def more(self, samples: Sequence[Samples]) -> list[int]:
         """Returns the number of replicates that each variant still needs; all 0 ends the study."""
         counts = [_replicates(columns) for columns in samples]
         targets = [self._target(samples, index) for index in range(len(samples))]
@@ -108,7 +114,7 @@ class SequentialRule:
             return wanted
         return _share(wanted, max(0, self._spec.max_runs - sum(counts)))
 
-    def worst(self, samples: Sequence[Mapping[str, Sequence[float]]]) -> str | None:
+    def worst(self, samples: Sequence[Samples]) -> str | None:
         """Returns a line on the interval that exceeds its bound most; None if none exceeds it."""
         excess, line = 1.0, None
         for index in range(len(samples)):
@@ -124,7 +130,7 @@ class SequentialRule:
                     line = f"variant {index}: {metric} {width:.3g} wide, {allowed:.3g} wanted"
         return line
 
-    def _target(self, samples: Sequence[Mapping[str, Sequence[float]]], index: int) -> int:
+    def _target(self, samples: Sequence[Samples], index: int) -> int:
         """Returns the number of replicates for the next evaluation of a variant."""
         spec = self._spec
         count = _replicates(samples[index])
@@ -142,9 +148,7 @@ class SequentialRule:
                 lacking.append(LEAST_UNCHANGED - count)
         return count + max(0, min(most, max(lacking)))
 
-    def _values(
-        self, samples: Sequence[Mapping[str, Sequence[float]]], index: int, metric: str
-    ) -> list[float]:
+    def _values(self, samples: Sequence[Samples], index: int, metric: str) -> list[float]:
         """Returns the values to which a metric's bound applies, by seed, without missing ones."""
         own = samples[index].get(metric, ())
         if self._spec.baseline is None:
@@ -154,7 +158,7 @@ class SequentialRule:
         return [value for value in differences if not math.isnan(value)]
 
 
-def _replicates(columns: Mapping[str, Sequence[float]]) -> int:
+def _replicates(columns: Samples) -> int:
     return max((len(column) for column in columns.values()), default=0)
 
 
