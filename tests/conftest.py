@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -81,18 +83,40 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def goodqueue(
-    *arguments: object, timeout: float = 60, cwd: Path | None = None, **environment: str
+    *arguments: object, timeout: float | None = None, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the command line and captures its output through pipes."""
+    """Runs the command line and captures its output, without a terminal.
+
+    It runs in this process, which saves the start of another, unless it needs a time limit, a
+    working directory or an environment of its own.
+    """
+    if timeout is None and cwd is None and not environment:
+        return _in_this_process(list(map(str, arguments)))
     return subprocess.run(
         [COMMAND, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=timeout or 60,
         cwd=cwd,
         check=False,
         env={**os.environ, **environment},
     )
+
+
+def _in_this_process(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    from goodqueue.cli import run_command
+    from goodqueue.output import terminal
+
+    out, err = io.StringIO(), io.StringIO()
+    terminal.stdout.cache_clear()
+    terminal.stderr.cache_clear()
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = run_command(arguments)
+    finally:
+        terminal.stdout.cache_clear()
+        terminal.stderr.cache_clear()
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
 def refused(done: subprocess.CompletedProcess[str]) -> str:

@@ -235,7 +235,7 @@ def test_out_never_removes_foreign_files_beside_results(small: Path, tmp_path: P
     assert goodqueue("run", small, "--out", out, "--no-series").returncode == 0
     (out / "notes.txt").write_text("x")
     for command in ("run", "size"):
-        assert "notes.txt" in refused(goodqueue(command, small, *LONG, "--out", out, timeout=10))
+        assert "notes.txt" in refused(goodqueue(command, small, *LONG, "--out", out, timeout=60))
     assert (out / "notes.txt").read_text() == "x"
     (out / "notes.txt").unlink()
     assert goodqueue("run", small, "--out", out).returncode == 0
@@ -247,7 +247,7 @@ def test_out_never_removes_foreign_files_beside_results(small: Path, tmp_path: P
 def test_out_where_nothing_can_be_written_is_refused_before_any_run(
     small: Path, command: str
 ) -> None:
-    done = goodqueue(command, small, *LONG, "--out", "/proc/nowhere/out", timeout=10)
+    done = goodqueue(command, small, *LONG, "--out", "/proc/nowhere/out", timeout=60)
     assert "nothing can be written to /proc" in refused(done)
 
 

@@ -104,7 +104,7 @@ def test_impossible_sizings_are_refused_before_any_run(
     small: Path, arguments: list[str], part: str
 ) -> None:
     # A run of this length would take hours.
-    assert part in refused(goodqueue("size", small, *LONG, *arguments, timeout=10))
+    assert part in refused(goodqueue("size", small, *LONG, *arguments))
 
 
 @pytest.mark.parametrize(

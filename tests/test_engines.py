@@ -331,7 +331,7 @@ def test_an_answer_outside_what_agreed_is_not_called_proved() -> None:
 
 
 def test_sizing_by_hand_takes_the_engine_that_is_asked_for() -> None:
-    link = Link(100e6, (0.03, 0.06, 0.09), 20, congestion_control="cubic")
+    link = Link(50e6, (0.03, 0.06, 0.09), 10, congestion_control="cubic")
     efforts = {
         engine: Effort(changes=False, queues=(), rules=False, engine=engine)
         for engine in ("auto", "hybrid")

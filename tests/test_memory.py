@@ -14,7 +14,16 @@ from conftest import SMALL, goodqueue, refused
 from goodqueue import RequestError, load, run
 from goodqueue.cli import run_command
 from goodqueue.core.parallel import JOBS_PER_PROCESSOR, available_processors
-from goodqueue.runs.memory import Part, Room, check, limit_of, machine_bytes, needed, parts
+from goodqueue.runs.memory import (
+    Part,
+    Room,
+    check,
+    limit_of,
+    machine_bytes,
+    needed,
+    parts,
+    resident_bytes,
+)
 from test_stops import large
 
 if TYPE_CHECKING:
@@ -116,7 +125,7 @@ def test_a_run_that_records_too_much_is_stopped(small: Path) -> None:
     session = '{ kind = "web", think = "1ms" }'
     text = text.replace('{ kind = "bulk" }', session).replace('"100ms"', '"1s"')
     scenario = load(text)
-    room = needed(parts(scenario, series=True)) + (700 << 20)
+    room = needed(parts(scenario, series=True)) + (resident_bytes() or 0) + (250 << 20)
     with pytest.raises(RequestError, match=r"the run was stopped at .* recorded data") as raised:
         run(text, series=True, memory=f"{room}B")
     assert "help: shorten the duration" in str(raised.value)
