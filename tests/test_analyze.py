@@ -189,7 +189,7 @@ def test_a_file_that_is_no_capture_is_refused(
     ("options", "says"),
     [
         (("--link", "4"), 'write "4Mbps"'),
-        (("--threshold", "speed=1"), 'unknown threshold "speed"'),
+        (("--threshold", "speed=1"), "unknown threshold 'speed'"),
         (("--threshold", "speed"), "write --threshold NAME=VALUE"),
         (("--threshold", "least_decrease=3"), "did you mean 'least_decreases'?"),
         (("--threshold", "least_decreases=nan"), "--threshold least_decreases=nan: write a number"),
