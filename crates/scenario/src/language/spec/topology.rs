@@ -6,6 +6,15 @@ use super::impairment::{DUPLICATE, JITTER, REORDER};
 use super::pool::{LINK_POOL, POOLS};
 use super::service::SERVICE;
 use super::{DELAY, Key, Kind, MOST_LINKS, REQUIRED, Spec, key};
+use goodqueue_types::parameters::{concat_keys, count_keys};
+
+/// Joins lists of keys.
+macro_rules! joined {
+    ($($part:expr),+) => {{
+        const PARTS: &[&[Key]] = &[$($part),+];
+        &concat_keys::<{ count_keys(PARTS) }>(PARTS)
+    }};
+}
 
 const SHAPE: Key = key(
     "shape",
@@ -46,44 +55,37 @@ const FAR_ACCESS: Key = key(
     "What differs for hosts at the far end of their path: at the node of the higher number, in a graph at the one that stands later in the file.",
 );
 
+/// Keys of every shape.
+const SHAPE_KEYS: &[Key] = &[SHAPE, ALL_FRAMING, ALL_QUEUE, POOLS, ACCESS, FAR_ACCESS];
+
 pub(crate) static DUMBBELL: Spec = Spec {
     name: "dumbbell",
     defaults: None,
-    keys: &[
-        SHAPE,
-        ALL_FRAMING,
-        ALL_QUEUE,
-        POOLS,
-        ACCESS,
-        FAR_ACCESS,
-        key(
+    keys: joined!(
+        SHAPE_KEYS,
+        &[key(
             "bottleneck",
             Kind::Table(&BOTTLENECK),
             REQUIRED,
             "{ rate = \"1Mbps\", delay = \"10ms\", queue = { limit = \"100p\" } }",
             "The link from node 0 to node 1; its name in results is `bottleneck`.",
-        ),
-    ],
+        )]
+    ),
 };
 
 pub(crate) static CHAIN: Spec = Spec {
     name: "chain",
     defaults: None,
-    keys: &[
-        SHAPE,
-        ALL_FRAMING,
-        ALL_QUEUE,
-        POOLS,
-        ACCESS,
-        FAR_ACCESS,
-        key(
+    keys: joined!(
+        SHAPE_KEYS,
+        &[key(
             "link",
             Kind::List(&CHAIN_LINK),
             REQUIRED,
             "[[topology.link]]",
             "Links in order; link k joins node k to node k + 1.",
-        ),
-    ],
+        )]
+    ),
 };
 
 const NODES: Key = key(
@@ -111,86 +113,71 @@ const MORE_LINKS: Key = key(
 pub(crate) static GRAPH: Spec = Spec {
     name: "graph",
     defaults: None,
-    keys: &[
-        SHAPE,
-        ALL_FRAMING,
-        ALL_QUEUE,
-        POOLS,
-        ACCESS,
-        FAR_ACCESS,
-        NODES,
-        LINKS,
-    ],
+    keys: joined!(SHAPE_KEYS, &[NODES, LINKS]),
 };
 
 pub(crate) static STAR: Spec = Spec {
     name: "star",
     defaults: None,
-    keys: &[
-        SHAPE,
-        ALL_FRAMING,
-        ALL_QUEUE,
-        POOLS,
-        ACCESS,
-        FAR_ACCESS,
-        key(
-            "ports",
-            Kind::Integer {
-                min: 2,
-                max: MOST_LINKS as u64,
-            },
-            REQUIRED,
-            "32",
-            "How many ports. Port k is the link `portk` from node `switch` to node `hostk`, k from 0 on.",
-        ),
-        key(
-            "port",
-            Kind::Table(&PORT),
-            REQUIRED,
-            "{ rate = \"10Gbps\", delay = \"1us\", queue = { limit = \"100p\" } }",
-            "The link of every port: from the switch to the host, where the switch's queue is; `reverse` is from \
+    keys: joined!(
+        SHAPE_KEYS,
+        &[
+            key(
+                "ports",
+                Kind::Integer {
+                    min: 2,
+                    max: MOST_LINKS as u64,
+                },
+                REQUIRED,
+                "32",
+                "How many ports. Port k is the link `portk` from node `switch` to node `hostk`, k from 0 on.",
+            ),
+            key(
+                "port",
+                Kind::Table(&PORT),
+                REQUIRED,
+                "{ rate = \"10Gbps\", delay = \"1us\", queue = { limit = \"100p\" } }",
+                "The link of every port: from the switch to the host, where the switch's queue is; `reverse` is from \
              the host to the switch.",
-        ),
-        NODES,
-        MORE_LINKS,
-    ],
+            ),
+            NODES,
+            MORE_LINKS
+        ]
+    ),
 };
 
 pub(crate) static TREE: Spec = Spec {
     name: "tree",
     defaults: None,
-    keys: &[
-        SHAPE,
-        ALL_FRAMING,
-        ALL_QUEUE,
-        POOLS,
-        ACCESS,
-        FAR_ACCESS,
-        key(
-            "target",
-            Kind::Table(&BOTTLENECK),
-            REQUIRED,
-            "{ rate = \"50Mbps\", delay = \"5ms\", queue = { limit = \"100p\" } }",
-            "The link from node `root` to node `sink`; its name in results is `target`.",
-        ),
-        key(
-            "leaf",
-            Kind::Table(&LEAF),
-            "{}",
-            "{ rate = \"1Gbps\" }",
-            "The link `leafk` of every leaf, from node `leafk` to node `root`. Its queues have no limit.",
-        ),
-        key(
-            "rtts",
-            Kind::ListOf(&DELAY),
-            "18 from 20 to 534 ms with mean 217 ms",
-            "[\"20ms\", \"60ms\"]",
-            "Base round-trip time from each leaf to the sink; as many leaves as entries. What the target link leaves \
+    keys: joined!(
+        SHAPE_KEYS,
+        &[
+            key(
+                "target",
+                Kind::Table(&BOTTLENECK),
+                REQUIRED,
+                "{ rate = \"50Mbps\", delay = \"5ms\", queue = { limit = \"100p\" } }",
+                "The link from node `root` to node `sink`; its name in results is `target`.",
+            ),
+            key(
+                "leaf",
+                Kind::Table(&LEAF),
+                "{}",
+                "{ rate = \"1Gbps\" }",
+                "The link `leafk` of every leaf, from node `leafk` to node `root`. Its queues have no limit.",
+            ),
+            key(
+                "rtts",
+                Kind::ListOf(&DELAY),
+                "18 from 20 to 534 ms with mean 217 ms",
+                "[\"20ms\", \"60ms\"]",
+                "Base round-trip time from each leaf to the sink; as many leaves as entries. What the target link leaves \
              of it is the delay of the leaf's link, half each way.",
-        ),
-        NODES,
-        MORE_LINKS,
-    ],
+            ),
+            NODES,
+            MORE_LINKS
+        ]
+    ),
 };
 
 static NODE: Spec = Spec {
@@ -264,23 +251,26 @@ const REVERSE: Key = key(
     "What differs in the other direction.",
 );
 
+/// Keys of every link that has its own queue and a reverse direction.
+const WIRE_KEYS: &[Key] = &[
+    RATE,
+    LINK_SERVICE,
+    LINK_DELAY,
+    LINK_FRAMING,
+    LINK_QUEUE,
+    LINK_POOL,
+    DROP_LIST,
+    LINK_LOSS,
+    JITTER,
+    REORDER,
+    DUPLICATE,
+    REVERSE,
+];
+
 pub(crate) static BOTTLENECK: Spec = Spec {
     name: "bottleneck",
     defaults: None,
-    keys: &[
-        RATE,
-        LINK_SERVICE,
-        LINK_DELAY,
-        LINK_FRAMING,
-        LINK_QUEUE,
-        LINK_POOL,
-        DROP_LIST,
-        LINK_LOSS,
-        JITTER,
-        REORDER,
-        DUPLICATE,
-        REVERSE,
-    ],
+    keys: WIRE_KEYS,
 };
 
 const LINK_NAME: Key = key(
@@ -294,49 +284,26 @@ const LINK_NAME: Key = key(
 pub(crate) static CHAIN_LINK: Spec = Spec {
     name: "chain link",
     defaults: None,
-    keys: &[
-        LINK_NAME,
-        RATE,
-        LINK_SERVICE,
-        LINK_DELAY,
-        LINK_FRAMING,
-        LINK_QUEUE,
-        LINK_POOL,
-        DROP_LIST,
-        LINK_LOSS,
-        JITTER,
-        REORDER,
-        DUPLICATE,
-        REVERSE,
-    ],
+    keys: joined!(&[LINK_NAME], WIRE_KEYS),
 };
 
 pub(crate) static GRAPH_LINK: Spec = Spec {
     name: "graph link",
     defaults: None,
-    keys: &[
-        LINK_NAME,
-        key(
-            "from",
-            Kind::Name,
-            REQUIRED,
-            "\"a\"",
-            "Node where the forward direction begins.",
-        ),
-        key("to", Kind::Name, REQUIRED, "\"b\"", "Node where it ends."),
-        RATE,
-        LINK_SERVICE,
-        LINK_DELAY,
-        LINK_FRAMING,
-        LINK_QUEUE,
-        LINK_POOL,
-        DROP_LIST,
-        LINK_LOSS,
-        JITTER,
-        REORDER,
-        DUPLICATE,
-        REVERSE,
-    ],
+    keys: joined!(
+        &[
+            LINK_NAME,
+            key(
+                "from",
+                Kind::Name,
+                REQUIRED,
+                "\"a\"",
+                "Node where the forward direction begins.",
+            ),
+            key("to", Kind::Name, REQUIRED, "\"b\"", "Node where it ends.")
+        ],
+        WIRE_KEYS
+    ),
 };
 
 static PORT: Spec = Spec {
