@@ -91,8 +91,17 @@ fuzz: setup ## damaged files through every reader: make fuzz SECONDS=60 SEED=1
 demo: setup ## reproduce a published study of bufferbloat, then size its buffer
 	@$(BIN)/python -m goodqueue.cli.demo
 
-bench: ## the native benchmark, beside ns-2 where it is installed
-	cargo run --locked --release --quiet --package goodqueue-bench
+# The build with the profile of `make wheel`, if there is one. A profile names functions by paths and flags, so both
+# builds need --target.
+PROFILE := target/wheel/profile
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+bench: ## the native benchmark, beside ns-2 where it is installed: make bench HTSIM=program ARGS=--quick
+ifneq ($(wildcard $(PROFILE)),)
+	RUSTFLAGS=-Cprofile-use=$(CURDIR)/$(PROFILE) cargo build --locked --release --quiet --package goodqueue-bench \
+	    --target $(HOST) --target-dir target/wheel/bench
+endif
+	cargo run --locked --release --quiet --package goodqueue-bench -- $(if $(HTSIM),--htsim $(HTSIM)) \
+	    $(if $(wildcard $(PROFILE)),--profiled target/wheel/bench/$(HOST)/release/goodqueue-bench) $(ARGS)
 
 validate: setup ## run ns-2 and ns-3 beside goodqueue, compare with Linux, write docs/validation.md
 	$(BIN)/python -m research.validation

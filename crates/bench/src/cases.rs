@@ -11,9 +11,8 @@ pub struct Case {
     pub scenario: &'static str,
     /// Keys and values that override those of the file.
     pub overrides: Vec<(String, String)>,
-    /// Arguments of `tools/ns2/dumbbell.tcl`, without the duration, which comes last. If there are
-    /// none, ns-2 does not run this case.
-    pub ns2: Vec<String>,
+    /// The same network for the peers. None if they do not run this case.
+    pub dumbbell: Option<Dumbbell>,
     /// Simulated time, in seconds.
     pub duration_s: u32,
     /// Name of a case that differs only in one component, with which the cost of this case is
@@ -21,41 +20,90 @@ pub struct Case {
     pub beside: Option<&'static str>,
 }
 
+/// Parameters of a dumbbell of long flows, in the words of `tools/ns2/dumbbell.tcl` and
+/// `tools/htsim/dumbbell.cc`.
+#[derive(Clone, Copy, Debug)]
+pub struct Dumbbell {
+    /// Number of flows.
+    pub flows: u32,
+    /// Rate of the bottleneck, in kb/s.
+    pub rate_kbps: u32,
+    /// Number of packets at the bottleneck, the one in transmission included.
+    pub buffer: u32,
+    /// Smallest base round-trip time, in milliseconds.
+    pub rtt_min_ms: u32,
+    /// Largest base round-trip time, in milliseconds.
+    pub rtt_max_ms: u32,
+    /// Number of base round-trip times, evenly spaced.
+    pub classes: u32,
+}
+
+impl Dumbbell {
+    /// Rate of the bottleneck, in bits per second.
+    pub fn rate_bps(&self) -> f64 {
+        f64::from(self.rate_kbps) * 1e3
+    }
+
+    /// Base round-trip time of a class, in milliseconds.
+    pub fn rtt_ms(&self, class: u32) -> f64 {
+        let range = f64::from(self.rtt_max_ms - self.rtt_min_ms);
+        let steps = f64::from((self.classes - 1).max(1));
+        f64::from(self.rtt_min_ms) + range * f64::from(class) / steps
+    }
+
+    /// Arguments of both programs, without the duration.
+    pub fn arguments(&self) -> [String; 6] {
+        [
+            format!("flows={}", self.flows),
+            format!("rate={}", self.rate_bps() / 1e6),
+            format!("buffer={}", self.buffer),
+            format!("rtt_min={}", self.rtt_min_ms),
+            format!("rtt_max={}", self.rtt_max_ms),
+            format!("classes={}", self.classes),
+        ]
+    }
+}
+
 /// Returns all cases in the order in which they run.
 pub fn all() -> Vec<Case> {
-    let fixed = |name: &str, scenario, ns2: &str, duration_s| Case {
+    let many = Dumbbell {
+        flows: 100,
+        rate_kbps: 50_000,
+        buffer: 688,
+        rtt_min_ms: 20,
+        rtt_max_ms: 534,
+        classes: 18,
+    };
+    let one_class = |rtt_ms, flows, rate_kbps, buffer| Dumbbell {
+        flows,
+        rate_kbps,
+        buffer,
+        rtt_min_ms: rtt_ms,
+        rtt_max_ms: rtt_ms,
+        classes: 1,
+    };
+    let fixed = |name: &str, scenario, dumbbell, duration_s| Case {
         name: name.to_owned(),
         scenario,
         overrides: Vec::new(),
-        ns2: ns2.split(' ').map(str::to_owned).collect(),
+        dumbbell: Some(dumbbell),
         duration_s,
         beside: None,
     };
+    let s1 = include_str!("../../../scenarios/s1.toml");
+    let s2 = include_str!("../../../scenarios/s2.toml");
+    let s3 = include_str!("../../../scenarios/s3.toml");
+    let s4 = include_str!("../../../scenarios/s4.toml");
+    let more = Dumbbell {
+        flows: 400,
+        buffer: 3200,
+        ..many
+    };
     let mut cases = vec![
-        fixed(
-            "s1",
-            include_str!("../../../scenarios/s1.toml"),
-            "flows=100 rate=50 buffer=688",
-            200,
-        ),
-        fixed(
-            "s2",
-            include_str!("../../../scenarios/s2.toml"),
-            "flows=400 rate=50 buffer=3200",
-            200,
-        ),
-        fixed(
-            "s3",
-            include_str!("../../../scenarios/s3.toml"),
-            "flows=1 rate=10 rtt_min=40 classes=1 buffer=33",
-            1000,
-        ),
-        fixed(
-            "s4",
-            include_str!("../../../scenarios/s4.toml"),
-            "flows=10 rate=1000 rtt_min=20 classes=1 buffer=1667",
-            20,
-        ),
+        fixed("s1", s1, many, 200),
+        fixed("s2", s2, more, 200),
+        fixed("s3", s3, one_class(40, 1, 10_000, 33), 1000),
+        fixed("s4", s4, one_class(20, 10, 1_000_000, 1667), 20),
     ];
     cases.insert(1, linux(&cases[0]));
     cases.push(red(&cases[0]));
@@ -71,7 +119,7 @@ fn many_flows() -> Case {
         name: "many-flows".to_owned(),
         scenario: include_str!("../../../scenarios/many-flows.toml"),
         overrides: Vec::new(),
-        ns2: Vec::new(),
+        dumbbell: None,
         duration_s: 40,
         beside: None,
     }
@@ -84,7 +132,7 @@ fn linux(s1: &Case) -> Case {
     Case {
         name: "s1-linux".to_owned(),
         overrides: vec![tcp],
-        ns2: Vec::new(),
+        dumbbell: None,
         beside: Some("s1"),
         ..s1.clone()
     }
@@ -96,7 +144,7 @@ fn red(s1: &Case) -> Case {
     Case {
         name: "s5".to_owned(),
         scenario: include_str!("../../../scenarios/s5.toml"),
-        ns2: Vec::new(),
+        dumbbell: None,
         beside: Some("s1"),
         ..s1.clone()
     }
@@ -107,7 +155,7 @@ fn growth(flows: u32) -> Case {
     let rate_kbps = 500 * flows;
     // The buffer has room for 100 ms of full packets and the packet in transmission, which ns-2
     // counts too.
-    let buffer = u64::from(rate_kbps) * 100 / 12_000 + 1;
+    let buffer = (u64::from(rate_kbps) * 100 / 12_000 + 1) as u32;
     let set = |key: &str, value: String| (key.to_owned(), value);
     Case {
         name: format!("grow-{flows}"),
@@ -116,11 +164,14 @@ fn growth(flows: u32) -> Case {
             set("flow.bulk.count", flows.to_string()),
             set("topology.bottleneck.rate", format!("{rate_kbps}kbps")),
         ],
-        ns2: vec![
-            format!("flows={flows}"),
-            format!("rate={}", f64::from(rate_kbps) / 1000.0),
-            format!("buffer={buffer}"),
-        ],
+        dumbbell: Some(Dumbbell {
+            flows,
+            rate_kbps,
+            buffer,
+            rtt_min_ms: 20,
+            rtt_max_ms: 534,
+            classes: 18,
+        }),
         duration_s: 50,
         beside: None,
     }
@@ -146,7 +197,7 @@ fn crowd(flows: u32, linux: bool) -> Case {
     let mut case = growth(flows);
     let profile = if linux { "linux" } else { "rfc" };
     case.name = format!("crowd-{flows}{}", if linux { "-linux" } else { "" });
-    case.ns2.clear();
+    case.dumbbell = None;
     case.duration_s = 5;
     let own = [
         ("duration", "5s".to_owned()),
@@ -184,43 +235,32 @@ mod tests {
     use goodqueue_tcp::{Profile, TcpConfig};
     use goodqueue_types::{Span, Time};
 
-    fn ns2(case: &Case, key: &str) -> Option<f64> {
-        let value = case
-            .ns2
-            .iter()
-            .find_map(|argument| argument.strip_prefix(key));
-        value.map(|value| value.parse().expect("a number"))
-    }
-
-    /// Goodqueue and ns-2 run the same scenario.
+    /// Goodqueue and its peers run the same scenario.
     #[test]
-    fn scenarios_and_parameters_of_ns2_agree() {
-        for case in all().iter().filter(|case| !case.ns2.is_empty()) {
+    fn scenarios_and_parameters_of_peers_agree() {
+        for case in all() {
+            let Some(dumbbell) = case.dumbbell else {
+                continue;
+            };
+            let name = &case.name;
             let network = case.scenario().network();
-            assert_eq!(
-                network.end,
-                Time::ZERO + Span::from_secs(u64::from(case.duration_s))
-            );
-            let flows = ns2(case, "flows=").expect("always given");
-            assert!(
-                (network.flows.len() as f64 - flows).abs() < 0.5,
-                "{}",
-                case.name
-            );
+            let end = Time::ZERO + Span::from_secs(u64::from(case.duration_s));
+            assert_eq!(network.end, end, "{name}");
+            assert_eq!(network.flows.len(), dumbbell.flows as usize, "{name}");
             let bottleneck = &network.links[0];
-            let rate = ns2(case, "rate=").expect("always given") * 1e6;
-            assert!(
-                (bottleneck.rate.0 as f64 - rate).abs() < 1.0,
-                "{}",
-                case.name
-            );
+            let rate = bottleneck.rate.0;
+            assert_eq!(rate, u64::from(dumbbell.rate_kbps) * 1000, "{name}");
             let waiting = match bottleneck.queue.limit() {
                 Limit::Packets(packets) => packets,
                 Limit::Bytes(bytes) => bytes / 1500,
-                Limit::Unlimited => panic!("{}: no limit", case.name),
+                Limit::Unlimited => panic!("{name}: no limit"),
             };
-            let buffer = ns2(case, "buffer=").expect("always given");
-            assert!((waiting as f64 + 1.0 - buffer).abs() < 0.5, "{}", case.name);
+            assert_eq!(waiting + 1, u64::from(dumbbell.buffer), "{name}");
+            let scenario = case.scenario;
+            let [least, most] =
+                [0, dumbbell.classes - 1].map(|class| format!("{}ms", dumbbell.rtt_ms(class)));
+            assert!(scenario.contains(&format!("\"{least}\"")), "{name}");
+            assert!(scenario.contains(&format!("\"{most}\"")), "{name}");
         }
     }
 

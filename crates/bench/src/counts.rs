@@ -4,7 +4,10 @@
 //! A count hardly depends on the load of the machine, unlike a time. It depends on the compiler, so
 //! counts of another compiler are not compared.
 
-use crate::cases;
+use crate::bare;
+use crate::cases::{self, Case, Dumbbell};
+use crate::page::{PAGE, with_block};
+use crate::rounds::Instructions;
 use goodqueue_sim::{Network, Outcome};
 use std::fmt::Write;
 use std::process::Command;
@@ -27,9 +30,7 @@ const THRESHOLD: f64 = 0.02;
 
 /// File of the committed counts.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
-/// Page of the documentation with a table of the counts.
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
-/// Lines of that page before and after the table.
+/// Lines of the page on performance before and after the table.
 const MARKS: [&str; 2] = [
     "<!-- instructions: written by make counts -->\n",
     "<!-- end of instructions -->\n",
@@ -126,12 +127,28 @@ impl Counts {
     }
 }
 
-/// Returns the committed number of instructions per packet of a case. The count is that of a
-/// shortened run.
-pub fn committed_per_packet(case: &str) -> Option<f64> {
-    let committed = Counts::committed()?;
-    let row = committed.rows.iter().find(|row| row.case == case)?;
-    Some(row.per_packet())
+/// Returns instructions per packet by case for the table of the benchmark: counted now, with those of
+/// the bare loop, or as committed if `committed` or if valgrind is missing.
+pub fn for_table(committed: bool) -> Vec<(String, Instructions)> {
+    if committed || !valgrind_is_installed() {
+        let rows = Counts::committed().map_or(Vec::new(), |counts| counts.rows);
+        let ours = rows.into_iter().map(|row| {
+            let (ours, bare) = (row.per_packet(), None);
+            (row.case, Instructions { ours, bare })
+        });
+        return ours.collect();
+    }
+    let ours = count_all("--once", |_| true);
+    let bare = count_all("--bare-once", bare::runs);
+    let with_bare = ours.into_iter().map(|row| {
+        let bare = bare.iter().find(|bare| bare.case == row.case);
+        let counts = Instructions {
+            ours: row.per_packet(),
+            bare: bare.map(Count::per_packet),
+        };
+        (row.case, counts)
+    });
+    with_bare.collect()
 }
 
 /// Returns a sentence for each case that differs from its committed count by more than the
@@ -181,7 +198,7 @@ pub fn report(update: bool) -> bool {
     }
     let now = Counts {
         compiler,
-        rows: count_all(),
+        rows: count_all("--once", |_| true),
     };
     for row in &now.rows {
         let before = committed.as_ref().map(|counts| &counts.rows);
@@ -199,7 +216,7 @@ pub fn report(update: bool) -> bool {
     if update {
         fs::write(FILE, now.text()).expect("the file can be written");
         let page = fs::read_to_string(PAGE).expect("the page can be read");
-        let page = with_table(&page, &now.markdown()).expect("the page has the two marks");
+        let page = with_block(&page, MARKS, &now.markdown()).expect("the page has the two marks");
         fs::write(PAGE, page).expect("the page can be written");
         return true;
     }
@@ -218,27 +235,23 @@ pub fn report(update: bool) -> bool {
     changes.is_empty()
 }
 
-/// Returns the page with another table between the marks, or none if it has no marks.
-fn with_table(page: &str, table: &str) -> Option<String> {
-    let (before, rest) = page.split_once(MARKS[0])?;
-    let (_, after) = rest.split_once(MARKS[1])?;
-    Some(format!(
-        "{before}{}\n{table}\n{}{after}",
-        MARKS[0], MARKS[1]
-    ))
-}
-
-/// Counts each case in a process of its own, on all processors.
-fn count_all() -> Vec<Count> {
+/// Counts each shortened case that `is_counted`, in a process of its own that is started with
+/// `flag`, on all processors.
+fn count_all(flag: &str, is_counted: impl Fn(&Case) -> bool) -> Vec<Count> {
+    let is_counted = |name| is_counted(&cases::named(name).expect("a known case"));
+    let chosen: Vec<_> = SHORTENED
+        .into_iter()
+        .filter(|(name, _)| is_counted(name))
+        .collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut counted = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some((case, simulated)) = SHORTENED.get(index) else {
+            let Some((case, simulated)) = chosen.get(index) else {
                 return counted;
             };
-            counted.push((index, count(case, simulated)));
+            counted.push((index, count(case, flag, simulated)));
         }
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -254,13 +267,13 @@ fn count_all() -> Vec<Count> {
 }
 
 /// Runs one case under callgrind.
-fn count(case: &str, simulated: &str) -> Count {
+fn count(case: &str, flag: &str, simulated: &str) -> Count {
     let this = std::env::current_exe().expect("a running program has a path");
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .args(["--collect-atstart=no", "--toggle-collect=*counts*simulate*"])
         .arg(this)
-        .args([case, "--once", simulated])
+        .args([case, flag, simulated])
         .output()
         .expect("valgrind was there a moment ago");
     let log = String::from_utf8_lossy(&output.stderr);
@@ -289,7 +302,26 @@ pub fn once(case: &str, simulated: &str) -> u64 {
     simulate(&network).totals.delivered_forward
 }
 
-/// Runs a network. Callgrind counts instructions only in this function, which it finds by name.
+/// Runs a shortened case once in the bare loop and returns the number of delivered data packets.
+/// Callgrind counts this.
+pub fn bare_once(case: &str, simulated: &str) -> u64 {
+    let case = cases::named(case).expect("the parent names known cases");
+    let dumbbell = case
+        .dumbbell
+        .expect("the parent names cases of the bare loop");
+    let seconds = simulated.strip_suffix('s').and_then(|s| s.parse().ok());
+    simulate_bare(&dumbbell, seconds.expect("the parent names whole seconds"))
+}
+
+/// Runs the bare loop. Callgrind counts instructions only in this function and in [`simulate`], which
+/// it finds by name.
+#[inline(never)]
+fn simulate_bare(dumbbell: &Dumbbell, seconds: f64) -> u64 {
+    bare::run(dumbbell, seconds).delivered
+}
+
+/// Runs a network. Callgrind counts instructions only in this function and in [`simulate_bare`],
+/// which it finds by name.
 #[inline(never)]
 fn simulate(network: &Network) -> Outcome {
     goodqueue_sim::run(network)
@@ -365,7 +397,7 @@ mod tests {
     fn the_page_on_performance_has_the_committed_counts() {
         let page = fs::read_to_string(PAGE).expect("the page can be read");
         let committed = Counts::committed().expect("crates/bench/instructions.txt can be read");
-        let renewed = with_table(&page, &committed.markdown());
+        let renewed = with_block(&page, MARKS, &committed.markdown());
         assert!(
             renewed == Some(page),
             "`make counts` writes the table again"

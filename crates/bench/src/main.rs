@@ -1,145 +1,114 @@
 //! The benchmark: it measures how many delivered data packets are simulated per second of user CPU
-//! time, and compares this with ns-2 on the same scenarios in the same run.
+//! time, and compares this with other programs on the same scenarios in the same run.
 //!
-//! `goodqueue-bench [CASE ...] [--rounds N] [--queues] [--no-ns2] [--json]`. Each case runs in a
-//! process of its own, with parsing and set-up included, statistics on and recording off, and is
-//! repeated until a second of user CPU time has passed. This is a round; in each, ns-2 runs after
-//! it (`rounds.rs`).
+//! `goodqueue-bench [CASE ...] [--rounds N] [--quick] [--write] [--json] [--profiled PROGRAM]
+//! [--htsim PROGRAM] [--no-ns2]`. Each case runs in a process of its own, with parsing and set-up
+//! included, statistics on and recording off, and is repeated until a second of user CPU time has
+//! passed. In a round the other programs run after it (`rounds.rs`).
 //!
-//! `goodqueue-bench --counts [--update]` counts instructions instead (`counts.rs`).
+//! `--quick` measures s1 to s4 only and does not count instructions. `--write` puts the table into
+//! docs/performance.md. `--counts [--update]` counts instructions only (`counts.rs`), `--queues`
+//! measures queue disciplines only.
 
+mod bare;
 mod cases;
 mod counts;
+mod goals;
 mod measure;
-mod ns2;
+mod options;
+mod page;
+mod peers;
 mod queues;
 mod rounds;
 
-use cases::Case;
-use rounds::Row;
+use options::Options;
+use page::Table;
+use rounds::Rounds;
 use std::process::ExitCode;
-
-/// Usual number of rounds.
-const ROUNDS: u32 = 3;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let flag = |name: &str| arguments.iter().any(|argument| argument == name);
-    if let [case, once, simulated] = &arguments[..]
-        && once == "--once"
-    {
-        println!("{}", counts::once(case, simulated));
-        return ExitCode::SUCCESS;
-    }
-    if flag("--counts") {
-        return ExitCode::from(u8::from(!counts::report(flag("--update"))));
-    }
-    let mut names: Vec<&String> = arguments.iter().filter(|a| !a.starts_with("--")).collect();
-    let mut rounds = ROUNDS;
-    if let Some(index) = arguments.iter().position(|argument| argument == "--rounds") {
-        let given = arguments.get(index + 1);
-        let Some(number) = given
-            .and_then(|given| given.parse().ok())
-            .filter(|n| *n > 0)
-        else {
-            eprintln!("error: write the number of rounds after --rounds, as in --rounds 5");
-            return ExitCode::from(2);
-        };
-        rounds = number;
-        names.retain(|name| !given.is_some_and(|given| std::ptr::eq(*name, given)));
-    }
-    let mut chosen = Vec::new();
-    for name in &names {
-        let Some(case) = cases::named(name) else {
-            let all = cases::all();
-            let known: Vec<&str> = all.iter().map(|case| case.name.as_str()).collect();
-            eprintln!(
-                "error: no case \"{name}\"; there are {}, and crowd-N and crowd-N-linux for N flows",
-                known.join(", ")
-            );
-            return ExitCode::from(2);
-        };
-        chosen.push(case);
-    }
-    if names.is_empty() {
-        chosen = cases::all();
-    }
-    if flag("--queues") {
-        report_queues(flag("--json"));
-        return ExitCode::SUCCESS;
-    }
-    if flag("--idle") {
-        println!("{}", serde_json::json!(measure::idle_flow_bytes()));
-        return ExitCode::SUCCESS;
-    }
-    if flag("--child") {
-        // The child process measures only this case.
-        for case in chosen {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let json = words.contains(&"--json");
+    match words[..] {
+        // Child processes.
+        [case, "--once", simulated] => println!("{}", counts::once(case, simulated)),
+        [case, "--bare-once", simulated] => println!("{}", counts::bare_once(case, simulated)),
+        [case, "--child"] => {
+            let case = cases::named(case).expect("the parent names known cases");
             println!("{}", serde_json::json!(measure::measure(&case)));
         }
-        return ExitCode::SUCCESS;
-    }
-    report(
-        chosen.into_iter(),
-        rounds,
-        flag("--json"),
-        !flag("--no-ns2") && ns2::is_installed(),
-    );
-    if names.is_empty() {
-        report_idle_flows(flag("--json"));
-        report_queues(flag("--json"));
+        [case, "--bare"] => {
+            let case = cases::named(case).expect("the parent names known cases");
+            println!("{}", serde_json::json!(measure::measure_bare(&case)));
+        }
+        ["--idle"] => println!("{}", serde_json::json!(measure::idle_flow_bytes())),
+        // Parts of the benchmark.
+        ["--counts"] => return ExitCode::from(u8::from(!counts::report(false))),
+        ["--counts", "--update"] => return ExitCode::from(u8::from(!counts::report(true))),
+        ["--queues"] | ["--queues", "--json"] => report_queues(json),
+        _ => {
+            let reported = Options::parse(&arguments).and_then(|options| report(&options));
+            if let Err(error) = reported {
+                eprintln!("error: {error}");
+                return ExitCode::from(2);
+            }
+        }
     }
     ExitCode::SUCCESS
 }
 
-/// Runs the cases one after the other and prints a row for each when it is finished.
-fn report(chosen: impl Iterator<Item = Case>, rounds: u32, json: bool, with_ns2: bool) {
-    if !json {
-        if !with_ns2 {
-            println!(
-                "ns-2 is not part of this run: not installed (Debian package ns2) or --no-ns2"
-            );
+/// Runs the cases one after the other and prints the rows of each when it is finished.
+fn report(options: &Options) -> Result<(), String> {
+    let (rounds, beside) = (options.rounds, &options.beside);
+    let mut table = Table::begin(rounds, beside);
+    if !options.json {
+        println!("{}", table.absent());
+        println!("counting instructions, then {rounds} rounds of each case");
+    }
+    let instructions = counts::for_table(options.quick);
+    if !options.json {
+        println!("\n{}", rounds::HEADER);
+    }
+    let mut measured: Vec<Rounds> = Vec::new();
+    for case in &options.cases {
+        let counted = instructions.iter().find(|(name, _)| *name == case.name);
+        let counted = counted.map(|(_, counted)| *counted);
+        let of_case = Rounds::measure(case, rounds, beside, counted)?;
+        if options.json {
+            println!("{}", serde_json::json!(of_case));
         }
-        println!(
-            "{rounds} rounds; ranges are those of the rounds; {}",
-            load()
-        );
-        println!("{}", rounds::HEADER);
-    }
-    let mut measured: Vec<Row> = Vec::new();
-    for case in chosen {
-        let row = Row::measure(&case, rounds, with_ns2, &measured);
-        if json {
-            println!("{}", serde_json::json!(row));
-        } else {
-            println!("{row}");
+        for row in of_case.rows(&measured) {
+            if !options.json {
+                println!("{row}");
+            }
+            table.rows.push(row);
         }
-        measured.push(row);
+        measured.push(of_case);
     }
-    if !json {
-        println!("at the end: {}", load());
+    table.end();
+    if !options.json {
+        println!("\n{}\n\n{}", table.circumstances(), table.goals());
     }
-}
-
-/// Returns the load of the machine in words.
-fn load() -> String {
-    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = text.split(' ').next().filter(|load| !load.is_empty());
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    format!(
-        "load of the machine {} on {processors} processors",
-        load.unwrap_or("unknown")
-    )
+    if options.write {
+        page::write_table(&table)?;
+    }
+    if options.is_whole() {
+        report_idle_flows(options.json)?;
+        report_queues(options.json);
+    }
+    Ok(())
 }
 
 /// Prints the memory that a flow takes before it starts.
-fn report_idle_flows(json: bool) {
-    let bytes = measure::idle_flow_bytes_in_child();
+fn report_idle_flows(json: bool) -> Result<(), String> {
+    let bytes = measure::idle_flow_bytes_in_child()?;
     if json {
         println!("{}", serde_json::json!({"idle_flow_bytes": bytes}));
     } else {
         println!("a flow that has not started takes {bytes:.0} bytes of resident memory");
     }
+    Ok(())
 }
 
 /// Prints the cost of each queue discipline.

@@ -1,5 +1,6 @@
 //! Timing of goodqueue's runs.
 
+use crate::bare;
 use crate::cases::{self, Case};
 use goodqueue_sim::{NoProbe, Simulation};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -32,24 +33,60 @@ pub struct Cost {
     pub runs: u32,
 }
 
+/// Cost of a case in the bare loop.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct BareCost {
+    /// Delivered data packets per second of user CPU time, set-up included.
+    pub packets_per_cpu_s: f64,
+}
+
 /// Measures a case in a fresh process, so that its memory is measured alone.
-pub fn in_child(case: &Case) -> Cost {
-    from_child(&[&case.name, "--child"])
+///
+/// # Errors
+/// Returns a sentence if the process cannot be started or fails.
+pub fn in_child(case: &Case) -> Result<Cost, String> {
+    in_child_of(&this_program(), case)
+}
+
+/// Measures a case in a fresh process of another build of this program.
+///
+/// # Errors
+/// Returns a sentence if the process cannot be started or fails.
+pub fn in_child_of(program: &str, case: &Case) -> Result<Cost, String> {
+    from_child(program, &[&case.name, "--child"])
+}
+
+/// Measures a case in the bare loop in a fresh process.
+///
+/// # Errors
+/// Returns a sentence if the process cannot be started or fails.
+pub fn bare_in_child(case: &Case) -> Result<BareCost, String> {
+    from_child(&this_program(), &[&case.name, "--bare"])
 }
 
 /// Returns the resident memory that a simulation takes for each flow that has not started, in
 /// bytes, measured in a fresh process.
-pub fn idle_flow_bytes_in_child() -> f64 {
-    from_child(&["--idle"])
+///
+/// # Errors
+/// Returns a sentence if the process cannot be started or fails.
+pub fn idle_flow_bytes_in_child() -> Result<f64, String> {
+    from_child(&this_program(), &["--idle"])
 }
 
-fn from_child<T: DeserializeOwned>(arguments: &[&str]) -> T {
+fn this_program() -> String {
     let this = std::env::current_exe().expect("a running program has a path");
-    let output = Command::new(this)
+    this.to_string_lossy().into_owned()
+}
+
+fn from_child<T: DeserializeOwned>(program: &str, arguments: &[&str]) -> Result<T, String> {
+    let output = Command::new(program)
         .args(arguments)
         .output()
-        .expect("this program can be started again");
-    serde_json::from_slice(&output.stdout).expect("the child prints its cost as JSON")
+        .map_err(|error| format!("{program} cannot be started: {error}"))?;
+    serde_json::from_slice(&output.stdout).map_err(|error| {
+        let log = String::from_utf8_lossy(&output.stderr);
+        format!("{program} {} failed: {error}\n{log}", arguments.join(" "))
+    })
 }
 
 /// Returns the resident memory that a simulation takes for each flow that has not started, in
@@ -87,6 +124,20 @@ pub fn measure(case: &Case) -> Cost {
                 utilization: outcome.links[0].utilization,
                 runs,
             };
+        }
+    }
+}
+
+/// Measures a case in the bare loop, in this process.
+pub fn measure_bare(case: &Case) -> Option<BareCost> {
+    let dumbbell = case.dumbbell?;
+    let (mut delivered, begin) = (0, user_s());
+    loop {
+        delivered += bare::run(&dumbbell, f64::from(case.duration_s)).delivered;
+        let elapsed = user_s() - begin;
+        if elapsed >= LONG_ENOUGH_S {
+            let packets_per_cpu_s = delivered as f64 / elapsed;
+            return Some(BareCost { packets_per_cpu_s });
         }
     }
 }
