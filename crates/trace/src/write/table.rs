@@ -1,11 +1,14 @@
 //! The table of all packet events of a run, in Parquet.
 
+mod chunk;
+
 use crate::write::TraceWriter;
-use goodqueue_types::{Body, Direction, LinkId, PacketEvent, PacketEventKind};
+use crate::write::table::chunk::Chunk;
+use goodqueue_types::{Body, Direction, DropReason, LinkId, PacketEvent, PacketEventKind};
 use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::data_type::{DataType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use std::io::{self, Write};
@@ -30,17 +33,87 @@ message packets {
     OPTIONAL DOUBLE waited_s;
 }";
 
-/// Columns whose values hardly repeat, for which a dictionary would only take time.
-const PLAIN: [&str; 4] = ["time_s", "number", "sequence", "acknowledgement"];
-
 /// Writer of the table. Times are in seconds. `link` is missing at hosts, `sequence`,
 /// `payload_bytes` and `acknowledgement` for other packets than TCP's, `drop_reason` unless a packet
 /// was dropped or marked, and `waited_s` unless its transmission began.
 pub struct PacketTable<W: Write + Send> {
     out: SerializedFileWriter<W>,
-    links: Vec<ByteArray>,
-    flows: Vec<ByteArray>,
-    rows: Vec<PacketEvent>,
+    links: Vec<String>,
+    flows: Vec<String>,
+    rows: Rows,
+}
+
+/// Columns of the current group. Columns of few different values have numbers for them.
+#[derive(Debug, Default)]
+struct Rows {
+    times: Vec<f64>,
+    events: Chunk,
+    links: Chunk,
+    flows: Chunk,
+    directions: Chunk,
+    numbers: Vec<i64>,
+    sizes: Chunk,
+    sequences: Optional<i64>,
+    payloads: Chunk,
+    acknowledgements: Optional<i64>,
+    reasons: Chunk,
+    waits: Optional<f64>,
+}
+
+/// Column in which values may be missing.
+#[derive(Debug, Default)]
+struct Optional<T> {
+    values: Vec<T>,
+    /// Parquet's definition levels: 1 for each row with a value, 0 for others.
+    present: Vec<i16>,
+}
+
+impl<T> Optional<T> {
+    #[inline]
+    fn push(&mut self, value: Option<T>) {
+        self.present.push(i16::from(value.is_some()));
+        self.values.extend(value);
+    }
+
+    fn clear(&mut self) {
+        self.values.clear();
+        self.present.clear();
+    }
+}
+
+impl Rows {
+    #[inline]
+    fn push(&mut self, event: &PacketEvent) {
+        let packet = &event.packet;
+        let segment = match &packet.body {
+            Body::Tcp(segment) => Some(segment),
+            _ => None,
+        };
+        self.times.push(event.time.as_secs_f64());
+        self.events.push(event_of(event));
+        self.links.push_optional(link_of(event).map(|link| link.0));
+        self.flows.push(packet.flow.0);
+        let is_reverse = packet.direction != Direction::Forward;
+        self.directions.push(u32::from(is_reverse));
+        self.numbers.push(packet.number as i64);
+        self.sizes.push(packet.size);
+        self.sequences
+            .push(segment.map(|segment| segment.seq as i64));
+        self.payloads
+            .push_optional(segment.map(|segment| segment.payload));
+        self.acknowledgements
+            .push(segment.map(|segment| segment.ack as i64));
+        self.reasons.push_optional(match event.kind {
+            PacketEventKind::Dropped(_, reason) | PacketEventKind::Marked(_, reason) => {
+                Some(reason as u32)
+            }
+            _ => None,
+        });
+        self.waits.push(match event.kind {
+            PacketEventKind::ServiceStarted(_, waited) => Some(waited.as_secs_f64()),
+            _ => None,
+        });
+    }
 }
 
 impl<W: Write + Send> PacketTable<W> {
@@ -49,56 +122,55 @@ impl<W: Write + Send> PacketTable<W> {
     /// # Errors
     /// Returns an error if the file cannot be written.
     pub fn new(out: W, links: &[String], flows: &[String]) -> io::Result<Self> {
-        let mut properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
-        for column in PLAIN {
-            properties = properties.set_column_dictionary_enabled(column.into(), false);
-        }
+        // Only times are sorted, so only their range tells a reader which groups it needs.
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_column_statistics_enabled("time_s".into(), EnabledStatistics::Chunk)
+            .set_offset_index_disabled(true);
         let schema = parse_message_type(SCHEMA).map_err(cause)?;
         let properties = Arc::new(properties.build());
         let out = SerializedFileWriter::new(out, Arc::new(schema), properties).map_err(cause)?;
-        let names = |names: &[String]| names.iter().map(|name| name.as_str().into()).collect();
         Ok(Self {
             out,
-            links: names(links),
-            flows: names(flows),
-            rows: Vec::with_capacity(ROWS),
+            links: links.to_vec(),
+            flows: flows.to_vec(),
+            rows: Rows::default(),
         })
     }
 
     /// Writes the current rows as a group.
     fn write_group(&mut self) -> Result<()> {
-        let rows = &self.rows;
-        let mut group = Group(self.out.next_row_group()?);
-        let events = EVENTS.map(ByteArray::from);
-        let directions = DIRECTIONS.map(ByteArray::from);
-        let reasons = goodqueue_types::DropReason::ALL.map(|reason| reason.name().into());
-        group.all::<DoubleType>(rows, |row| row.time.as_secs_f64())?;
-        group.all::<ByteArrayType>(rows, |row| events[event_of(row)].clone())?;
-        group.some::<ByteArrayType>(rows, |row| {
-            link_of(row).map(|link| self.links[link.0 as usize].clone())
-        })?;
-        group.all::<ByteArrayType>(rows, |row| self.flows[row.packet.flow.0 as usize].clone())?;
-        group.all::<ByteArrayType>(rows, |row| {
-            directions[usize::from(row.packet.direction != Direction::Forward)].clone()
-        })?;
-        group.all::<Int64Type>(rows, |row| row.packet.number as i64)?;
-        group.all::<Int64Type>(rows, |row| i64::from(row.packet.size))?;
-        group.some::<Int64Type>(rows, |row| Some(segment_of(row)?.0))?;
-        group.some::<Int64Type>(rows, |row| Some(segment_of(row)?.1))?;
-        group.some::<Int64Type>(rows, |row| Some(segment_of(row)?.2))?;
-        group.some::<ByteArrayType>(rows, |row: &PacketEvent| match row.kind {
-            PacketEventKind::Dropped(_, reason) | PacketEventKind::Marked(_, reason) => {
-                let name: &ByteArray = &reasons[reason as usize];
-                Some(name.clone())
-            }
-            _ => None,
-        })?;
-        group.some::<DoubleType>(rows, |row| match row.kind {
-            PacketEventKind::ServiceStarted(_, waited) => Some(waited.as_secs_f64()),
-            _ => None,
-        })?;
-        group.0.close()?;
-        self.rows.clear();
+        let Self {
+            out,
+            links,
+            flows,
+            rows,
+        } = self;
+        let columns = out.schema_descr().columns().to_vec();
+        let mut group = out.next_row_group()?;
+        let link = |out: &mut Vec<u8>, at: u32| text(out, &links[at as usize]);
+        let flow = |out: &mut Vec<u8>, at: u32| text(out, &flows[at as usize]);
+        let number = |out: &mut Vec<u8>, value: u32| out.extend(i64::from(value).to_le_bytes());
+        let event = |out: &mut Vec<u8>, at: u32| text(out, EVENTS[at as usize]);
+        let direction = |out: &mut Vec<u8>, at: u32| text(out, DIRECTIONS[at as usize]);
+        let reason = |out: &mut Vec<u8>, at: u32| text(out, DropReason::ALL[at as usize].name());
+        column::<DoubleType, _>(&mut group, &rows.times, None)?;
+        rows.events.write(&mut group, &columns[1], event)?;
+        rows.links.write(&mut group, &columns[2], link)?;
+        rows.flows.write(&mut group, &columns[3], flow)?;
+        rows.directions.write(&mut group, &columns[4], direction)?;
+        column::<Int64Type, _>(&mut group, &rows.numbers, None)?;
+        rows.sizes.write(&mut group, &columns[6], number)?;
+        optional::<Int64Type, _>(&mut group, &mut rows.sequences)?;
+        rows.payloads.write(&mut group, &columns[8], number)?;
+        optional::<Int64Type, _>(&mut group, &mut rows.acknowledgements)?;
+        rows.reasons.write(&mut group, &columns[10], reason)?;
+        optional::<DoubleType, _>(&mut group, &mut rows.waits)?;
+        group.close()?;
+        rows.times.clear();
+        rows.numbers.clear();
         Ok(())
     }
 }
@@ -109,20 +181,47 @@ impl<W: Write + Send> TraceWriter for PacketTable<W> {
     }
 
     fn packet(&mut self, event: &PacketEvent) -> io::Result<()> {
-        self.rows.push(*event);
-        if self.rows.len() == ROWS {
+        self.rows.push(event);
+        if self.rows.times.len() == ROWS {
             self.write_group().map_err(cause)?;
         }
         Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        if !self.rows.is_empty() {
+        if !self.rows.times.is_empty() {
             self.write_group().map_err(cause)?;
         }
         self.out.finish().map_err(cause)?;
         self.out.inner_mut().flush()
     }
+}
+
+/// Appends a text in Parquet's plain encoding.
+fn text(out: &mut Vec<u8>, text: &str) {
+    out.extend((text.len() as u32).to_le_bytes());
+    out.extend(text.as_bytes());
+}
+
+/// Writes the next column. `present` has a level for each row if values may be missing.
+fn column<D: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &[D::T],
+    present: Option<&[i16]>,
+) -> Result<()> {
+    let mut column = group.next_column()?.expect("the schema has this column");
+    column.typed::<D>().write_batch(values, present, None)?;
+    column.close()
+}
+
+/// Writes the next column, in which values may be missing, and empties it.
+fn optional<D: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    rows: &mut Optional<D::T>,
+) -> Result<()> {
+    column::<D, W>(group, &rows.values, Some(&rows.present))?;
+    rows.clear();
+    Ok(())
 }
 
 /// Names of the events, by [`event_of`].
@@ -137,7 +236,7 @@ const EVENTS: [&str; 6] = [
 
 const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
 
-fn event_of(event: &PacketEvent) -> usize {
+fn event_of(event: &PacketEvent) -> u32 {
     match event.kind {
         PacketEventKind::Sent => 0,
         PacketEventKind::Arrived(_) => 1,
@@ -155,55 +254,6 @@ fn link_of(event: &PacketEvent) -> Option<LinkId> {
         | PacketEventKind::Dropped(link, _)
         | PacketEventKind::Marked(link, _)
         | PacketEventKind::ServiceStarted(link, _) => Some(link),
-    }
-}
-
-/// Returns the sequence number, the payload and the acknowledgement number of a TCP segment.
-fn segment_of(event: &PacketEvent) -> Option<(i64, i64, i64)> {
-    match &event.packet.body {
-        Body::Tcp(segment) => Some((
-            segment.seq as i64,
-            i64::from(segment.payload),
-            segment.ack as i64,
-        )),
-        _ => None,
-    }
-}
-
-/// Rows that are written column by column.
-struct Group<'a, W: Write + Send>(SerializedRowGroupWriter<'a, W>);
-
-impl<W: Write + Send> Group<'_, W> {
-    /// Writes the next column, which has a value in each row.
-    fn all<D: DataType>(
-        &mut self,
-        rows: &[PacketEvent],
-        value: impl Fn(&PacketEvent) -> D::T,
-    ) -> Result<()> {
-        let values: Vec<D::T> = rows.iter().map(value).collect();
-        self.column::<D>(&values, None)
-    }
-
-    /// Writes the next column, in which values may be missing.
-    fn some<D: DataType>(
-        &mut self,
-        rows: &[PacketEvent],
-        value: impl Fn(&PacketEvent) -> Option<D::T>,
-    ) -> Result<()> {
-        let mut values = Vec::with_capacity(rows.len());
-        let mut present = Vec::with_capacity(rows.len());
-        for row in rows {
-            let value = value(row);
-            present.push(i16::from(value.is_some()));
-            values.extend(value);
-        }
-        self.column::<D>(&values, Some(&present))
-    }
-
-    fn column<D: DataType>(&mut self, values: &[D::T], present: Option<&[i16]>) -> Result<()> {
-        let mut column = self.0.next_column()?.expect("the schema has this column");
-        column.typed::<D>().write_batch(values, present, None)?;
-        column.close()
     }
 }
 
