@@ -66,6 +66,8 @@ pub(crate) struct Engine {
     /// Packets by which the level at the end of the slot is too high, because the phase of a burst lies
     /// after that end.
     pub early: f64,
+    /// Packets of such bursts. They are in the queue's account and have not arrived.
+    pub late: f64,
     pub slot: u64,
     /// Seconds that leaps passed over.
     pub leapt_s: f64,
@@ -113,6 +115,9 @@ impl Engine {
         let before = self.fifo.waiting();
         let early = self.early;
         self.early = (early - self.per_slot).max(0.0);
+        if self.early <= 0.0 {
+            self.late = 0.0;
+        }
         let wait_s = before / self.packets_per_s;
         let present = self.arrivals(now_s, wait_s);
         let mut lost = self.drops(now_s, wait_s, present);
@@ -212,8 +217,13 @@ impl Engine {
         }
     }
 
+    /// Packets in the queue that arrive after the present moment. What was sent has arrived.
+    fn still_to_arrive(&self) -> f64 {
+        self.late.min(self.fifo.waiting())
+    }
+
     fn start_measuring(&mut self) {
-        self.tally.start();
+        self.tally.start(self.still_to_arrive());
         for class in &mut self.classes {
             class.start_measuring();
         }
@@ -227,7 +237,8 @@ impl Engine {
             bytes: bytes as u64,
         };
         let capacity = measured_s * self.packets_per_s;
+        let late = self.still_to_arrive();
         self.tally
-            .outcome(link, measured_s, capacity, &self.classes, cost)
+            .outcome(link, (measured_s, capacity), late, &self.classes, cost)
     }
 }

@@ -59,6 +59,9 @@ impl Engine {
                 lost += count;
                 self.lose(burst.class as usize, burst.piece as usize, count, now_s);
             }
+            if gone > self.per_slot {
+                self.late += amount - count;
+            }
         }
         self.bursts = bursts;
         self.early = self.early.max(furthest - self.per_slot);

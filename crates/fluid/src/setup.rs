@@ -103,6 +103,7 @@ impl Engine {
             noise,
             bursts: Vec::new(),
             early: 0.0,
+            late: 0.0,
             slot: 0,
             leapt_s: 0.0,
             tally: Tally::new(buffer, packets_per_s, link.mean_rtt_s()),

@@ -45,15 +45,16 @@ impl Tally {
         }
     }
 
-    /// Forgets the counts of the warm-up.
-    pub fn start(&mut self) {
+    /// Forgets the counts of the warm-up. Packets that are `late` were counted in it, but arrive from
+    /// now on.
+    pub fn start(&mut self, late: f64) {
         let empty = Self::new(0.0, 1.0, 0.0);
         self.delays = {
             let mut delays = Histogram::default();
             delays.reserve(self.delays.max().unwrap_or(0));
             delays
         };
-        self.arrivals = empty.arrivals;
+        self.arrivals = late;
         self.drops = empty.drops;
         self.departures = empty.departures;
         self.bursts = 0;
@@ -85,15 +86,17 @@ impl Tally {
         self.hits += 1;
     }
 
-    /// Returns the outcome of a measured part in which the link could have sent `capacity` packets.
+    /// Returns the outcome of a measured part: its seconds, and the packets that the link could have
+    /// sent in them. Of the arrivals counted, `late` come after its end.
     pub fn outcome(
-        self,
+        mut self,
         link: &FluidLink,
-        measured_s: f64,
-        capacity: f64,
+        (measured_s, capacity): (f64, f64),
+        late: f64,
         classes: &[Class],
         cost: Cost,
     ) -> FluidOutcome {
+        self.arrivals -= late;
         let goodput = self.departures.min(self.arrivals - self.drops).max(0.0);
         let sent: f64 = flows(classes).map(|flow| flow.sent).sum();
         let scale = if sent > 0.0 && measured_s > 0.0 {
