@@ -35,6 +35,7 @@ def main() -> None:
     one.add_argument("--cap", type=int, default=plan.CAP_PACKETS, help="packets of one run")
     one = commands.add_parser("combine")
     one.add_argument("files", nargs="+", type=Path)
+    one.add_argument("--add", action="store_true", help="keep the table's other links")
     one = commands.add_parser("search")
     _add_parts(one, 1000)
     one.add_argument("--seed", type=int, choices=(draw.CALIBRATION_SEED, draw.CHECK_SEED))
@@ -57,6 +58,7 @@ def main() -> None:
 
 def _add_parts(parser: argparse.ArgumentParser, links: int) -> None:
     parser.add_argument("--links", type=int, default=links, help="how many are drawn")
+    parser.add_argument("--first", type=int, default=0, help="number of the first one")
     parser.add_argument("--shard", default="1/1", help="which part of them, as in 3/16")
     parser.add_argument("--out", type=Path, required=True, help="the file to append to")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no link after that")
@@ -64,7 +66,7 @@ def _add_parts(parser: argparse.ArgumentParser, links: int) -> None:
 
 def _indices(arguments: argparse.Namespace) -> range:
     part, parts = map(int, arguments.shard.split("/"))
-    return range(part - 1, arguments.links, parts)
+    return range(arguments.first + part - 1, arguments.links, parts)
 
 
 def _draw(arguments: argparse.Namespace) -> None:
@@ -83,7 +85,7 @@ def _run(arguments: argparse.Namespace) -> None:
 def _combine(arguments: argparse.Namespace) -> None:
     from research.rules_on_trial.data import combine
 
-    print(combine(arguments.files))
+    print(combine(arguments.files, add=arguments.add))
 
 
 def _search(arguments: argparse.Namespace) -> None:

@@ -47,8 +47,14 @@ COLUMNS = {
 }
 
 
-def combine(shards: Iterable[Path], out: Path = RUNS) -> pl.DataFrame:
-    """Writes the runs of all shards as one table, in the order of links; returns it."""
+def combine(shards: Iterable[Path], out: Path = RUNS, *, add: bool = False) -> pl.DataFrame:
+    """Writes the runs of all shards as one table, in the order of links; returns it.
+
+    Args:
+        shards: files that `run` wrote.
+        out: the table.
+        add: True to keep the runs of links in the table that the shards do not contain.
+    """
     documents = {one["index"]: one for path in shards for one in read(path)}
     rows: list[dict[str, Any]] = [
         {
@@ -64,6 +70,9 @@ def combine(shards: Iterable[Path], out: Path = RUNS) -> pl.DataFrame:
         for run in document["runs"]
     ]
     frame = pl.DataFrame(rows, schema=COLUMNS)
+    if add:
+        kept = pl.read_parquet(out).filter(~pl.col("link").is_in(list(documents)))
+        frame = pl.concat([kept, frame]).sort("link", maintain_order=True)
     out.parent.mkdir(parents=True, exist_ok=True)
     frame.write_parquet(out, compression="zstd", compression_level=19)
     return frame
