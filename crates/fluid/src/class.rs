@@ -35,6 +35,8 @@ pub struct Piece {
     pub amount: f64,
     /// Packets among them by which the window grew.
     pub extra: f64,
+    /// Packets of the train that came back before these.
+    place: f64,
 }
 
 impl Piece {
@@ -92,6 +94,8 @@ pub struct Class {
     /// `factor` is the number of packets sent for each that comes back.
     pub(crate) at: usize,
     pub(crate) left: f64,
+    /// Packets of that train when it began to come back.
+    size: f64,
     pub(crate) factor: f64,
     /// Packets by which the window grew that are sent with the next piece.
     extra: f64,
@@ -115,11 +119,7 @@ impl Class {
         let ring = shape.rtt_slots + shape.queue_slots + 2;
         let mut class = Self {
             control,
-            per_step: if group.acks.bytes_counted {
-                1.0
-            } else {
-                group.acks.packets
-            },
+            per_step: group.acks.per_step(),
             max_window: group.max_window,
             proportional: group.sender.proportional,
             whole_segments: group.sender.whole_segments,
@@ -131,6 +131,7 @@ impl Class {
             each: shape.trains as u16,
             at: 0,
             left: 0.0,
+            size: 0.0,
             factor: 1.0,
             extra: 0.0,
             silent: 0,
@@ -166,6 +167,7 @@ impl Class {
             }
         }
         self.left = f64::from(self.trains[0].amount);
+        self.size = self.left;
     }
 
     /// Spreads what is in flight over the round-trip time that begins now, in bursts.
@@ -235,6 +237,7 @@ impl Class {
         self.pending -= back;
         self.sent.clear();
         let mut all = 0.0;
+        let mut round = self.round(now_s, wait_s);
         while back > NOTHING {
             let part = back.min(self.left);
             if part > 0.0 {
@@ -249,10 +252,27 @@ impl Class {
                 self.left -= part;
             }
             if self.left <= NOTHING {
-                all += self.next_train(now_s, wait_s);
+                all += self.next_train(&mut round);
             }
         }
         all
+    }
+
+    /// Conditions of growth in a slot.
+    fn round(&self, now_s: f64, wait_s: f64) -> Round {
+        Round {
+            now: now_s,
+            base_rtt: self.shape.rtt_s,
+            rtt: self.shape.rtt_s + wait_s,
+            part: 1.0 / f64::from(self.each),
+            per_step: self.per_step,
+            max_window: self.max_window,
+            proportional: self.proportional,
+            whole_segments: self.whole_segments,
+            segment_bytes: self.segment_bytes,
+            held: self.held,
+            dither: 0.0,
+        }
     }
 
     /// Sends so many packets of the present train, and `extra` ones by which its window grew.
@@ -263,13 +283,15 @@ impl Class {
             train: self.at as u32,
             amount: amount + extra,
             extra,
+            place: self.size - self.left,
         });
         amount + extra
     }
 
     /// Begins with the next train, whose flow sends what its window now allows.
     /// Returns the packets that are sent at once because none of the train come back.
-    fn next_train(&mut self, now_s: f64, wait_s: f64) -> f64 {
+    #[inline]
+    fn next_train(&mut self, round: &mut Round) -> f64 {
         self.at += 1;
         if self.at == self.trains.len() {
             self.at = 0;
@@ -277,30 +299,18 @@ impl Class {
         if self.at.is_multiple_of(READ_TOGETHER) {
             self.read_ahead();
         }
-        let round = Round {
-            now: now_s,
-            base_rtt: self.shape.rtt_s,
-            rtt: self.shape.rtt_s + wait_s,
-            per_step: self.per_step,
-            max_window: self.max_window,
-            proportional: self.proportional,
-            whole_segments: self.whole_segments,
-            segment_bytes: self.segment_bytes,
-            held: self.held,
-            dither: if self.shape.together {
-                0.0
-            } else {
-                self.noise.unit() - 0.5
-            },
-        };
+        if !self.shape.together {
+            round.dither = self.noise.unit() - 0.5;
+        }
         let train = &mut self.trains[self.at];
         let flow = &mut self.flows[train.flow as usize];
         let before = f64::from(train.amount);
-        let (after, known) = flow.pass(&self.control, self.each, before, &round);
+        let (after, known) = flow.pass(&self.control, self.each, before, round);
         self.reductions += u64::from(known);
         self.updates += 1;
         flow.sent += after;
         self.left = before;
+        self.size = before;
         train.amount = after as f32;
         // The train returns with the packets that it sends now.
         if before > NOTHING {
@@ -348,7 +358,7 @@ impl Class {
         flow.burst = burst;
         // Three packets after the lost one tell of it.
         let size = flow.flight / f64::from(self.each);
-        let late = noise.unit() * size < TELLING;
+        let late = noise.unit() * size < TELLING + piece.place;
         flow.lose(self.each, count, late);
         let amount = &mut self.trains[piece.train as usize].amount;
         *amount = (*amount - count as f32).max(0.0);

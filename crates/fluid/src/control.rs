@@ -107,7 +107,7 @@ impl Flow {
             }
             self.grows -= 1;
             let acked = round.acked(self.window);
-            control.advance(self, 1.0 / f64::from(trains), acked);
+            control.advance(self, round.part, acked);
             // An ACK lets go at most one packet more than it acknowledges.
             before + floor(self.room(round).max(0.0)).min(before.max(1.0))
         };
@@ -146,6 +146,8 @@ pub struct Round {
     pub base_rtt: f64,
     /// See `base_rtt`.
     pub rtt: f64,
+    /// Share of a window in a train.
+    pub part: f64,
     /// Packets per ACK where windows grow by a step per ACK; 1 where bytes are counted.
     pub per_step: f64,
     /// Packets that a receiver has, on average, and has not acknowledged yet.
@@ -278,6 +280,31 @@ impl FluidControl {
             flow.k = libm::cbrt(below / c) as f32;
             flow.plateau = flow.plateau.max(flow.window as f32);
             flow.reno = flow.window as f32;
+        }
+    }
+
+    /// Seconds from one loss to the next of a flow whose window is `top` packets at a loss and whose
+    /// round-trip time is then `rtt_s`.
+    pub fn epoch_s(&self, top: f64, rtt_s: f64, per_step: f64) -> f64 {
+        let lost = top * (1.0 - self.beta());
+        match *self {
+            Self::Gaimd { alpha, .. } => lost * per_step / alpha * rtt_s,
+            Self::Scalable { step, beta } => -libm::log(beta) * per_step / step * rtt_s,
+            Self::Cubic {
+                c,
+                beta,
+                reno_friendly,
+                ..
+            } => {
+                let by_curve = libm::cbrt(lost / c);
+                let alpha = 3.0 * (1.0 - beta) / (1.0 + beta);
+                let as_reno = lost / alpha * rtt_s;
+                if reno_friendly {
+                    by_curve.min(as_reno)
+                } else {
+                    by_curve
+                }
+            }
         }
     }
 

@@ -29,13 +29,29 @@ pub fn simulate(
     should_continue: &mut dyn FnMut() -> bool,
 ) -> Result<FluidOutcome, Stopped> {
     let mut engine = Engine::new(link, extent.seed);
-    let end_s = extent.duration.as_secs_f64();
-    engine.run(extent.warmup.as_secs_f64().min(end_s), should_continue)?;
+    // Runs of many flows that lose in step would all begin at the same phase of their common cycle.
+    let begin_s = Noise::new(extent.seed, "phase").unit() * cycle_s(link);
+    let end_s = begin_s + extent.duration.as_secs_f64();
+    let warm_s = begin_s + extent.warmup.as_secs_f64();
+    engine.run(warm_s.min(end_s), should_continue)?;
     let from_s = engine.now_s();
     engine.start_measuring();
     engine.run(end_s, should_continue)?;
     let measured_s = engine.now_s() - from_s;
     Ok(engine.outcome(link, measured_s))
+}
+
+/// Seconds of the longest cycle in which flows that lose in step lose, with the queue full.
+fn cycle_s(link: &FluidLink) -> f64 {
+    let pace = link.packets_per_second();
+    let rtt_s = link.mean_rtt_s() + link.queue.packets() / pace;
+    let flows = link.flows().max(1) as f64;
+    let top = (1.0 - link.background.share) * pace * rtt_s / flows;
+    let cycles = link.groups.iter().map(|group| {
+        let top = top.min(group.max_window);
+        group.control.epoch_s(top, rtt_s, group.acks.per_step())
+    });
+    cycles.fold(0.0, f64::max)
 }
 
 /// The state of a run. Amounts are in packets.

@@ -177,6 +177,17 @@ pub struct Acks {
     pub bytes_counted: bool,
 }
 
+impl Acks {
+    /// Packets that the receiver acknowledges for each step of the window's growth.
+    pub(crate) fn per_step(&self) -> f64 {
+        if self.bytes_counted {
+            1.0
+        } else {
+            self.packets
+        }
+    }
+}
+
 /// Behaviour of a sender besides its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FluidSender {
