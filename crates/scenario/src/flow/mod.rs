@@ -42,6 +42,17 @@ pub(crate) struct FlowGroup {
     /// Differentiated services code point of its packets, in both directions.
     pub dscp: u8,
     pub workload: WorkloadConfig,
+    pub programs: Programs,
+}
+
+/// Real programs of a flow, each with its arguments; empty without one. They do not affect a
+/// simulated run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Programs {
+    /// Program of the client.
+    pub client: Vec<String>,
+    /// Program of the server.
+    pub server: Vec<String>,
 }
 
 /// Base round-trip times of a group's flows, in turn.
@@ -184,6 +195,7 @@ fn read_flow(
         paths: paths_of_flows,
         dscp: read_dscp(table)?,
         workload,
+        programs: read_programs(table)?,
     })
 }
 
@@ -259,6 +271,34 @@ fn read_peak_spread(table: &Reader<'_>) -> Checked<f64> {
         return Err(field.problem("\"peak_spread\" without a window to spread", help));
     }
     field.fraction()
+}
+
+fn read_programs(table: &Reader<'_>) -> Checked<Programs> {
+    let programs = Programs {
+        client: read_command(table, "command")?,
+        server: read_command(table, "server_command")?,
+    };
+    if programs.client.is_empty() && !programs.server.is_empty() {
+        let message = "a server's program without one for the client";
+        let help = "add command = [\"program\", \"argument\"], at whose end the emulation ends";
+        return Err(table.problem("server_command", message, help));
+    }
+    Ok(programs)
+}
+
+/// Reads a program and its arguments, none if the key is missing.
+fn read_command(table: &Reader<'_>, key: &str) -> Checked<Vec<String>> {
+    let Some(field) = table.get(key) else {
+        return Ok(Vec::new());
+    };
+    let words = field.items()?;
+    let words: Vec<String> = words.iter().map(Field::text).collect::<Checked<_>>()?;
+    let is_bad = |word: &String| word.contains('\0');
+    if words.first().is_none_or(String::is_empty) || words.iter().any(is_bad) {
+        let help = "write the program and its arguments, as in [\"iperf3\", \"-s\"]";
+        return Err(field.problem("a command without a program", help));
+    }
+    Ok(words)
 }
 
 fn read_dscp(table: &Reader<'_>) -> Checked<u8> {

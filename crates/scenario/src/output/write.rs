@@ -144,6 +144,15 @@ fn write_flow(out: &mut String, group: &FlowGroup, topology: &Topology) {
     if let Some(tcp) = crate::flow::workload::tcp_of(&group.workload) {
         items.push(("tcp", crate::flow::tcp::write(tcp)));
     }
+    let programs = [
+        ("command", &group.programs.client),
+        ("server_command", &group.programs.server),
+    ];
+    // The keys are omitted without a program, so that scenarios keep the text that identifies them.
+    for (key, words) in programs.into_iter().filter(|(_, words)| !words.is_empty()) {
+        let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+        items.push((key, list(&words)));
+    }
     out.push_str("\n[[flow]]\n");
     for (key, value) in items {
         let _ = writeln!(out, "{key} = {value}");

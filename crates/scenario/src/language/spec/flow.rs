@@ -150,8 +150,26 @@ pub(crate) static FLOW: Spec = Spec {
             "{ mss = \"536B\" }",
             "TCP of this flow, over `[tcp]`, over its profile.",
         ),
+        key(
+            "command",
+            COMMAND,
+            "none",
+            "[\"iperf3\", \"-c\", \"server\"]",
+            "Program and arguments that `goodqueue emulate` runs on the client. A run of the simulator never executes \
+             it, and simulates `workload`.",
+        ),
+        key(
+            "server_command",
+            COMMAND,
+            "none",
+            "[\"iperf3\", \"-s\"]",
+            "Program and arguments that `goodqueue emulate` runs on the server, likewise. Needs `command`.",
+        ),
     ],
 };
+
+/// A program and its arguments.
+const COMMAND: Kind = Kind::ListOf(&Kind::Text);
 
 const CODE_POINTS: &[&str] = &[
     "cs0", "cs1", "cs2", "cs3", "cs4", "cs5", "cs6", "cs7", "af11", "af12", "af13", "af21", "af22",
