@@ -97,6 +97,15 @@ struct Waiting {
     held: bool,
     dropped: Option<DropReason>,
     marked: Option<&'static str>,
+    /// Frame of a real packet. That of a simulated one is made from the packet.
+    frame: Option<Box<[u8]>>,
+}
+
+/// Returns the Ethernet frame of a real packet, with addresses of zeros.
+fn ethernet(bytes: &[u8]) -> Box<[u8]> {
+    let is_ipv6 = bytes.first().is_some_and(|first| first >> 4 == 6);
+    let kind: [u8; 2] = if is_ipv6 { [0x86, 0xDD] } else { [0x08, 0x00] };
+    [&[0; 12], &kind[..], bytes].concat().into()
 }
 
 impl<W: Write> Capture<W> {
@@ -122,7 +131,7 @@ impl<W: Write> Capture<W> {
         })
     }
 
-    fn passes(&mut self, event: &PacketEvent, way: Way, held: bool) {
+    fn passes(&mut self, event: &PacketEvent, way: Way, held: bool, bytes: Option<&[u8]>) {
         let id = id(&event.packet);
         let place = self.written + self.waiting.len() as u64;
         if held {
@@ -140,6 +149,7 @@ impl<W: Write> Capture<W> {
             held,
             dropped: None,
             marked: marked.map(|(_, reason)| reason),
+            frame: bytes.map(ethernet),
         });
     }
 
@@ -187,19 +197,43 @@ impl<W: Write> Capture<W> {
                 let and = if self.comment.is_empty() { "" } else { "; " };
                 let _ = write!(self.comment, "{and}dropped by {name}: {}", reason.name());
             }
-            let endpoints = &self.endpoints[record.packet.flow.0 as usize];
-            let frame = frame(&record.packet, endpoints);
-            self.writer.packet(&Record {
-                time_ns: record.time.0 / 1_000,
-                way: record.way,
-                headers: frame.headers(),
-                length: frame.length,
-                comment: &self.comment,
-            })?;
+            let mut put = |headers: &[u8], length: usize| {
+                self.writer.packet(&Record {
+                    time_ns: record.time.0 / 1_000,
+                    way: record.way,
+                    headers,
+                    length,
+                    comment: &self.comment,
+                })
+            };
+            if let Some(real) = &record.frame {
+                put(real, real.len())?;
+            } else {
+                let endpoints = &self.endpoints[record.packet.flow.0 as usize];
+                let frame = frame(&record.packet, endpoints);
+                put(frame.headers(), frame.length)?;
+            }
             self.waiting.pop_front();
             self.written += 1;
         }
         Ok(())
+    }
+}
+
+impl<W: Write> Capture<W> {
+    /// Processes an event of a simulated packet, or of a real one with its bytes.
+    fn follow(&mut self, event: &PacketEvent, bytes: Option<&[u8]>) -> io::Result<()> {
+        match self.point.sight(event) {
+            None => return Ok(()),
+            Some(Sight::Passes { way, held }) => self.passes(event, way, held, bytes),
+            Some(Sight::Marked(reason)) => self.mark(&event.packet, reason),
+            Some(Sight::Settled) => self.settle(&event.packet, None),
+            Some(Sight::Dropped(reason)) => {
+                self.settle(&event.packet, Some(reason));
+                self.forget_marks(&event.packet);
+            }
+        }
+        self.write(false)
     }
 }
 
@@ -209,17 +243,11 @@ impl<W: Write> TraceWriter for Capture<W> {
     }
 
     fn packet(&mut self, event: &PacketEvent) -> io::Result<()> {
-        match self.point.sight(event) {
-            None => return Ok(()),
-            Some(Sight::Passes { way, held }) => self.passes(event, way, held),
-            Some(Sight::Marked(reason)) => self.mark(&event.packet, reason),
-            Some(Sight::Settled) => self.settle(&event.packet, None),
-            Some(Sight::Dropped(reason)) => {
-                self.settle(&event.packet, Some(reason));
-                self.forget_marks(&event.packet);
-            }
-        }
-        self.write(false)
+        self.follow(event, None)
+    }
+
+    fn packet_with(&mut self, event: &PacketEvent, bytes: &[u8]) -> io::Result<()> {
+        self.follow(event, Some(bytes))
     }
 
     fn finish(&mut self) -> io::Result<()> {

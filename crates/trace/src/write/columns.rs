@@ -127,6 +127,10 @@ impl<W: Write> TraceWriter for Columns<W> {
         matches!(self.quantity, Quantity::Window { .. } | Quantity::Queue(_))
     }
 
+    fn end_at(&mut self, end: Time) {
+        self.end = end;
+    }
+
     fn backlog(&mut self, link: LinkId, time: Time, packets: u64) -> io::Result<()> {
         if self.quantity == Quantity::Queue(link) {
             self.put(time, packets as f64)?;

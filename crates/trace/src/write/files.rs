@@ -50,6 +50,23 @@ impl Traces {
         Arc::clone(&self.failed)
     }
 
+    /// Returns true if a trace could not be written.
+    pub fn has_failed(&self) -> bool {
+        self.error.is_some()
+    }
+
+    /// Receives the next event of a real packet, which has these bytes from its IP header on.
+    pub fn packet_with(&mut self, event: &PacketEvent, bytes: &[u8]) {
+        self.tell(|writer| writer.packet_with(event, bytes));
+    }
+
+    /// Sets the end of a run that ends earlier than planned.
+    pub fn end_at(&mut self, end: Time) {
+        for (_, writer) in &mut self.writers {
+            writer.end_at(end);
+        }
+    }
+
     /// Completes all traces and gives the files their final names.
     ///
     /// # Errors

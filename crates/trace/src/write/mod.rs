@@ -34,6 +34,17 @@ pub trait TraceWriter {
     /// Returns an error if the trace cannot be written.
     fn packet(&mut self, event: &PacketEvent) -> io::Result<()>;
 
+    /// Processes the next event of a real packet, which has these bytes from its IP header on.
+    ///
+    /// # Errors
+    /// Returns an error if the trace cannot be written.
+    fn packet_with(&mut self, event: &PacketEvent, _bytes: &[u8]) -> io::Result<()> {
+        self.packet(event)
+    }
+
+    /// Sets the end of a run that ends earlier than planned.
+    fn end_at(&mut self, _end: Time) {}
+
     /// Returns whether the trace uses backlogs and windows.
     fn wants_series(&self) -> bool {
         false
