@@ -96,20 +96,30 @@ def emulate_route(
     launch: Sequence[str],
     user: int,
     stop: str | PathLike[str],
-) -> str:
+    over_time: bool,
+    traces: Sequence[tuple[str, str | PathLike[str]]],
+    snap: int,
+    watch: Callable[[str], object] | None,
+) -> tuple[str, Outcome, Table]:
     """Runs programs behind the links of a scenario until those on near hosts have ended.
 
     Args:
-        scenario: links and routes; the workloads of its flows are not read.
+        scenario: links and routes, and the times at which programs start; the workloads of its
+            flows are not read.
         programs: the number of each program's flow, true for its far host, and the command.
         parameters: names below /proc/sys/net/ipv4 with their values, for all hosts.
         launch: command that starts a program; its further arguments are `user`, the lines of
             /etc/hosts, and the program's command.
         user: number of the user as whom programs run.
         stop: file whose other end is closed to interrupt the run, such as a pipe.
+        over_time: True to record backlogs and queueing delays over time.
+        traces: traces to write, by name, with their files.
+        snap: largest captured part of a frame in bytes.
+        watch: called each second with the time and the activity of each link as JSON.
 
     Returns:
-        A JSON object with `summary`, `fidelity`, `programs` and `interrupted`.
+        A JSON object with `summary`, `fidelity`, `programs` and `interrupted`; the tables; and the
+        queueing delay of each transmission (`link`, `time_s`, `queueing_delay_s`).
 
     Raises:
         OSError: if the operating system refuses a step; the text names it.

@@ -3,8 +3,12 @@
 use crate::fabric::Fabric;
 use crate::fidelity::Fidelity;
 use crate::ip::{Classifier, mark};
+use crate::record::{Activity, OverTime, Records};
+use goodqueue_queue::Backlog;
 use goodqueue_sim::{FlowOutcome, Network, Outcome, Totals};
-use goodqueue_types::{Direction, FlowId, Packet, PacketEvent, PacketEventKind, Span, Time};
+use goodqueue_types::{
+    Direction, FlowId, LinkId, Packet, PacketEvent, PacketEventKind, Span, Time,
+};
 use std::collections::HashMap;
 
 /// Receiver of what happens in the emulated network.
@@ -37,6 +41,7 @@ struct Counts {
 pub struct Emulator {
     fabric: Fabric,
     classifier: Classifier,
+    records: Records,
     stored: HashMap<u64, Stored>,
     counts: Vec<Counts>,
     totals: Totals,
@@ -44,11 +49,12 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Returns the idle network.
-    pub fn new(network: &Network) -> Self {
+    /// Returns the idle network, with records of what happens in it.
+    pub fn new(network: &Network, records: Records) -> Self {
         Self {
             fabric: Fabric::new(network),
-            classifier: Classifier::default(),
+            classifier: Classifier::new(network.flows.iter().map(|flow| flow.hosts)),
+            records,
             stored: HashMap::new(),
             counts: vec![Counts::default(); network.flows.len()],
             totals: Totals::default(),
@@ -77,6 +83,9 @@ impl Emulator {
                 stored.copies += 1;
             }
         }
+        for (link, time, backlog) in self.fabric.take_backlogs() {
+            self.records.backlog(link, time, backlog);
+        }
         for event in self.fabric.take_events() {
             let Some(stored) = self.stored.get_mut(&event.packet.number) else {
                 continue;
@@ -94,6 +103,7 @@ impl Emulator {
                 _ => false,
             };
             hosts.observe(&event, &stored.bytes);
+            self.records.packet(&event, &stored.bytes);
             count(&mut self.totals, &mut self.counts, self.warmup, &event);
             if gone {
                 stored.copies -= 1;
@@ -109,9 +119,23 @@ impl Emulator {
         self.fabric.next()
     }
 
+    /// Returns the activity of a link since the last call, and its present backlog.
+    pub fn take_activity(&mut self, link: LinkId) -> (Activity, Backlog) {
+        let backlog = self.fabric.link(link).backlog();
+        (self.records.take_activity(link), backlog)
+    }
+
+    /// Returns true if a trace cannot be written, so that the run can end.
+    pub fn has_failed(&self) -> bool {
+        self.records.failed()
+    }
+
     /// Returns the results of the run, which ended at `end`. Figures of flows are those that
     /// packets show; programs do not report theirs.
-    pub fn finish(mut self, network: &Network, end: Time) -> Outcome {
+    ///
+    /// # Errors
+    /// Returns a text that names the trace that could not be written.
+    pub fn finish(mut self, network: &Network, end: Time) -> Result<Finished, String> {
         let measured_s = end.saturating_since(self.warmup).as_secs_f64();
         let flows = network
             .flows
@@ -140,14 +164,27 @@ impl Emulator {
             .map(|stored| u64::from(stored.copies))
             .sum();
         self.totals.in_flight = copies - self.totals.queued;
-        Outcome {
+        let flows = flows.collect();
+        let OverTime { series, waits } = self.records.finish(end)?;
+        let outcome = Outcome {
             measured_s,
-            flows: flows.collect(),
+            flows,
             links: self.fabric.finish(end),
             totals: self.totals,
+            series,
             ..Outcome::default()
-        }
+        };
+        Ok(Finished { outcome, waits })
     }
+}
+
+/// Results of a run in real time.
+#[derive(Debug)]
+pub struct Finished {
+    /// Figures of links and flows, and quantities over time if they were recorded.
+    pub outcome: Outcome,
+    /// (link, time, queueing delay) of each transmission, if quantities over time were recorded.
+    pub waits: Vec<(u32, Time, Span)>,
 }
 
 /// Counts an event, for the totals and for the figures of its flow.

@@ -3,6 +3,7 @@
 //! Nothing here reads a clock or a device: the caller gives the time of every arrival and gets the
 //! packet events of the simulator back, with computed times.
 
+use goodqueue_queue::Backlog;
 use goodqueue_sim::{Bottleneck, LinkOutcome, Network, PacketFate};
 use goodqueue_types::{LinkId, Packet, PacketEvent, PacketEventKind, Time};
 
@@ -15,6 +16,8 @@ pub struct Fabric {
     events: Vec<PacketEvent>,
     /// Numbers of the packets of which a link made a copy.
     copies: Vec<u64>,
+    /// Changes of backlogs.
+    backlogs: Vec<(LinkId, Time, Backlog)>,
 }
 
 impl Fabric {
@@ -30,6 +33,7 @@ impl Fabric {
                 .collect(),
             events: Vec::new(),
             copies: Vec::new(),
+            backlogs: Vec::new(),
         }
     }
 
@@ -61,6 +65,12 @@ impl Fabric {
     /// copied packet is delivered, or lost, once more.
     pub fn take_copies(&mut self) -> std::vec::Drain<'_, u64> {
         self.copies.drain(..)
+    }
+
+    /// Takes the changes of backlogs since the last call out: the link, the time from which the
+    /// backlog holds, and the backlog. Those of one link are in order of time.
+    pub fn take_backlogs(&mut self) -> std::vec::Drain<'_, (LinkId, Time, Backlog)> {
+        self.backlogs.drain(..)
     }
 
     /// Returns a link.
@@ -103,6 +113,9 @@ impl Fabric {
     /// Passes on what a link did.
     fn follow(&mut self, index: usize) {
         let link = LinkId(index as u32);
+        let changes = self.links[index].take_backlogs();
+        self.backlogs
+            .extend(changes.map(|(time, backlog)| (link, time, backlog)));
         let events: Vec<_> = self.links[index].take_events().collect();
         for event in events {
             let kind = match event.fate {

@@ -10,16 +10,35 @@ use std::net::SocketAddr;
 /// Largest number of connections that are told apart. Further ones share the last number.
 const MOST_CONNECTIONS: usize = 1 << 20;
 
+/// Largest number of ping requests that are remembered.
+const MOST_PINGS: usize = 1 << 16;
+
+/// Number of the protocol ICMP, and the type of its echo requests.
+const ICMP: u8 = 1;
+const ECHO_REQUEST: u8 = 8;
+
 /// Both ends of a connection, in the direction of its client, and its protocol.
 type Connection = (u8, SocketAddr, SocketAddr);
 
 /// Turns the bytes of IP packets into packets of the simulator.
 #[derive(Debug, Default)]
 pub struct Classifier {
+    /// Hosts of each flow.
+    hosts: Vec<Hosts>,
     connections: HashMap<Connection, u32>,
+    /// Times of ping requests that were not answered, by flow and identity.
+    pings: HashMap<(FlowId, [u8; 4]), Time>,
 }
 
 impl Classifier {
+    /// Returns a classifier for flows between these hosts.
+    pub fn new(hosts: impl Iterator<Item = Hosts>) -> Self {
+        Self {
+            hosts: hosts.collect(),
+            ..Self::default()
+        }
+    }
+
     /// Returns the packet that these bytes are, sent at `now` by a host of `flow` in `direction`,
     /// as the `number`th of all packets. Its content is a datagram if its headers cannot be read.
     pub fn packet(
@@ -32,10 +51,7 @@ impl Classifier {
         let mut packet = Packet {
             flow,
             direction,
-            hosts: Hosts {
-                client: 2 * flow.0 as u16,
-                server: 2 * flow.0 as u16 + 1,
-            },
+            hosts: self.hosts.get(flow.0 as usize).copied().unwrap_or_default(),
             dscp: dscp(bytes),
             size: bytes.len() as u32,
             number,
@@ -58,7 +74,25 @@ impl Classifier {
                 packet.body = segment(&datagram);
             }
         }
+        self.follow_ping(bytes, &mut packet);
         packet
+    }
+
+    /// Sets the content of a packet that is a ping of IPv4 (RFC 792), or the answer to one.
+    fn follow_ping(&mut self, bytes: &[u8], packet: &mut Packet) {
+        let Some((kind, identity)) = ping(bytes) else {
+            return;
+        };
+        let key = (packet.flow, identity);
+        if kind == ECHO_REQUEST {
+            if self.pings.len() == MOST_PINGS {
+                self.pings.clear();
+            }
+            self.pings.insert(key, packet.sent);
+            packet.body = Body::EchoRequest;
+        } else if let Some(requested) = self.pings.remove(&key) {
+            packet.body = Body::EchoReply { requested };
+        }
     }
 
     /// Returns the number of a packet's connection, in order of their first packets.
@@ -113,6 +147,16 @@ fn dscp(bytes: &[u8]) -> u8 {
         [first, second, ..] if first >> 4 == 6 => (first & 0x0F) << 2 | second >> 6,
         _ => 0,
     }
+}
+
+/// Returns the type of an ICMP message, and its identifier with its sequence number, if it is an echo
+/// request or reply.
+fn ping(bytes: &[u8]) -> Option<(u8, [u8; 4])> {
+    let first = bytes.first().filter(|first| *first >> 4 == 4)?;
+    let message = bytes.get(4 * usize::from(first & 0x0F)..)?;
+    let is_ping = bytes.get(9) == Some(&ICMP) && matches!(message.first()?, 0 | &ECHO_REQUEST);
+    let identity = message.get(4..8)?.try_into().ok()?;
+    is_ping.then_some((message[0], identity))
 }
 
 /// Sets the ECN field of an IP packet to "congestion experienced" (RFC 3168 section 5), and adjusts
@@ -212,6 +256,36 @@ mod tests {
             prop_assert_eq!(read.size as usize, bytes.len());
             mark(&mut bytes);
         }
+    }
+
+    #[test]
+    fn the_answer_to_a_ping_has_the_time_of_its_request() {
+        let mut request = ipv4(0);
+        request[9] = 1;
+        request[20..28].copy_from_slice(&[8, 0, 0, 0, 7, 7, 0, 1]);
+        let mut reply = request.clone();
+        reply[20] = 0;
+        let mut other = reply.clone();
+        other[27] = 2;
+        let mut classifier = Classifier::default();
+        let mut body = |bytes: &[u8], direction, ms| {
+            let now = Time::ZERO + goodqueue_types::Span::from_millis(ms);
+            classifier
+                .packet(bytes, (FlowId(0), direction), 0, now)
+                .body
+        };
+        assert_eq!(body(&request, Direction::Forward, 5), Body::EchoRequest);
+        assert_eq!(body(&other, Direction::Reverse, 6), Body::Datagram);
+        let requested = Time::ZERO + goodqueue_types::Span::from_millis(5);
+        assert_eq!(
+            body(&reply, Direction::Reverse, 45),
+            Body::EchoReply { requested }
+        );
+        assert_eq!(
+            body(&reply, Direction::Reverse, 46),
+            Body::Datagram,
+            "twice"
+        );
     }
 
     #[test]

@@ -6,14 +6,21 @@
     reason = "lists come from Python as vectors"
 )]
 mod stages {
-    use crate::scenario::Scenario;
+    use crate::outcome::Outcome;
+    use crate::scenario::{Scenario, open_traces};
+    use crate::table::Table;
+    use goodqueue_live::address::HostTable;
     use goodqueue_live::fidelity::Fidelity;
-    use goodqueue_live::linux::run::{Ended, Program, addresses, run};
+    use goodqueue_live::linux::run::{Ended, Job, Program, Watch, run};
     use goodqueue_live::linux::sandbox::{self, Refused};
+    use goodqueue_live::record::{Activity, Records};
+    use goodqueue_queue::Backlog;
     use goodqueue_scenario::summary_json;
-    use goodqueue_types::FlowId;
+    use goodqueue_sim::Network;
+    use goodqueue_types::{FlowId, Time};
     use pyo3::exceptions::{PyOSError, PyRuntimeError};
     use pyo3::prelude::*;
+    use pyo3::types::PyDict;
     use serde_json::{Value, json};
     use std::fs::File;
     use std::path::PathBuf;
@@ -32,58 +39,105 @@ mod stages {
         refused(sandbox::become_program(user, hosts, &command))
     }
 
-    /// Runs programs behind the links of a scenario. Returns the results as JSON.
+    /// Results of a run: figures as JSON, tables, and the table of queueing delays over time.
+    type Emulated<'py> = (String, Outcome, Bound<'py, PyDict>);
+
+    /// Runs programs behind the links of a scenario. `traces` are names of traces and their files.
+    /// `watch` is called each second with the time and the activity of the links, as JSON.
     #[pyfunction]
-    pub fn emulate_route(
-        py: Python<'_>,
+    #[expect(clippy::too_many_arguments, reason = "each has a name in Python")]
+    pub fn emulate_route<'py>(
+        py: Python<'py>,
         scenario: &Scenario,
         programs: Vec<(u32, bool, Vec<String>)>,
         parameters: Vec<(String, String)>,
         launch: Vec<String>,
         user: u32,
         stop: PathBuf,
-    ) -> PyResult<String> {
-        let network = scenario.0.network();
+        over_time: bool,
+        traces: Vec<(String, PathBuf)>,
+        snap: u64,
+        watch: Option<Py<PyAny>>,
+    ) -> PyResult<Emulated<'py>> {
+        let mut network = scenario.0.network();
+        network.record.series = over_time;
         let programs: Vec<_> = programs
             .into_iter()
             .map(|(flow, is_server, command)| Program {
                 flow: FlowId(flow),
                 is_server,
+                start: network.flows[flow as usize].start,
                 command,
             })
             .collect();
+        let hosts = HostTable::new(&network);
         let start = |program: &Program| {
             let mut command = command_of(&launch);
-            command.arg(user.to_string()).arg(hosts(program.flow));
+            let names = hosts.names(program.flow, program.is_server);
+            command.arg(user.to_string()).arg(names);
             command.args(&program.command);
             command
         };
+        let traces = open_traces(py, &scenario.0, &network, traces, snap)?;
+        let records = Records::new(&network, traces, over_time);
+        let mut watch = watch.map(|watch| watcher(&network, watch));
         let emulated = py.detach(|| {
             sandbox::settle().map_err(refused)?;
-            let stop = File::open(stop)?;
-            run(&network, &programs, &parameters, start, &stop)
-                .map_err(|error| PyOSError::new_err(error.to_string()))
+            run(Job {
+                network: &network,
+                programs: &programs,
+                parameters: &parameters,
+                launch: &start,
+                stop: &File::open(stop)?,
+                records,
+                watch: watch.as_mut().map(|watch| watch as &mut Watch<'_>),
+            })
+            .map_err(|error| PyOSError::new_err(error.to_string()))
         })?;
         let ended: Vec<_> = emulated.ended.iter().map(ended_json).collect();
+        let outcome = emulated.finished.outcome;
         let answer = json!({
-            "summary": summary_json(&scenario.0, &network, &emulated.outcome),
+            "summary": summary_json(&scenario.0, &network, &outcome),
             "fidelity": fidelity_json(&emulated.fidelity),
             "programs": ended,
             "interrupted": emulated.interrupted,
         });
-        Ok(answer.to_string())
+        let waits = Table::new(py, &emulated.finished.waits)
+            .integers("link", |row| i64::from(row.0))?
+            .numbers("time_s", |row| row.1.as_secs_f64())?
+            .numbers("queueing_delay_s", |row| row.2.as_secs_f64())?;
+        let outcome = Outcome::new(&scenario.0, &network, outcome);
+        Ok((answer.to_string(), outcome, waits.finish()))
+    }
+
+    /// Returns a receiver of the links' activity that passes on that of the observed ones.
+    fn watcher(network: &Network, watch: Py<PyAny>) -> impl FnMut(Time, &[(Activity, Backlog)]) {
+        let names = network.links.iter();
+        let names = names.map(|link| link.observed.then(|| link.name.clone()));
+        let names: Vec<_> = names.collect();
+        move |time, activities| {
+            let links = names.iter().zip(activities);
+            let links = links.filter_map(|(name, (activity, backlog))| {
+                let figures = json!({
+                    "packets": activity.packets,
+                    "bytes": activity.bytes,
+                    "waited_s": activity.waited.as_secs_f64(),
+                    "drops": activity.drops,
+                    "backlog_packets": backlog.packets,
+                });
+                name.clone().map(|name| (name, figures))
+            });
+            let links: serde_json::Map<_, _> = links.collect();
+            let text = json!({"time_s": time.as_secs_f64(), "links": links}).to_string();
+            // Nobody waits for these figures, so a failure does not end the run.
+            Python::attach(|py| watch.call1(py, (text,)).ok());
+        }
     }
 
     fn command_of(words: &[String]) -> Command {
         let mut command = Command::new(words.first().map_or("", String::as_str));
         command.args(words.iter().skip(1));
         command
-    }
-
-    /// Returns the lines by which programs of a flow find each other.
-    fn hosts(flow: FlowId) -> String {
-        let [client, server] = addresses(flow);
-        format!("127.0.0.1 localhost\n{client} client\n{server} server\n")
     }
 
     fn ended_json(ended: &Ended) -> Value {

@@ -459,7 +459,7 @@ fn refused(py: Python<'_>, message: String) -> PyErr {
 }
 
 /// Opens all traces before the run begins.
-fn open_traces(
+pub(crate) fn open_traces(
     py: Python<'_>,
     scenario: &goodqueue_scenario::Scenario,
     network: &Network,

@@ -86,20 +86,27 @@ def run_scenario(asked: Run) -> int:
             notice=lambda text: stderr().print(text, soft_wrap=True, markup=False),
         )
         if directory is not None:
-            _write(result, directory, pictured)
+            write_result(result, directory, pictured)
     if asked.json:
         print_json(result.summary)
     else:
         print_summary(result.summary)
         if which == "hybrid":
             _print_hybrid(unproved(scenario))
+    if "\ncommand = [" in result.scenario:
+        text = "commands of flows were not executed: `run` simulates the flows' workloads, and "
+        stderr().print(
+            f"{text}`goodqueue emulate {asked.file}` runs the commands", soft_wrap=True, markup=False
+        )
+    if not asked.json:
         if out is not None:
             print_written(out)
-        _print_traces(trace)
+        print_traces(trace)
     return 0
 
 
-def _print_traces(trace: Mapping[str, Path] | Path) -> None:
+def print_traces(trace: Mapping[str, Path] | Path) -> None:
+    """Prints the files of traces, or their directory."""
     if not isinstance(trace, Mapping):
         say(f"traces in {trace}")
         return
@@ -330,7 +337,17 @@ def _groups(groups: dict[str, Any]) -> object:
     )
 
 
-def _write(result: Result, directory: Path, pictured: Drawing) -> None:
+def write_result(
+    result: Result, directory: Path, pictured: Drawing, more: Mapping[str, object] | None = None
+) -> None:
+    """Writes the tables, the pictures and the figures of a run.
+
+    Args:
+        result: the run.
+        directory: an existing directory.
+        pictured: options for the pictures.
+        more: figures besides those of the run's summary, by key.
+    """
     from goodqueue.plots.runs import pictures
     from goodqueue.plots.style import save_all
 
@@ -342,6 +359,8 @@ def _write(result: Result, directory: Path, pictured: Drawing) -> None:
         result.series.limits.write_parquet(directory / "limits.parquet")
     if result.throughput is not None:
         result.throughput.write_parquet(directory / "throughput.parquet")
+    if result.waits is not None:
+        result.waits.write_parquet(directory / "delays.parquet")
     result.delays.write_parquet(directory / "queueing-delays.parquet")
     save_all(pictures(result, _drawn(result.summary["links"])), directory, pictured)
-    write_json(directory, result.summary)
+    write_json(directory, {**result.summary, **(more or {})})

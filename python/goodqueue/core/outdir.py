@@ -34,14 +34,14 @@ FILES = "files"
 """Name of the directory that holds files until all of them are moved into place."""
 
 _PICTURES = (
-    *("backlog", "cwnd", "delay-cdf", "rtt", "throughput", "curve", "pareto"),
+    *("backlog", "cwnd", "delay", "delay-cdf", "rtt", "throughput", "curve", "pareto"),
     *("classes", "rtts", "loss-bursts", "link"),
 )
 
 _OURS = {
     *(MARKER, "scenario.toml", "captions.txt"),
     *(f"{name}.{ending}" for name in _PICTURES for ending in FORMATS),
-    "throughput.parquet",
+    *("throughput.parquet", "delays.parquet"),
     *(f"scenario-{number}.toml" for number in range(1, 13)),
     *("rules.csv", "rules.parquet", "curve.csv", "curve.parquet"),
     *("backlog.parquet", "windows.parquet", "rtt.parquet", "limits.parquet"),

@@ -9,43 +9,45 @@ from __future__ import annotations
 
 import json
 import os
-import select
-import subprocess
+import platform
 import sys
-import time
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
+from goodqueue.core.unfinished import scratch
 from goodqueue.errors import RequestError
-from goodqueue.live.stage import launcher
-from goodqueue.runs.settings import scenario_of
+from goodqueue.live.process import Interrupt, run_stages
+from goodqueue.live.tables import Tables
+from goodqueue.runs.settings import scenario_of, settings_of
+from goodqueue.runs.throughput import Throughput
+from goodqueue.runs.traces import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from goodqueue._core import Scenario
+    from goodqueue.live.process import Watch
+    from goodqueue.runs.result import Result
     from goodqueue.runs.settings import Settings
+    from goodqueue.runs.throughput import Measured
 
-LONGEST = "1h"
-"""Largest duration of a run without a stated one."""
+MOST_FLOWS = 100
+"""Largest number of flows of an emulation, each with its programs."""
 
-PATIENCE_S = 0.8
-"""Time that the processes of a run have to end after an interrupt."""
+MOST_MEASURED = 32
+"""Largest number of flows whose throughput is recorded in both directions."""
 
-REMEDIES = {
-    "making a user namespace": "an ordinary user needs user namespaces: on Ubuntu 24.04 "
-    "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`, in a container an option such as "
-    "`--security-opt seccomp=unconfined`",
-    "mounting /proc": "in a container, /proc must be unmasked "
-    "(`--security-opt systempaths=unconfined`)",
-    "tcp_congestion_control": "the kernel must allow this control to everybody: as root, "
-    '`sysctl net.ipv4.tcp_allowed_congestion_control="reno cubic"`, with the names wanted',
-    "/dev/net/tun": "every user must be able to open /dev/net/tun: `chmod 666 /dev/net/tun`, and "
-    "in a container `--device /dev/net/tun`",
-}
-"""Remedies for what the operating system refuses, by a part of the message."""
+WHOLE_FRAMES = "256kB"
+"""Size of a captured frame that no packet exceeds."""
+
+SYSCTLS = (
+    *("net.ipv4.tcp_congestion_control", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"),
+    *("net.ipv4.tcp_ecn", "net.core.default_qdisc"),
+)
+"""Kernel parameters that are recorded with the results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,25 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
+class Records:
+    """Records of an emulation besides its figures.
+
+    Attributes:
+        over_time: backlogs, queueing delays and throughput over time.
+        traces: file of each trace: captures (`sender`, `receiver`, `before`, `after`, with a colon
+            and the name of a flow or link) and `flent`.
+        snap: size to which captured frames are cut.
+    """
+
+    over_time: bool = False
+    traces: Mapping[str, Path] | None = None
+    snap: str = WHOLE_FRAMES
+
+
+NO_RECORDS = Records()
+
+
+@dataclass(frozen=True, slots=True)
 class Emulation:
     """Results of an emulation.
 
@@ -74,6 +95,8 @@ class Emulation:
         fidelity: lateness of the emulation and the verdict.
         programs: the end of each program: its exit code, null if the run ended it.
         interrupted: True if the run was interrupted before its programs ended.
+        system: the kernel and its parameters.
+        result: figures and tables as of a simulated run; None unless recorded over time.
     """
 
     scenario: Scenario
@@ -81,9 +104,11 @@ class Emulation:
     fidelity: dict[str, Any]
     programs: list[dict[str, Any]]
     interrupted: bool
+    system: dict[str, str]
+    result: Result | None = None
 
 
-def link_settings(rate: str, rtt_s: float, queue: str | None, longest: str = LONGEST) -> Settings:
+def link_settings(rate: str, rtt_s: float, queue: str | None, longest: str = "1h") -> Settings:
     """Returns the settings of a network of one link with the same queue in both directions.
 
     Args:
@@ -121,92 +146,129 @@ def queue_table(text: str) -> Settings:
     return dict(tomllib.loads(f"queue = {text}")["queue"])
 
 
-def emulate(
-    settings: Settings, programs: Sequence[Program], control: str | None = None
+def programs_of(scenario: Scenario) -> list[Program]:
+    """Returns the programs that a scenario names, servers first for each flow.
+
+    Raises:
+        RequestError: if a flow has no command, or the scenario cannot be emulated.
+    """
+    settings = settings_of(scenario)
+    if any(len(lists) for key, lists in settings["topology"].items() if key == "pool"):
+        raise RequestError("`emulate` has no buffers that links share: remove [[topology.pool]]")
+    flows = [group for group in settings["flow"] for _ in range(group["count"])]
+    if len(flows) > MOST_FLOWS:
+        raise RequestError(f"`emulate` runs the programs of at most {MOST_FLOWS} flows")
+    programs = []
+    for number, group in enumerate(flows):
+        if "command" not in group:
+            raise RequestError(
+                f"the flow {group['name']!r} has no program to run, and `emulate` simulates no "
+                'traffic; add command = ["program", "argument"] to the flow, or remove it'
+            )
+        if "server_command" in group:
+            programs.append(Program(tuple(group["server_command"]), server=True, flow=number))
+        programs.append(Program(tuple(group["command"]), flow=number))
+    return programs
+
+
+def emulate(  # noqa: PLR0913 - all but the first two are options, by name
+    network: Settings | Scenario,
+    programs: Sequence[Program],
+    control: str | None = None,
+    *,
+    records: Records = NO_RECORDS,
+    watch: Watch | None = None,
+    stop: Interrupt | None = None,
+    privileged: bool = False,
 ) -> Emulation:
     """Runs programs behind the links of a network until those on near hosts have ended.
 
     Args:
-        settings: settings of a scenario, whose flows give the hosts and their routes.
+        network: a scenario or its settings, whose flows give the hosts and their routes.
         programs: the programs; at least one runs on a near host.
         control: congestion control of all hosts' TCP, as the kernel names it; None for the
             kernel's default.
+        records: records besides the figures.
+        watch: called each second with the activity of the links.
+        stop: ends the run from another thread.
+        privileged: let the programs administer the network of their own host, so that they can
+            choose every congestion control that the kernel has loaded.
 
     Raises:
         ScenarioError: if a setting is wrong.
         RequestError: if this machine cannot emulate a network; the message has the remedy.
+        OSError: if a trace cannot be written.
     """
     if sys.platform != "linux":
         raise RequestError("`emulate` needs Linux: it runs programs in network namespaces")
-    scenario = scenario_of(settings, "the emulated network")
-    job = {
-        "scenario": scenario.resolved_toml(),
-        "programs": [
-            {"flow": p.flow, "server": p.server, "command": list(p.command)} for p in programs
-        ],
-        "parameters": {} if control is None else {"tcp_congestion_control": control},
-        "user": os.getuid(),
-    }
-    answer = _run(job)
-    if "refused" in answer:
-        raise RequestError(_refusal(answer["refused"]))
+    scenario = (
+        network
+        if isinstance(network, _core.Scenario)
+        else scenario_of(network, "the emulated network")
+    )
+    with ExitStack() as stack:
+        folder = stack.enter_context(scratch()) if records.over_time else None
+        traces = [
+            (name, str(file.absolute()))
+            for name, file in stack.enter_context(opened(records.traces or {}, scenario))
+        ]
+        throughput = None if folder is None else Throughput(_measured(scenario), folder)
+        if throughput is not None:
+            traces += [(name, str(file)) for name, file in throughput.traces]
+        job = {
+            "scenario": scenario.resolved_toml(),
+            "programs": [
+                {"flow": p.flow, "server": p.server, "command": list(p.command)} for p in programs
+            ],
+            "parameters": {} if control is None else {"tcp_congestion_control": control},
+            "user": 0 if privileged else os.getuid(),
+            "tables": None if folder is None else str(folder / "tables"),
+            "traces": traces,
+            "snap": _core.parse_size("--snap", records.snap),
+            "watched": watch is not None,
+        }
+        answer = run_stages(job, stop or Interrupt(), watch)
+        summary = {"engine": "emulated", **answer["summary"]}
+        result = None
+        if folder is not None and throughput is not None:
+            result = _result(scenario, summary, folder / "tables", throughput)
     return Emulation(
-        scenario, answer["summary"], answer["fidelity"], answer["programs"], answer["interrupted"]
+        scenario,
+        summary,
+        answer["fidelity"],
+        answer["programs"],
+        answer["interrupted"],
+        system(control),
+        result,
     )
 
 
-def _run(job: dict[str, Any]) -> dict[str, Any]:
-    """Runs the stages of a job. Returns their answer."""
-    job_read, job_write = os.pipe()
-    answer_read, answer_write = os.pipe()
-    stage = subprocess.Popen(  # noqa: S603 - our own interpreter
-        [*launcher("enter"), str(job_read), str(answer_write)],
-        pass_fds=(job_read, answer_write),
-    )
-    os.close(job_read)
-    os.close(answer_write)
-    with os.fdopen(job_write, "wb", buffering=0) as file:
-        try:
-            with suppress(BrokenPipeError):
-                file.write(json.dumps(job).encode() + b"\n")
-            answer = _answer(answer_read, file)
-        finally:
-            file.close()
-            with suppress(subprocess.TimeoutExpired):
-                stage.wait(PATIENCE_S)
-            stage.kill()
-            stage.wait()
-            os.close(answer_read)
-    return dict(json.loads(answer or '{"refused": "the emulation ended without an answer"}'))
+def _measured(scenario: Scenario) -> list[Measured]:
+    """Returns the flows and directions whose throughput is recorded."""
+    names = [name for name, _, _ in scenario.flows()][:MOST_MEASURED]
+    return [(name, way) for name in names for way in ("up", "down")]
 
 
-def _answer(answer: int, job: IO[bytes]) -> bytes:
-    """Returns what is written to `answer` until it is closed.
+def _result(
+    scenario: Scenario, summary: dict[str, Any], tables: Path, throughput: Throughput
+) -> Result:
+    from goodqueue.runs.result import Result
 
-    The first interrupt ends the run, whose answer comes soon. Without an answer, or at the second
-    one, the interrupt is raised.
+    held: Any = Tables(tables, json.dumps(summary))  # in place of the core's own
+    return Result(held, scenario.resolved_toml(), throughput.frame())
+
+
+def system(control: str | None = None) -> dict[str, str]:
+    """Returns the kernel and its parameters of TCP.
+
+    Args:
+        control: congestion control that was set for the hosts; None for the kernel's default.
     """
-    parts: list[bytes] = []
-    until: float | None = None
-    while True:
-        left = None if until is None else max(until - time.monotonic(), 0)
-        try:
-            ready = select.select([answer], [], [], left)[0]
-        except KeyboardInterrupt:
-            if until is not None:
-                raise
-            until = time.monotonic() + PATIENCE_S
-            job.close()
-            continue
-        if not ready:
-            raise KeyboardInterrupt
-        part = os.read(answer, 1 << 16)
-        if not part:
-            return b"".join(parts)
-        parts.append(part)
-
-
-def _refusal(reason: str) -> str:
-    """Returns what the operating system refused, with its remedy."""
-    remedies = [remedy for part, remedy in REMEDIES.items() if part in reason]
-    return "\n  help: ".join([f"no emulation here: {reason}", *remedies])
+    found = {"kernel": f"{platform.system()} {platform.release()}"}
+    for name in SYSCTLS:
+        file = Path("/proc/sys", *name.split("."))
+        if file.exists():
+            found[name] = " ".join(file.read_text(encoding="ascii").split())
+    if control is not None:
+        found["net.ipv4.tcp_congestion_control"] = control
+    return found

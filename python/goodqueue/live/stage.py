@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
+from goodqueue.live.tables import save_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,12 +49,29 @@ def route(job: str, answer: str) -> int:
     programs = [(p["flow"], p["server"], p["command"]) for p in wanted["programs"]]
     parameters = list(wanted["parameters"].items())
     stop = f"/proc/self/fd/{job}"
-    try:
-        result = _core.emulate_route(
-            scenario, programs, parameters, launcher("program"), wanted["user"], stop
-        )
-    except (OSError, RuntimeError) as error:
-        return refuse(answer, error)
+    with os.fdopen(int(answer), "w", encoding="utf-8", closefd=False) as file:
+
+        def watch(activity: str) -> None:
+            file.write(activity + "\n")
+            file.flush()
+
+        try:
+            result, outcome, waits = _core.emulate_route(
+                scenario,
+                programs,
+                parameters,
+                launcher("program"),
+                wanted["user"],
+                stop,
+                wanted["tables"] is not None,
+                [(name, path) for name, path in wanted["traces"]],
+                wanted["snap"],
+                watch if wanted["watched"] else None,
+            )
+        except (OSError, RuntimeError) as error:
+            return refuse(answer, error)
+    if wanted["tables"] is not None:
+        save_tables(wanted["tables"], outcome, waits)
     write(answer, result)
     return 0
 

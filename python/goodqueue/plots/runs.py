@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goodqueue.plots.over_time import picture, round_trips, throughput
+from goodqueue.plots.panels import Line
 from goodqueue.plots.style import (
     CYCLE,
     GREY,
@@ -36,6 +37,8 @@ def pictures(result: Result, link: str) -> list[Picture]:
         drawn.append(rtt_over_time(result))
     if result.throughput is not None and result.throughput.height:
         drawn.append(throughput_over_time(result))
+    if result.waits is not None and link in result.waits["link"].unique():
+        drawn.append(delay_over_time(result.waits, link))
     if result.series is not None:
         if link in result.series.backlog["link"].unique():
             drawn.append(backlog_over_time(result, link))
@@ -68,7 +71,9 @@ def rtt_over_time(result: Result) -> Picture:
     flows = rtt_flows(result)
     drawn = flows[:MOST_FLOWS_DRAWN]
     lines = [round_trips(result, flow, flow if len(drawn) > 1 else "") for flow in drawn]
-    is_ping = "unloaded_rtt_s" in _figures(result, flows[0])
+    # Of real programs only pings show their round-trip times.
+    emulated = result.summary["engine"] == "emulated"
+    is_ping = emulated or "unloaded_rtt_s" in _figures(result, flows[0])
     caption = f"Round-trip time of {'pings' if is_ping else 'TCP segments'} ({_which(flows)})"
     figures = result.summary["flows"].get(flows[0])
     if figures and figures["p50_rtt_s"] is not None:
@@ -81,6 +86,20 @@ def rtt_over_time(result: Result) -> Picture:
         caption += " over time."
     title = "Ping round-trip time" if is_ping else "Round-trip time"
     return picture("rtt", title, "round-trip time, ms", caption, lines)
+
+
+def delay_over_time(waits: pl.DataFrame, link: str) -> Picture:
+    """Draws the queueing delay of the packets at a link.
+
+    Args:
+        waits: columns `link`, `time_s` and `queueing_delay_s`.
+        link: name of the link.
+    """
+    shown = thin(waits.filter(pl.col("link") == link), "queueing_delay_s")
+    delays_ms = (shown["queueing_delay_s"] * 1000).to_list()
+    line = Line("", shown["time_s"].to_list(), delays_ms)
+    caption = f"Queueing delay of each packet at {link}."
+    return picture("delay", f"Queueing delay at {link}", "queueing delay, ms", caption, [line])
 
 
 TO = {"up": "server", "down": "client"}

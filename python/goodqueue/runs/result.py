@@ -145,6 +145,16 @@ class Result:
         return self._frame(self._outcome.delays())
 
     @cached_property
+    def waits(self) -> pl.DataFrame | None:
+        """The queueing delay of each packet of an emulation; None for a simulated run.
+
+        The columns are `link`, `time_s` (the begin of the packet's transmission) and
+        `queueing_delay_s`.
+        """
+        waits = getattr(self._outcome, "waits", None)
+        return None if waits is None else self._frame(waits())
+
+    @cached_property
     def series(self) -> Series | None:
         """Quantities over time; None if they were not recorded."""
         if not self._outcome.has_series:

@@ -25,8 +25,9 @@ const LOOPBACK: u32 = 1;
 /// Properties of a host.
 #[derive(Clone, Debug)]
 pub struct HostConfig {
-    /// Address of the host.
-    pub address: Ipv4Addr,
+    /// Addresses of the host, each with that of the other host of its flow. Packets to the latter
+    /// have the former as their source.
+    pub pairs: Vec<(Ipv4Addr, Ipv4Addr)>,
     /// Kernel parameters of the host below `/proc/sys/net/ipv4`, by name.
     pub parameters: Vec<(String, String)>,
 }
@@ -57,9 +58,14 @@ impl Host {
             let index = device.if_index()?;
             let mut netlink = Netlink::open()?;
             netlink.switch_on(LOOPBACK, None, None)?;
-            netlink.add_address(index, config.address)?;
+            for (own, _) in &config.pairs {
+                netlink.add_address(index, *own)?;
+            }
             netlink.switch_on(index, Some(RING_PACKETS), Some(MTU))?;
             netlink.set_default_route(index)?;
+            for (own, other) in &config.pairs {
+                netlink.set_route(index, *own, *other)?;
+            }
             // Every group may ping without privileges.
             set_parameter("ping_group_range", "0 2147483647").ok();
             for (name, value) in &config.parameters {
@@ -102,16 +108,16 @@ impl Host {
         Ok(transmit_drops(&table, "link"))
     }
 
-    /// Returns true if a program of the host has opened a port, of TCP or UDP.
+    /// Returns the number of ports that programs of the host have opened, of TCP or UDP.
     ///
     /// # Errors
     /// Returns the kernel's error.
-    pub fn listens(&self) -> io::Result<bool> {
+    pub fn open_ports(&self) -> io::Result<usize> {
         let tables = ["tcp", "tcp6", "udp", "udp6"];
         self.namespace.enter(|| {
             let read = |table: &&str| fs::read_to_string(format!("/proc/thread-self/net/{table}"));
             let texts = tables.iter().filter_map(|table| read(table).ok());
-            Ok(texts.into_iter().any(|text| has_open_port(&text)))
+            Ok(texts.into_iter().map(|text| open_ports(&text)).sum())
         })
     }
 
@@ -129,17 +135,17 @@ impl Host {
     }
 }
 
-/// Returns true if a table of the kernel's sockets has one that waits for connections (state 0A), or
-/// an unconnected one of UDP (state 07) whose port was not chosen by the kernel.
-fn has_open_port(table: &str) -> bool {
-    let is_open = |line: &str| {
+/// Returns the number of sockets in a table of the kernel that wait for connections (state 0A), or
+/// are unconnected ones of UDP (state 07) whose port was not chosen by the kernel.
+fn open_ports(table: &str) -> usize {
+    let is_open = |line: &&str| {
         let mut words = line.split_whitespace().skip(1);
         let port = words.next().and_then(|address| address.rsplit(':').next());
         let port = port.and_then(|port| u16::from_str_radix(port, 16).ok());
         let state = words.nth(1);
         state == Some("0A") || state == Some("07") && port.is_some_and(|port| port < FIRST_CHOSEN)
     };
-    table.lines().skip(1).any(is_open)
+    table.lines().skip(1).filter(is_open).count()
 }
 
 fn set_parameter(name: &str, value: &str) -> io::Result<()> {
@@ -175,11 +181,11 @@ mod tests {
         let line = |port: &str, state: &str| {
             format!("{head}   0: 00000000:{port} 00000000:0000 {state} 0:0\n")
         };
-        assert!(has_open_port(&line("1451", "0A")));
-        assert!(has_open_port(&line("0009", "07")));
-        assert!(!has_open_port(&line("9C40", "07")), "a name is looked up");
-        assert!(!has_open_port(&line("1451", "01")), "a connection");
-        assert!(!has_open_port(head));
+        assert_eq!(open_ports(&line("1451", "0A")), 1);
+        assert_eq!(open_ports(&line("0009", "07")), 1);
+        assert_eq!(open_ports(&line("9C40", "07")), 0, "a name is looked up");
+        assert_eq!(open_ports(&line("1451", "01")), 0, "a connection");
+        assert_eq!(open_ports(head), 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use netlink_packet_core::{
 use netlink_packet_route::address::{AddressAttribute, AddressHeader, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkHeader, LinkMessage};
 use netlink_packet_route::route::{
-    RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
@@ -90,6 +90,19 @@ impl Netlink {
     /// # Errors
     /// Returns the kernel's error.
     pub fn set_default_route(&mut self, device: u32) -> io::Result<()> {
+        self.add_route(device, None)
+    }
+
+    /// Sends packets for the address `to` to this device, with the source `from` if their program
+    /// chooses none.
+    ///
+    /// # Errors
+    /// Returns the kernel's error.
+    pub fn set_route(&mut self, device: u32, from: Ipv4Addr, to: Ipv4Addr) -> io::Result<()> {
+        self.add_route(device, Some((from, to)))
+    }
+
+    fn add_route(&mut self, device: u32, pair: Option<(Ipv4Addr, Ipv4Addr)>) -> io::Result<()> {
         let mut message = RouteMessage::default();
         message.header = RouteHeader {
             address_family: AddressFamily::Inet,
@@ -97,9 +110,17 @@ impl Netlink {
             protocol: RouteProtocol::Static,
             scope: RouteScope::Link,
             kind: RouteType::Unicast,
+            destination_prefix_length: if pair.is_some() { 32 } else { 0 },
             ..RouteHeader::default()
         };
         message.attributes = vec![RouteAttribute::Oif(device)];
+        if let Some((from, to)) = pair {
+            let inet = RouteAddress::Inet;
+            message.attributes.extend([
+                RouteAttribute::Destination(inet(to)),
+                RouteAttribute::PrefSource(inet(from)),
+            ]);
+        }
         self.ask(
             RouteNetlinkMessage::NewRoute(message),
             NLM_F_CREATE | NLM_F_EXCL,

@@ -2,10 +2,13 @@
 
 use super::clock::Clock;
 use super::host::{Host, HostConfig};
-use crate::emulator::{Emulator, Hosts, fidelity_of};
+use crate::address::HostTable;
+use crate::emulator::{Emulator, Finished, Hosts, fidelity_of};
 use crate::fidelity::Fidelity;
-use goodqueue_sim::{Network, Outcome};
-use goodqueue_types::{Direction, FlowId, Packet, PacketEvent, Time};
+use crate::record::{Activity, Records};
+use goodqueue_queue::Backlog;
+use goodqueue_sim::Network;
+use goodqueue_types::{Direction, FlowId, LinkId, Packet, PacketEvent, Span, Time};
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{SigSet, Signal};
@@ -13,7 +16,6 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeVal;
 use std::fs::{self, File};
 use std::io;
-use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use std::process::{Child, Command, ExitStatus};
 use std::thread::sleep;
@@ -33,6 +35,8 @@ pub struct Program {
     pub flow: FlowId,
     /// True if the program runs on the server's host. The run ends when all others have ended.
     pub is_server: bool,
+    /// Time at which the program starts. Those of servers start before the run.
+    pub start: Time,
     /// Program and arguments.
     pub command: Vec<String>,
 }
@@ -49,8 +53,8 @@ pub struct Ended {
 /// Results of a run in real time.
 #[derive(Debug)]
 pub struct Emulated {
-    /// Figures of links and flows.
-    pub outcome: Outcome,
+    /// Figures of links and flows, and quantities over time.
+    pub finished: Finished,
     /// Lateness of the emulation.
     pub fidelity: Fidelity,
     /// Ends of the programs.
@@ -59,26 +63,47 @@ pub struct Emulated {
     pub interrupted: bool,
 }
 
-/// Returns the addresses of a flow's client and server.
-pub fn addresses(flow: FlowId) -> [Ipv4Addr; 2] {
-    let [.., high, low] = flow.0.to_be_bytes();
-    [1, 2].map(|host| Ipv4Addr::new(10, 64 + high / 64, low, host + 4 * (high % 64)))
+/// Function that turns a program into the command that starts it in its host.
+pub type Launch<'a> = dyn Fn(&Program) -> Command + 'a;
+
+/// Time between two calls of a [`Watch`].
+const WATCH_EVERY: Span = Span::from_millis(1000);
+
+/// Receiver of the activity and the backlog of all links, each second.
+pub type Watch<'a> = dyn FnMut(Time, &[(Activity, Backlog)]) + 'a;
+
+/// A run to make.
+pub struct Job<'a> {
+    /// Links and routes. Its end is the latest end of the run.
+    pub network: &'a Network,
+    /// Programs to run.
+    pub programs: &'a [Program],
+    /// Kernel parameters of all hosts below `/proc/sys/net/ipv4`, by name.
+    pub parameters: &'a [(String, String)],
+    /// Starter of programs.
+    pub launch: &'a Launch<'a>,
+    /// A file whose other end is closed to end the run.
+    pub stop: &'a File,
+    /// Records of the run.
+    pub records: Records,
+    /// Receiver of the present activity, if anybody watches.
+    pub watch: Option<&'a mut Watch<'a>>,
 }
 
 /// Runs programs behind a network until all clients have ended, the network's end is reached, a
-/// signal arrives, or the other end of `stop` is closed. `launch` turns a program into the command
-/// that starts it in its host.
+/// signal arrives, or the other end of the job's `stop` is closed.
 ///
 /// # Errors
-/// Returns the kernel's error, with the step that failed.
-pub fn run(
-    network: &Network,
-    programs: &[Program],
-    parameters: &[(String, String)],
-    launch: impl Fn(&Program) -> Command,
-    stop: &File,
-) -> io::Result<Emulated> {
-    let mut router = Router::new(network, parameters)?;
+/// Returns the kernel's error, with the step that failed, or a trace that cannot be written.
+pub fn run(job: Job<'_>) -> io::Result<Emulated> {
+    let Job {
+        network,
+        programs,
+        launch,
+        stop,
+        ..
+    } = job;
+    let mut router = Router::new(network, job.parameters, job.records)?;
     let mut running = Vec::new();
     let order = |servers| {
         programs
@@ -86,15 +111,40 @@ pub fn run(
             .filter(move |program| program.is_server == servers)
     };
     for program in order(true) {
-        running.push(router.start(program, &launch)?);
+        running.push(router.start(program, launch)?);
     }
     router.wait_for_servers(&mut running)?;
     router.clock = Clock::start();
-    for program in order(false) {
-        running.push(router.start(program, &launch)?);
+    let mut pending: Vec<_> = order(false).collect();
+    pending.sort_by_key(|program| std::cmp::Reverse(program.start));
+    let mut watched = job.watch;
+    let mut seen = WATCH_EVERY;
+    let end = network.end;
+    loop {
+        while let Some(program) = pending.pop_if(|program| program.start <= router.clock.now()) {
+            running.push(router.start(program, launch)?);
+        }
+        let starts = pending.last().map_or(end, |program| program.start);
+        let seen_next = watched.as_ref().map_or(end, |_| Time::ZERO + seen);
+        let until = end.min(starts).min(seen_next);
+        let paused = router.route(until, &mut running, !pending.is_empty(), stop)?;
+        if let (Some(watch), true) = (&mut watched, paused.time >= seen_next) {
+            watch(paused.time, &router.activities(network));
+            seen += WATCH_EVERY;
+        }
+        if paused.over || paused.time >= end {
+            return router.finish(network, paused, running);
+        }
     }
-    let (end, interrupted) = router.route(network.end, &mut running, stop)?;
-    router.finish(network, end, running, interrupted)
+}
+
+/// State of a run after its packets were moved for a while.
+#[derive(Clone, Copy, Debug)]
+struct Paused {
+    time: Time,
+    /// True if all programs have ended, or the run was interrupted.
+    over: bool,
+    interrupted: bool,
 }
 
 /// A program that was started.
@@ -123,8 +173,9 @@ struct Router {
     bytes: Box<[u8]>,
 }
 
-/// The hosts of all flows: client and server of the first flow, then of the next.
+/// The hosts of all flows.
 struct Ports {
+    table: HostTable,
     hosts: Vec<Host>,
     /// Time of the last look for packets.
     polled: Time,
@@ -132,19 +183,12 @@ struct Ports {
     fidelity: Fidelity,
 }
 
-impl Ports {
-    fn index(flow: FlowId, server: bool) -> usize {
-        2 * flow.0 as usize + usize::from(server)
-    }
-}
-
 impl Hosts for Ports {
     fn deliver(&mut self, packet: &Packet, bytes: &[u8]) {
         let to_server = packet.direction == Direction::Forward;
         // A host that no longer takes packets loses them, as in a real network.
-        self.hosts[Self::index(packet.flow, to_server)]
-            .deliver(bytes)
-            .ok();
+        let host = self.table.host(packet.flow, to_server);
+        self.hosts[host].deliver(bytes).ok();
     }
 
     fn observe(&mut self, event: &PacketEvent, _bytes: &[u8]) {
@@ -156,7 +200,11 @@ impl Hosts for Ports {
 }
 
 impl Router {
-    fn new(network: &Network, parameters: &[(String, String)]) -> io::Result<Self> {
+    fn new(
+        network: &Network,
+        parameters: &[(String, String)],
+        records: Records,
+    ) -> io::Result<Self> {
         let mut wanted = SigSet::empty();
         for signal in [Signal::SIGCHLD, Signal::SIGINT, Signal::SIGTERM] {
             wanted.add(signal);
@@ -164,22 +212,21 @@ impl Router {
         wanted.thread_block()?;
         let signals =
             SignalFd::with_flags(&wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        let mut hosts = Vec::new();
-        for flow in 0..network.flows.len() as u32 {
-            for address in addresses(FlowId(flow)) {
-                let parameters = parameters.to_vec();
-                hosts.push(Host::new(&HostConfig {
-                    address,
-                    parameters,
-                })?);
-            }
-        }
+        let table = HostTable::new(network);
+        let hosts = (0..table.count()).map(|host| {
+            Host::new(&HostConfig {
+                pairs: table.pairs(host),
+                parameters: parameters.to_vec(),
+            })
+        });
+        let hosts = hosts.collect::<io::Result<_>>()?;
         let clock = Clock::start();
         Ok(Self {
             clock,
-            emulator: Emulator::new(network),
+            emulator: Emulator::new(network, records),
             ports: Ports {
                 polled: Time::ZERO,
+                table,
                 hosts,
                 clock,
                 fidelity: fidelity_of(network),
@@ -191,12 +238,9 @@ impl Router {
         })
     }
 
-    fn start(
-        &self,
-        program: &Program,
-        launch: &impl Fn(&Program) -> Command,
-    ) -> io::Result<Running> {
-        let host = &self.ports.hosts[Ports::index(program.flow, program.is_server)];
+    fn start(&self, program: &Program, launch: &Launch<'_>) -> io::Result<Running> {
+        let host = self.ports.table.host(program.flow, program.is_server);
+        let host = &self.ports.hosts[host];
         let child = host.start(&mut launch(program)).map_err(|error| {
             let name = program.command.first().map_or("", String::as_str);
             io::Error::new(error.kind(), format!("{name} cannot be started: {error}"))
@@ -212,9 +256,13 @@ impl Router {
     /// Waits until each server has opened a port, has ended, or had time enough.
     fn wait_for_servers(&self, servers: &mut [Running]) -> io::Result<()> {
         let until = Instant::now() + PATIENCE;
+        let mut wanted = vec![0; self.ports.hosts.len()];
         for server in servers {
-            let host = &self.ports.hosts[Ports::index(server.program.flow, true)];
-            while Instant::now() < until && server.status.is_none() && !host.listens()? {
+            let index = self.ports.table.host(server.program.flow, true);
+            let host = &self.ports.hosts[index];
+            wanted[index] += 1;
+            let ready = || Ok::<_, io::Error>(host.open_ports()? >= wanted[index]);
+            while Instant::now() < until && server.status.is_none() && !ready()? {
                 sleep(Duration::from_millis(5));
                 server.status = server.child.try_wait()?;
             }
@@ -222,14 +270,14 @@ impl Router {
         Ok(())
     }
 
-    /// Moves packets until all clients have ended. Returns the time of the end, and true if the run
-    /// was interrupted.
+    /// Moves packets until a time, or until all clients have ended if no more are started.
     fn route(
         &mut self,
         end: Time,
         running: &mut [Running],
+        more_start: bool,
         stop: &File,
-    ) -> io::Result<(Time, bool)> {
+    ) -> io::Result<Paused> {
         self.ports.clock = self.clock;
         loop {
             let next = self.emulator.next().map_or(end, |next| next.min(end));
@@ -240,8 +288,14 @@ impl Router {
             let stop = ready.stop || ready.signal && self.take_signals(running)?;
             let now = self.clock.now();
             self.emulator.advance(now.min(end), &mut self.ports);
-            if now >= end || stop || all_ended(running) {
-                return Ok((now.min(end), stop && !all_ended(running)));
+            let ended = !more_start && all_ended(running);
+            let over = ended || stop || self.emulator.has_failed();
+            if now >= end || over {
+                return Ok(Paused {
+                    time: now.min(end),
+                    over,
+                    interrupted: stop && !ended,
+                });
             }
         }
     }
@@ -278,15 +332,14 @@ impl Router {
 
     /// Lets the packets that a host has sent arrive at their first link.
     fn read(&mut self, index: usize) -> io::Result<()> {
-        let flow = FlowId(index as u32 / 2);
-        let direction = [Direction::Forward, Direction::Reverse][index % 2];
         for _ in 0..READ_AT_ONCE {
             let Some(length) = self.ports.hosts[index].receive(&mut self.bytes)? else {
                 break;
             };
+            let bytes = &self.bytes[..length];
+            let (flow, direction) = self.ports.table.way(index, bytes);
             let now = self.clock.now();
-            self.emulator
-                .send(now, flow, direction, &self.bytes[..length]);
+            self.emulator.send(now, flow, direction, bytes);
         }
         Ok(())
     }
@@ -305,12 +358,19 @@ impl Router {
         Ok(stop)
     }
 
+    /// Returns the activity of all links since the last call, and their backlogs.
+    fn activities(&mut self, network: &Network) -> Vec<(Activity, Backlog)> {
+        let links = (0..network.links.len() as u32).map(LinkId);
+        links
+            .map(|link| self.emulator.take_activity(link))
+            .collect()
+    }
+
     fn finish(
         self,
         network: &Network,
-        end: Time,
+        paused: Paused,
         mut running: Vec<Running>,
-        interrupted: bool,
     ) -> io::Result<Emulated> {
         for running in &mut running {
             if running.status.is_none() {
@@ -330,13 +390,14 @@ impl Router {
             code: running.status.and_then(|status| status.code()),
             program: running.program,
         });
-        let outcome = self.emulator.finish(network, end);
+        let finished = self.emulator.finish(network, paused.time);
+        let finished = finished.map_err(io::Error::other)?;
         let ended = ended.collect();
         Ok(Emulated {
-            outcome,
+            finished,
             fidelity,
             ended,
-            interrupted,
+            interrupted: paused.interrupted,
         })
     }
 }

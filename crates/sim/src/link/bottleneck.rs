@@ -60,6 +60,8 @@ pub struct Bottleneck {
     /// Next arrival behind a path with impairments.
     emergence: Option<Time>,
     events: Vec<BottleneckEvent>,
+    /// Changes of the backlog since they were last taken.
+    backlogs: Vec<(Time, Backlog)>,
 }
 
 impl Bottleneck {
@@ -84,6 +86,7 @@ impl Bottleneck {
             flying: VecDeque::new(),
             emergence: None,
             events: Vec::new(),
+            backlogs: Vec::new(),
         }
     }
 
@@ -122,6 +125,11 @@ impl Bottleneck {
     /// Takes the events since the last call out, in order of time.
     pub fn take_events(&mut self) -> impl Iterator<Item = BottleneckEvent> + '_ {
         self.events.drain(..)
+    }
+
+    /// Takes the changes of the backlog since the last call out, each with its time.
+    pub fn take_backlogs(&mut self) -> impl Iterator<Item = (Time, Backlog)> + '_ {
+        self.backlogs.drain(..)
     }
 
     /// Returns the packets and bytes that wait, without the packet in transmission.
@@ -169,7 +177,8 @@ impl Bottleneck {
         if let Some(ready) = self.link.next_ready(now) {
             self.ready = Some(ready);
         }
-        self.link.new_backlog(now);
+        let change = self.link.new_backlog(now);
+        self.backlogs.extend(change.map(|backlog| (now, backlog)));
         for verdict in self.link.verdicts.drain(..) {
             let (fate, packet) = match verdict {
                 Verdict::Dropped(packet, reason) => (PacketFate::Dropped(reason), packet),

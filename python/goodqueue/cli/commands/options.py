@@ -184,3 +184,18 @@ def pair(option: str, form: str, entry: str) -> tuple[str, str]:
     if not equals:
         raise typer.BadParameter(f"{option} {entry}: write {option} {form}")
     return name, value
+
+
+def captures(given: list[str] | None) -> dict[str, Path]:
+    """Returns the files by the points at which captures are taken."""
+    captures: dict[str, Path] = {}
+    for text in given or []:
+        point, separator, file = text.partition("=")
+        if not separator or not point or not file:
+            raise typer.BadParameter(f"--pcap {text}: write POINT=FILE, as in before=in.pcapng")
+        if point in captures:
+            raise typer.BadParameter(f"--pcap {text}: {point} is captured already")
+        if Path(file) in captures.values():
+            raise typer.BadParameter(f"--pcap {text}: {file} is written already")
+        captures[point] = Path(file)
+    return captures

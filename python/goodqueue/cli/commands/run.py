@@ -17,6 +17,7 @@ from goodqueue.cli.commands.options import (
     ScenarioFile,
     SeedOption,
     SetOption,
+    captures,
     given,
     refuse_stray,
 )
@@ -121,14 +122,4 @@ class Run:
         """The file of each capture by its point, or the directory of all traces."""
         if self.trace is not None:
             return self.trace
-        captures: dict[str, Path] = {}
-        for text in self.pcap or []:
-            point, separator, file = text.partition("=")
-            if not separator or not point or not file:
-                raise typer.BadParameter(f"--pcap {text}: write POINT=FILE, as in before=in.pcapng")
-            if point in captures:
-                raise typer.BadParameter(f"--pcap {text}: {point} is captured already")
-            if Path(file) in captures.values():
-                raise typer.BadParameter(f"--pcap {text}: {file} is written already")
-            captures[point] = Path(file)
-        return captures
+        return captures(self.pcap)

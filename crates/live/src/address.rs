@@ -1,0 +1,198 @@
+//! Addresses and names of hosts.
+//!
+//! Each flow has a pair of addresses of its own, even if it shares its hosts with other flows. The
+//! addresses of a packet thus show its flow and direction.
+
+use goodqueue_sim::Network;
+use goodqueue_types::{Direction, FlowId};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::net::Ipv4Addr;
+
+/// Returns the addresses of a flow's client and server.
+pub fn addresses(flow: FlowId) -> [Ipv4Addr; 2] {
+    let [.., high, low] = flow.0.to_be_bytes();
+    [1, 2].map(|host| Ipv4Addr::new(10, 64 + high / 64, low, host + 4 * (high % 64)))
+}
+
+/// Returns the flow with this address, and true for its server; none for other addresses.
+fn flow_at(address: Ipv4Addr) -> Option<(FlowId, bool)> {
+    let [ten, high, low, last] = address.octets();
+    let high = high.checked_sub(64).filter(|high| *high < 4)? * 64 + last / 4;
+    let flow = FlowId(u32::from_be_bytes([0, 0, high, low]));
+    match last % 4 {
+        host @ 1..=2 if ten == 10 => Some((flow, host == 2)),
+        _ => None,
+    }
+}
+
+/// The hosts of a network, numbered in order of the flows.
+#[derive(Clone, Debug)]
+pub struct HostTable {
+    /// Hosts of each flow: its client and its server.
+    of: Vec<[usize; 2]>,
+    /// Ends at each host: flow, and true for its server.
+    ends: Vec<Vec<(FlowId, bool)>>,
+}
+
+impl HostTable {
+    /// Returns the hosts of all flows of a network.
+    pub fn new(network: &Network) -> Self {
+        let mut numbers = BTreeMap::new();
+        let mut ends: Vec<Vec<(FlowId, bool)>> = Vec::new();
+        let flows = network.flows.iter().enumerate();
+        let of = flows.map(|(flow, config)| {
+            let flow = FlowId(flow as u32);
+            let both = [(config.hosts.client, false), (config.hosts.server, true)];
+            both.map(|(id, is_server)| {
+                let host = *numbers.entry(id).or_insert(ends.len());
+                if host == ends.len() {
+                    ends.push(Vec::new());
+                }
+                ends[host].push((flow, is_server));
+                host
+            })
+        });
+        let of = of.collect();
+        Self { of, ends }
+    }
+
+    /// Returns the number of hosts.
+    pub fn count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns the host at one end of a flow.
+    pub fn host(&self, flow: FlowId, is_server: bool) -> usize {
+        self.of[flow.0 as usize][usize::from(is_server)]
+    }
+
+    /// Returns the address of a host and that of the other host, for each flow that ends at it.
+    pub fn pairs(&self, host: usize) -> Vec<(Ipv4Addr, Ipv4Addr)> {
+        let ends = self.ends[host].iter();
+        ends.map(|(flow, is_server)| {
+            let [client, server] = addresses(*flow);
+            if *is_server {
+                (server, client)
+            } else {
+                (client, server)
+            }
+        })
+        .collect()
+    }
+
+    /// Returns the flow and direction of an IP packet that a host sends. A packet to any other
+    /// address than those of its flows counts as one of the host's first flow.
+    pub fn way(&self, host: usize, bytes: &[u8]) -> (FlowId, Direction) {
+        let ends = &self.ends[host];
+        let addressed = destination(bytes).and_then(flow_at);
+        let own = addressed.map(|(flow, to_server)| (flow, !to_server));
+        let own = own.filter(|end| ends.contains(end)).unwrap_or(ends[0]);
+        match own {
+            (flow, false) => (flow, Direction::Forward),
+            (flow, true) => (flow, Direction::Reverse),
+        }
+    }
+
+    /// Returns the lines by which a program at one end of a flow finds hosts by name, as in
+    /// `/etc/hosts`: `client` and `server` of its flow, and `client-2` and `server-2` of the second
+    /// flow and so on, if the flow also ends at the program's host.
+    pub fn names(&self, flow: FlowId, is_server: bool) -> String {
+        let mut lines = "127.0.0.1 localhost\n".to_owned();
+        let mut name = |flow: FlowId, suffix: &str| {
+            let [client, server] = addresses(flow);
+            let _ = writeln!(lines, "{client} client{suffix}\n{server} server{suffix}");
+        };
+        name(flow, "");
+        for (other, _) in &self.ends[self.host(flow, is_server)] {
+            name(*other, &format!("-{}", other.0 + 1));
+        }
+        lines
+    }
+}
+
+/// Returns the destination of an IPv4 packet.
+fn destination(bytes: &[u8]) -> Option<Ipv4Addr> {
+    let is_ipv4 = bytes.first().is_some_and(|first| first >> 4 == 4);
+    let address: [u8; 4] = bytes.get(16..20)?.try_into().ok()?;
+    is_ipv4.then_some(Ipv4Addr::from(address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_queue::Limit;
+    use goodqueue_sim::WorkloadConfig;
+    use goodqueue_testkit::dumbbell::Dumbbell;
+    use goodqueue_testkit::random_network::networks;
+    use goodqueue_types::{Hosts, Rate, Span, Time};
+    use proptest::prelude::*;
+
+    /// The first bytes of an IPv4 packet to this address.
+    fn packet_to(address: Ipv4Addr) -> Vec<u8> {
+        let mut bytes = vec![0x45; 20];
+        bytes[16..].copy_from_slice(&address.octets());
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn an_address_names_its_flow(flow in 0..u32::from(u16::MAX)) {
+            let [client, server] = addresses(FlowId(flow));
+            prop_assert_eq!(flow_at(client), Some((FlowId(flow), false)));
+            prop_assert_eq!(flow_at(server), Some((FlowId(flow), true)));
+        }
+
+        #[test]
+        fn packets_between_shared_hosts_belong_to_their_flow(
+            mut network in networks(),
+            hosts in prop::collection::vec((0..3_u16, 3..6_u16), 5),
+        ) {
+            for (flow, (client, server)) in network.flows.iter_mut().zip(hosts) {
+                flow.hosts = Hosts { client, server };
+            }
+            let table = HostTable::new(&network);
+            for flow in (0..network.flows.len() as u32).map(FlowId) {
+                let [client, server] = addresses(flow);
+                let [near, far] = [false, true].map(|is_server| table.host(flow, is_server));
+                prop_assert_eq!(table.way(near, &packet_to(server)), (flow, Direction::Forward));
+                prop_assert_eq!(table.way(far, &packet_to(client)), (flow, Direction::Reverse));
+                prop_assert!(table.pairs(near).contains(&(client, server)));
+                let names = table.names(flow, false);
+                let wanted = format!("{server} server\n");
+                prop_assert!(names.contains(&wanted));
+                let wanted = format!("{server} server-{}\n", flow.0 + 1);
+                prop_assert!(names.contains(&wanted));
+            }
+        }
+    }
+
+    #[test]
+    fn packets_to_other_addresses_belong_to_the_first_flow() {
+        let ping = WorkloadConfig::Ping {
+            interval: Span::from_millis(10),
+            packet: 84,
+        };
+        let mut network = Dumbbell {
+            seed: 1,
+            rate: Rate(1_000_000),
+            access_rate: Rate(1_000_000),
+            limit: Limit::Unlimited,
+            round_trip: Span::from_millis(40),
+            warmup: Time::ZERO,
+            end: Time::ZERO + Span::from_secs(1),
+        }
+        .network(vec![(Time::ZERO, ping.clone()), (Time::ZERO, ping)]);
+        for flow in &mut network.flows {
+            flow.hosts = Hosts {
+                client: 0,
+                server: 1,
+            };
+        }
+        let table = HostTable::new(&network);
+        let first = (FlowId(0), Direction::Forward);
+        assert_eq!(table.way(0, &packet_to(Ipv4Addr::new(8, 8, 8, 8))), first);
+        assert_eq!(table.way(0, &[0x60; 40]), first);
+        assert_eq!(table.way(0, &[]), first);
+    }
+}
