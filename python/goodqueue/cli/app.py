@@ -10,6 +10,7 @@ import typer
 from typer.main import get_command
 
 from goodqueue.cli.commands.analyze import Analyze
+from goodqueue.cli.commands.calibrate import calibrate
 from goodqueue.cli.commands.compare import Compare
 from goodqueue.cli.commands.emulate import emulate
 from goodqueue.cli.commands.lab import lab
@@ -39,6 +40,7 @@ COMMANDS: dict[str, tuple[type, str] | Callable[..., object]] = {
     "size": (Size, "size.size"),
     "smoothing": (Smoothing, "smoothing.smoothing"),
     "emulate": emulate,
+    "calibrate": calibrate,
     "lab": lab,
     "sweep": (Sweep, "studies.sweep.sweep_study"),
     "results": (ShowResults, "studies.results.show_results"),

@@ -93,16 +93,26 @@ def run_scenario(asked: Run) -> int:
         print_summary(result.summary)
         if which == "hybrid":
             _print_hybrid(unproved(scenario))
-    if "\ncommand = [" in result.scenario:
-        text = "commands of flows were not executed: `run` simulates the flows' workloads, and "
-        stderr().print(
-            f"{text}`goodqueue emulate {asked.file}` runs the commands", soft_wrap=True, markup=False
-        )
-    if not asked.json:
         if out is not None:
             print_written(out)
         print_traces(trace)
+    _note_commands(asked.file, result.scenario)
     return 0
+
+
+def _note_commands(file: str, scenario: str) -> None:
+    """Prints a note on commands of flows, which a run of the simulator never executes.
+
+    Args:
+        file: name of the scenario file.
+        scenario: the resolved scenario, as TOML.
+    """
+    if "\ncommand = [" in scenario:
+        note = (
+            "commands of flows were not executed: `run` simulates the flows' workloads, and "
+            f"`goodqueue emulate {file}` runs the commands"
+        )
+        stderr().print(note, soft_wrap=True, markup=False)
 
 
 def print_traces(trace: Mapping[str, Path] | Path) -> None:

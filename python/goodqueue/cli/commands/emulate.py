@@ -15,7 +15,6 @@ from goodqueue.cli.commands.options import (
     SeedOption,
     SetOption,
     captures,
-    drawing,
     overrides,
     refuse_stray,
 )
@@ -117,8 +116,7 @@ def emulate(  # noqa: PLR0913
     traces = captures(pcap)
     if flent is not None:
         traces["flent"] = flent
-    pictures = drawing(format_, caption, out)
-    wanted = Wanted(json=json, out=out, drawing=pictures, traces=traces, snap=snap, meter=meter)
+    wanted = Wanted(json, out, format_, caption, traces, snap, meter)
     if rate is None and rtt is None and len(command) == 1:
         link_only = {"--queue": queue is not None, "--server": bool(server)}
         refuse_stray(link_only, "does not go with a scenario file, which has its own")

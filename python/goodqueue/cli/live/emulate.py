@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
+from goodqueue.cli.commands.options import drawing
 from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_TRUSTED
 from goodqueue.cli.files import print_written, source_of
 from goodqueue.cli.run import print_summary, print_traces, write_result
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue._core import Scenario
-    from goodqueue.core.drawing import Drawing
     from goodqueue.live.emulation import Emulation
 
 LONGEST = "1h"
@@ -57,7 +57,8 @@ class Wanted:
     Attributes:
         json: print the figures as JSON.
         out: directory for tables and pictures; None for none.
-        drawing: options for the pictures.
+        format_: formats of the pictures.
+        caption: draw captions into the images.
         traces: file of each trace, by name.
         snap: size to which captured frames are cut; None for whole frames.
         meter: print the activity of links each second; None if standard error is a terminal.
@@ -65,7 +66,8 @@ class Wanted:
 
     json: bool
     out: Path | None
-    drawing: Drawing
+    format_: str | None
+    caption: bool
     traces: dict[str, Path]
     snap: str | None
     meter: bool | None
@@ -134,6 +136,7 @@ def _emulate(
     read: Sequence[str],
 ) -> int:
     """Runs programs, prints what the links did and writes the requested files."""
+    pictured = drawing(wanted)
     if wanted.out is not None:
         check_output(wanted.out)
     outputs = {f"--pcap {name}": path for name, path in wanted.traces.items()}
@@ -157,7 +160,7 @@ def _emulate(
         print_traces(wanted.traces)
     if wanted.out is not None and emulation.result is not None:
         with whole_directory(wanted.out) as directory:
-            write_result(emulation.result, directory, wanted.drawing, figures)
+            write_result(emulation.result, directory, pictured, figures)
         if not wanted.json:
             print_written(wanted.out)
     return exit_code(emulation)

@@ -1,0 +1,1 @@
+"""Theory, simulation and this machine's kernel on the same links."""
