@@ -9,12 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import COMMAND, ROOT, goodqueue, refused
+import conftest
+from conftest import COMMAND, ROOT, refused
 from goodqueue import ScenarioError
 from goodqueue.live.emulation import queue_table
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LINK = ("--rate=10Mbps", "--rtt=40ms")
+goodqueue = partial(conftest.goodqueue, timeout=300)
+"""The command line in a process of its own, whose output includes that of the programs."""
+
 ENDED = {0, 7}
 """Exit codes of a run that ended: 7 on a machine that is too busy to be trusted."""
 

@@ -7,15 +7,20 @@ import json
 import os
 import shlex
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
-from conftest import goodqueue, refused
+import conftest
+from conftest import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+goodqueue = partial(conftest.goodqueue, timeout=300)
+"""The command line in a process of its own, whose output includes that of the programs."""
 
 ENDED = {0, 7}
 """Exit codes of a run that ended: 7 on a machine that is too busy to be trusted."""
