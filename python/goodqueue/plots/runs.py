@@ -71,7 +71,7 @@ def rtt_over_time(result: Result) -> Picture:
     flows = rtt_flows(result)
     drawn = flows[:MOST_FLOWS_DRAWN]
     lines = [round_trips(result, flow, flow if len(drawn) > 1 else "") for flow in drawn]
-    # Of real programs only pings show their round-trip times.
+    # The only round-trip times of real programs are those of pings.
     emulated = result.summary["engine"] == "emulated"
     is_ping = emulated or "unloaded_rtt_s" in _figures(result, flows[0])
     caption = f"Round-trip time of {'pings' if is_ping else 'TCP segments'} ({_which(flows)})"
