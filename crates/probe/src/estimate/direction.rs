@@ -1,0 +1,172 @@
+//! The report on one direction of a path.
+
+use super::queue::{Buffer, Discipline, Evidence, Features};
+use super::{Estimate, Load, Throughput, cross_share};
+use crate::{Recording, Stream};
+use serde::Serialize;
+
+/// Recordings of one direction.
+#[derive(Clone, Debug, Default)]
+pub struct Recordings {
+    /// Delays of pings in this direction, plus a constant.
+    pub pings: Vec<i64>,
+    /// Short trains.
+    pub trains: Option<Recording>,
+    /// A ramp of large packets.
+    pub ramp: Option<Recording>,
+    /// A constant window.
+    pub hold: Option<Recording>,
+    /// A ramp of small packets.
+    pub small: Option<Recording>,
+    /// Constant windows with ECT(0) and ECT(1).
+    pub ecn: [Option<Recording>; 2],
+}
+
+/// Treatment of one ECN codepoint.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ecn {
+    /// Share of packets that arrived with the codepoint that they were sent with, or marked.
+    pub kept: f64,
+    /// Share of packets that arrived marked (CE).
+    pub marked: f64,
+    /// Share of packets that were lost.
+    pub lost: f64,
+}
+
+/// Report on one direction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Direction {
+    /// Rate of the bottleneck in bits of IP per second.
+    pub rate_bps: Estimate,
+    /// True if the bottleneck limited the rate. Otherwise the rate is a lower bound.
+    pub is_saturated: bool,
+    /// Rate of short bursts in bits of IP per second, if trains arrived.
+    pub burst_bps: Option<f64>,
+    /// Size of the buffer of a FIFO that overflowed. An active queue does not show its size.
+    pub buffer: Option<Buffer>,
+    /// Longest queueing delay that the ramp caused, in seconds.
+    pub longest_wait_s: f64,
+    /// Kind of queue.
+    pub discipline: Discipline,
+    /// Share of the bottleneck's rate that other packets took.
+    pub cross_share: f64,
+    /// Pauses of more than 50 ms in which nothing arrived although packets were on their way.
+    pub pauses: u32,
+    /// Treatment of ECT(0) and ECT(1), if it was tried.
+    pub ecn: [Option<Ecn>; 2],
+    /// Figures from which the discipline was concluded.
+    pub features: Features,
+}
+
+impl Throughput {
+    /// Returns the rate of the bottleneck, of which other packets may take a part.
+    pub fn capacity_bps(&self) -> f64 {
+        let spacing = self.spacing_bps.filter(|_| self.is_saturated);
+        spacing.map_or(self.bps, |spacing| {
+            if spacing > self.bps * 1.01 {
+                spacing
+            } else {
+                self.bps
+            }
+        })
+    }
+}
+
+impl Recordings {
+    /// Returns the rate at which the first packets of trains arrived, in bits per second.
+    pub fn burst_bps(&self, length: u32) -> Option<f64> {
+        let records = &self.trains.as_ref()?.records;
+        let pairs = records.windows(2).filter(|pair| {
+            pair[1].sequence == pair[0].sequence + 1
+                && pair[0].sequence % length < 4
+                && pair[1].sequence % length > 0
+        });
+        let gaps = pairs.map(|pair| (pair[1].received - pair[0].received).max(1) as f64);
+        let gap = super::quantile(gaps, 0.5)?;
+        Some(f64::from(records[0].bytes) * 8e9 / gap)
+    }
+
+    /// Returns the smallest delay of a large packet in the trains.
+    fn train_base(&self) -> Option<i64> {
+        let records = &self.trains.as_ref()?.records;
+        records.iter().map(crate::Record::delay).min()
+    }
+
+    /// Returns a phase as a load.
+    pub fn load(&self, recording: Option<&Recording>, large: bool) -> Option<Load> {
+        let tiny = self.pings.iter().copied().min();
+        Load::new(recording?, self.train_base().filter(|_| large), tiny)
+    }
+
+    /// Returns the report, or none before the ramp.
+    pub fn report(&self, train_length: u32) -> Option<Direction> {
+        let ramp = self.load(self.ramp.as_ref(), true)?;
+        let hold = self.load(self.hold.as_ref(), true);
+        let small = self.load(self.small.as_ref(), false);
+        let throughput = ramp.throughput();
+        let burst_bps = self.burst_bps(train_length);
+        let evidence = Evidence {
+            ramp: &ramp,
+            hold: hold.as_ref(),
+            small: small.as_ref(),
+            throughput: &throughput,
+            burst_bps,
+        };
+        let features = evidence.features();
+        let discipline = features.discipline();
+        let is_policer = discipline == Discipline::Policer;
+        let rate = if is_policer {
+            throughput.bps
+        } else {
+            throughput.capacity_bps()
+        };
+        let beside = if is_policer {
+            0.0
+        } else {
+            1.0 - throughput.bps / rate
+        };
+        let packet = ramp.packet_s(rate);
+        let idle = cross_share(&self.pings, (packet / 10.0).max(2e-4)).unwrap_or(0.0);
+        Some(Direction {
+            rate_bps: Estimate::around(rate, 2.0 * throughput.error),
+            is_saturated: throughput.is_saturated,
+            burst_bps,
+            buffer: evidence.buffer().filter(|_| discipline == Discipline::Fifo),
+            longest_wait_s: features.longest_wait_s,
+            discipline,
+            cross_share: beside.max(if idle > 0.03 { idle } else { 0.0 }),
+            pauses: pauses(&ramp),
+            ecn: [0, 1].map(|index| ecn(self.ecn[index].as_ref(), [2, 1][index])),
+            features,
+        })
+    }
+}
+
+/// Returns the number of pauses of more than 50 ms during a load.
+fn pauses(load: &Load) -> u32 {
+    let pairs = load.main.windows(2);
+    let long = pairs.filter(|pair| {
+        pair[1].received - pair[0].received > 50_000_000 + 4 * (pair[1].sent - pair[0].sent)
+    });
+    long.count() as u32
+}
+
+fn ecn(recording: Option<&Recording>, sent_as: u8) -> Option<Ecn> {
+    let recording = recording?;
+    let main = recording
+        .records
+        .iter()
+        .filter(|one| one.stream == Stream::Main);
+    let (mut kept, mut marked, mut count) = (0, 0, 0);
+    for record in main {
+        count += 1;
+        kept += u32::from(record.ecn == sent_as || record.ecn == 3);
+        marked += u32::from(record.ecn == 3);
+    }
+    let share = |part: u32| f64::from(part) / f64::from(count.max(1));
+    Some(Ecn {
+        kept: share(kept),
+        marked: share(marked),
+        lost: 1.0 - f64::from(count) / f64::from(recording.sent[0].max(1)),
+    })
+}

@@ -1,0 +1,78 @@
+//! Probes drawn links in virtual time.
+
+mod bed;
+mod drawn;
+
+use bed::{Bed, Policer, Way};
+use goodqueue_probe::Prober;
+use goodqueue_probe::estimate::{Direction, Discipline};
+use goodqueue_queue::{CodelConfig, CodelParams, Limit, QueueConfig};
+
+/// Returns the report on the way up behind this queue, with 20 ms of base RTT.
+fn up(rate_bps: u64, queue: QueueConfig, policer: Option<Policer>, cross: f64) -> Direction {
+    let way = |rate_bps, queue, policer, cross| Way {
+        rate_bps,
+        delay_s: 0.01,
+        queue,
+        policer,
+        cross,
+    };
+    let back = way(
+        100_000_000,
+        QueueConfig::drop_tail(Limit::Packets(1000)),
+        None,
+        0.0,
+    );
+    let mut bed = Bed::new([way(rate_bps, queue, policer, cross), back], 5);
+    let mut prober = Prober::new(1_000_000_000).only_up();
+    while let Some(phase) = prober.next() {
+        assert_eq!(phase.check(1_000_000_000), Ok(()), "{phase:?}");
+        let recording = bed.run(&phase);
+        prober.finish(&phase, recording);
+    }
+    prober.report().up.expect("a ramp")
+}
+
+#[test]
+fn drawn_links_are_mostly_recognised_and_never_confidently_wrong() {
+    let found: Vec<_> = (0..40).map(|link| drawn::probe(11, link)).collect();
+    let right = found.iter().filter(|one| one.is_right()).count();
+    let wrong = found.iter().filter(|one| one.is_wrong()).count();
+    assert!(right >= 38 && wrong == 0, "{}", drawn::table(&found));
+    for one in found.iter().filter(|one| one.cross == 0.0) {
+        assert!(one.rate_error() < Some(0.005), "{}", one.line());
+        assert!(one.rtt_error() < Some(0.0005), "{}", one.line());
+        let close = one.buffer_error() < Some(0.1) || one.packets_error() < Some(2.0);
+        assert!(close, "{}", one.line());
+    }
+}
+
+#[test]
+fn codel_that_overflows_before_it_drops_is_no_fifo() {
+    let queue = QueueConfig::Codel(CodelConfig {
+        limit: Limit::Packets(1000),
+        codel: CodelParams::linux(),
+    });
+    let found = up(500_000_000, queue, None, 0.0);
+    assert_eq!(found.discipline, Discipline::Codel, "{found:?}");
+}
+
+#[test]
+fn a_policer_whose_burst_is_longer_than_a_train_has_its_sustained_rate() {
+    let policer = Policer::new(20e6, 100.0 * 1500.0);
+    let line = QueueConfig::drop_tail(Limit::Packets(1000));
+    let found = up(200_000_000, line, Some(policer), 0.0);
+    assert_eq!(found.discipline, Discipline::Policer, "{found:?}");
+    assert!((found.rate_bps.value / 20e6 - 1.0).abs() < 0.01);
+    assert!(found.burst_bps.is_some_and(|burst| burst > 100e6));
+    assert_eq!(found.buffer, None);
+}
+
+#[test]
+fn cross_traffic_is_seen_and_does_not_lower_the_rate() {
+    let queue = QueueConfig::drop_tail(Limit::Packets(200));
+    let found = up(50_000_000, queue, None, 0.25);
+    assert!((found.rate_bps.value / 50e6 - 1.0).abs() < 0.01);
+    assert!((found.cross_share - 0.25).abs() < 0.1, "{found:?}");
+    assert_eq!(found.discipline, Discipline::Fifo);
+}
