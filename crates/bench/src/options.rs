@@ -11,7 +11,7 @@ const QUICK_ROUNDS: u32 = 3;
 /// Cases with `--quick`.
 const QUICK: [&str; 4] = ["s1", "s2", "s3", "s4"];
 
-/// What to measure and how to report it.
+/// Options of the benchmark: its cases, rounds and report.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Cases in the order in which they run.
@@ -24,7 +24,7 @@ pub struct Options {
     pub json: bool,
     /// True if the table is written into the documentation.
     pub write: bool,
-    /// What runs beside goodqueue.
+    /// Programs that run in turn with goodqueue.
     pub beside: Beside,
 }
 

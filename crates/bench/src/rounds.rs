@@ -45,7 +45,7 @@ impl Spread {
     }
 }
 
-/// What runs beside the plain build of goodqueue.
+/// Programs that run in turn with the plain build of goodqueue.
 #[derive(Clone, Debug, Default)]
 pub struct Beside {
     /// Path of this program, built with a profile.
