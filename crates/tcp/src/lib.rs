@@ -29,6 +29,7 @@
 pub mod cc;
 mod config;
 mod connection;
+mod maybe;
 mod ranges;
 mod receive;
 mod recovery;

@@ -19,6 +19,15 @@ pub(crate) struct RangeSet {
 }
 
 impl RangeSet {
+    /// Creates an empty set.
+    pub const fn new() -> Self {
+        Self {
+            ranges: Vec::new(),
+            removed: 0,
+            total: 0,
+        }
+    }
+
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()

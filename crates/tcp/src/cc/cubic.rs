@@ -11,6 +11,7 @@ use self::steps::{Steps, Surroundings};
 use super::window::serve_by_window;
 use super::{AckSample, CongestionControl, CongestionEvent, SHARE, Window};
 use crate::config::{CubicVariant, SlowStart, TcpConfig};
+use crate::maybe::MaybeSpan;
 
 parameters! {
     /// Parameters of CUBIC.
@@ -37,7 +38,7 @@ pub struct Cubic {
     curve: Curve,
     growth: Growth,
     /// Smoothed round-trip time, or the shortest one with Linux.
-    rtt: Option<Span>,
+    rtt: MaybeSpan,
     last_ack: Time,
 }
 
@@ -88,13 +89,13 @@ impl Cubic {
                 },
                 CubicVariant::Linux => Growth::Linux(Steps::default()),
             },
-            rtt: None,
+            rtt: MaybeSpan::UNKNOWN,
             last_ack: Time::ZERO,
         }
     }
 
     fn take_rtt(&mut self, sample: Span) {
-        self.rtt = Some(match (self.rtt, &self.growth) {
+        self.rtt = MaybeSpan::known(match (self.rtt.get(), &self.growth) {
             (None, _) => sample,
             (Some(rtt), Growth::Linux(_)) => rtt.min(sample),
             (Some(rtt), Growth::Rfc9438 { .. }) => (rtt * 7 + sample) / 8,
@@ -152,7 +153,7 @@ impl Cubic {
             *kept = Some(epoch);
         }
 
-        let rtt = self.rtt.unwrap_or(Span::ZERO);
+        let rtt = self.rtt.get().unwrap_or(Span::ZERO);
         let t = (now.saturating_since(epoch.start) + rtt).as_secs_f64() - epoch.k;
         let target = self.config.c * t * t * t + epoch.plateau;
         // Section 4.2 has the target between the window and 1.5 times the window.
@@ -173,7 +174,7 @@ impl Cubic {
             now,
             config: self.config,
             w_max: self.curve.w_max as u32,
-            min_rtt: self.rtt.unwrap_or(Span::ZERO),
+            min_rtt: self.rtt.get().unwrap_or(Span::ZERO),
         };
         let cwnd = (self.window.segments() as u32).max(1);
         let acked = (acked as f64 / mss) as u32;

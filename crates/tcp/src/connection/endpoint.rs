@@ -40,9 +40,6 @@ pub struct TcpEndpoint {
     /// True if the peer had closed before our FIN was first sent: the connection ends with the ACK
     /// of our FIN.
     closes_last: bool,
-    /// True if the profile keeps records of transmissions, as Linux does: it answers Linux's window
-    /// probes.
-    answers_probes: bool,
     /// True if no option or rule of the profile needs a look at every segment, as under `rfc`.
     is_plain: bool,
     /// ECN field for the segment polled last.
@@ -63,12 +60,8 @@ impl TcpEndpoint {
     /// acknowledgements are those of any other, but it has neither records of transmissions nor a
     /// congestion control.
     pub fn receiving(config: Arc<TcpConfig>) -> Self {
-        let answers_probes = config.records_segments();
         let sender = Sender::of_nothing(&config);
-        Self {
-            answers_probes,
-            ..Self::with_sender(config, sender)
-        }
+        Self::with_sender(config, sender)
     }
 
     /// Creates a closed endpoint with a congestion control of the caller.
@@ -93,7 +86,6 @@ impl TcpEndpoint {
             || config.receive_window_moderation.is_some()
             || config.receive_window_pace.is_some();
         Self {
-            answers_probes: sender.ledger.is_some(),
             is_plain: !has_rules && ecn.is_none() && sender.meter.is_none(),
             sender,
             receiver: Receiver::new(&config),
@@ -431,7 +423,7 @@ impl TcpEndpoint {
     /// and requests an ACK (RFC 9293 section 3.10.7.4).
     #[cold]
     fn answer_window_probe(&mut self, segment: &Segment) {
-        if self.answers_probes && segment.seq + 1 == self.receiver.next {
+        if self.receiver.answers_probes && segment.seq + 1 == self.receiver.next {
             self.receiver.ack_due = AckDue::NowPure;
         }
     }

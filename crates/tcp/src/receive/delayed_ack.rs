@@ -6,13 +6,14 @@
 use goodqueue_types::{Span, Time};
 
 use crate::config::TcpConfig;
+use crate::maybe::MaybeSpan;
 
 /// Shortest delay (`TCP_ATO_MIN` and `TCP_DELACK_MIN`).
 const SHORTEST: Span = Span::from_millis(40);
 /// Bound on the delay while the round-trip time is unknown: half a second.
 const LONGEST: Span = Span::from_millis(500);
 /// Largest number of ACKs that leave at once (`TCP_MAX_QUICKACKS`).
-const MOST_QUICK: u64 = 16;
+const MOST_QUICK: u8 = 16;
 /// Assumed size of a full segment before one arrives (`TCP_MSS_DEFAULT`).
 const DEFAULT_MSS: u32 = 536;
 
@@ -20,7 +21,7 @@ const DEFAULT_MSS: u32 = 536;
 #[derive(Debug)]
 pub(crate) struct LinuxAcks {
     /// Number of ACKs that still leave at once.
-    quick: u64,
+    quick: u8,
     /// Number of segments that still open the receive window. Each is acknowledged at once.
     opening: u32,
     /// True if data go in both directions (`pingpong`), so that ACKs wait for data to carry them.
@@ -35,7 +36,7 @@ pub(crate) struct LinuxAcks {
     last_size: u32,
     /// Retransmission timeout and smoothed round-trip time of the sending half.
     rto: Span,
-    srtt: Option<Span>,
+    srtt: MaybeSpan,
 }
 
 /// Decision on an ACK.
@@ -57,7 +58,7 @@ impl LinuxAcks {
             full_segment: config.mss.min(DEFAULT_MSS),
             last_size: 0,
             rto: config.rto.initial,
-            srtt: None,
+            srtt: MaybeSpan::UNKNOWN,
         }
     }
 
@@ -68,7 +69,7 @@ impl LinuxAcks {
 
     /// Sets the sending half's estimates of the path.
     pub fn set_path(&mut self, rto: Span, srtt: Option<Span>) {
-        (self.rto, self.srtt) = (rto, srtt);
+        (self.rto, self.srtt) = (rto, srtt.into());
     }
 
     /// Records a segment with `payload` bytes, in order or not. `window` is the window offered.
@@ -106,7 +107,7 @@ impl LinuxAcks {
     fn go_quick(&mut self, window: u64) {
         let half_window = window / (2 * u64::from(self.full_segment.max(1)));
         let segments = if half_window == 0 { 2 } else { half_window };
-        self.quick = self.quick.max(segments.min(MOST_QUICK));
+        self.quick = self.quick.max(segments.min(u64::from(MOST_QUICK)) as u8);
     }
 
     /// Records old data, which show that ACKs were lost or late.
@@ -137,7 +138,7 @@ impl LinuxAcks {
             } else {
                 LONGEST
             };
-            let by_path = self.srtt.map_or(longest, |srtt| srtt.max(SHORTEST));
+            let by_path = self.srtt.get().map_or(longest, |srtt| srtt.max(SHORTEST));
             delay = delay.min(longest).min(by_path);
         }
         let delay = delay.min(config.delayed_ack_timeout);

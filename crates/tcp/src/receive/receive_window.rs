@@ -6,6 +6,7 @@
 use goodqueue_types::{Bytes, Rate, Span, Time};
 
 use crate::config::TcpConfig;
+use crate::maybe::MaybeSpan;
 
 /// Share of memory that is payload, in 256ths. A full Ethernet frame takes 2304 bytes of memory and
 /// has 1460 of payload. Linux uses half of the buffer for the window until it has seen a segment,
@@ -71,7 +72,7 @@ impl WindowPace {
 #[derive(Debug)]
 pub(crate) struct RightSizing {
     /// The receiver's own estimate of the round-trip time.
-    rtt: Option<Span>,
+    rtt: MaybeSpan,
     /// Last timestamp that gave a sample, or 0 before the first.
     echo: u32,
     /// Sequence number that ends the round. Without timestamps a round trip is the time in which
@@ -104,7 +105,7 @@ impl RightSizing {
     /// Creates the measurements of a window that starts with `initial` bytes.
     pub fn new(initial: u64, mss: u32) -> Self {
         Self {
-            rtt: None,
+            rtt: MaybeSpan::UNKNOWN,
             echo: 0,
             round_ends: 0,
             round_began: Time::ZERO,
@@ -131,14 +132,14 @@ impl RightSizing {
         }
         self.echo = echo;
         let smooth = |old: Span| Span(old.0 - old.0 / 8 + rtt.0 / 8);
-        self.rtt = Some(self.rtt.map_or(rtt, smooth));
+        self.rtt = MaybeSpan::known(self.rtt.get().map_or(rtt, smooth));
     }
 
     /// Records data. Returns the window to aim at, if a round trip has passed in which the
     /// application took more than ever.
     pub fn on_data(&mut self, intake: Intake) -> Option<u64> {
         self.measure_by_window(&intake);
-        let rtt = self.rtt?;
+        let rtt = self.rtt.get()?;
         if intake.now.saturating_since(self.began) < rtt {
             return None;
         }
@@ -162,7 +163,8 @@ impl RightSizing {
         }
         if self.round_ends > 0 {
             let round = intake.now.saturating_since(self.round_began);
-            self.rtt = Some(self.rtt.map_or(round, |rtt| rtt.min(round)));
+            let least = self.rtt.get().map_or(round, |rtt| rtt.min(round));
+            self.rtt = MaybeSpan::known(least);
         }
         self.round_ends = intake.next + intake.window;
         self.round_began = intake.now;

@@ -64,6 +64,9 @@ pub(crate) struct Receiver {
     has_holes: bool,
     /// True if the next ACK has SACK blocks.
     has_blocks: bool,
+    /// True if the profile keeps records of transmissions, as Linux does: it answers Linux's window
+    /// probes.
+    pub answers_probes: bool,
 }
 
 impl Receiver {
@@ -87,6 +90,7 @@ impl Receiver {
             fin_reached: false,
             has_holes: false,
             has_blocks: false,
+            answers_probes: config.records_segments(),
         };
         receiver.set_buffer(config.initial_receive_window(), config);
         receiver

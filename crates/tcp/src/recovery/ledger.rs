@@ -155,6 +155,8 @@ pub(crate) struct Ledger {
     pub ecn_echo: bool,
     pub rate: DeliveryRate,
     pub validation: Validation,
+    /// End of the last small segment.
+    pub small_end: u64,
     /// Ends of the application's writes that share no segment with the following data.
     pub records_end_at: Option<Box<Ends>>,
     pub pacer: Pacer,
@@ -206,6 +208,7 @@ impl Ledger {
             ecn_echo: false,
             rate: DeliveryRate::new(rate_samples),
             validation: Validation::default(),
+            small_end: 0,
             records_end_at: None,
             pacer: Pacer::default(),
             unit: Unit::default(),
@@ -406,7 +409,7 @@ impl Ledger {
         let mut index = self.records.index_above(start);
         while index < self.records.out() as usize && self.records.get(index).end() <= end {
             let record = *self.records.get(index);
-            if record.ever_resent && self.undo.covers(record.end()) {
+            if record.was_resent() && self.undo.covers(record.end()) {
                 self.undo.on_dsack(1);
             }
             self.records.clear_resent(index);
@@ -434,7 +437,7 @@ impl Ledger {
         while index < self.records.out() as usize && self.records.get(index).seq < gap.1 {
             let record = *self.records.get(index);
             // Only whole segments count.
-            if record.seq >= block.0 && record.end() <= block.1 && !record.sacked {
+            if record.seq >= block.0 && record.end() <= block.1 && !record.is_sacked() {
                 deliver(
                     &record,
                     self.records.snapshot(index),
@@ -443,7 +446,7 @@ impl Ledger {
                     (&mut self.rack, &mut self.rate),
                 );
                 seen.sacked = true;
-                if !record.ever_resent {
+                if !record.was_resent() {
                     let highest = turn.sender.scoreboard.highest();
                     if highest.is_some_and(|highest| record.seq < highest) {
                         seen.reordered = Some(record.seq.min(seen.reordered.unwrap_or(u64::MAX)));
@@ -477,16 +480,16 @@ impl Ledger {
         let sacked_before = self.records.sacked_out;
         let (high_seq, least) = (self.high_seq, self.min_rtt.get());
         let popped = self.records.remove_below(ack, |record, snapshot| {
-            if record.ever_resent {
+            if record.was_resent() {
                 seen.resent_acked = true;
-            } else if !record.sacked {
+            } else if !record.is_sacked() {
                 // Linux treats a segment that is acknowledged in pieces as one that arrived late.
-                late = late.min(record.seq - u64::from(record.cut));
+                late = late.min(record.seq - u64::from(record.is_cut()));
                 seen.original_delivered |= record.end() <= high_seq;
                 let since = seen.acked_sent.map_or(record.sent, |times| times.0);
                 seen.acked_sent = Some((since, record.sent));
             }
-            if !record.sacked {
+            if !record.is_sacked() {
                 let to = (&mut self.rack, &mut self.rate);
                 deliver(record, snapshot, turn, least, to);
             }
@@ -551,8 +554,8 @@ fn deliver(
     (rack, rate): (&mut Rack, &mut DeliveryRate),
 ) {
     let echo_is_older =
-        record.ever_resent && turn.sender.echo_before(turn.config.timestamp(record.sent));
-    if !echo_is_older || record.sacked {
+        record.was_resent() && turn.sender.echo_before(turn.config.timestamp(record.sent));
+    if !echo_is_older || record.is_sacked() {
         rack.on_delivered(record, turn.now, least);
     }
     rate.on_delivered(record, snapshot);

@@ -52,7 +52,7 @@ impl Rack {
     /// than any before, the ACK was for an earlier transmission.
     pub fn on_delivered(&mut self, record: &Record, now: Time, min_rtt: Option<Span>) {
         let rtt = now.saturating_since(record.sent);
-        if record.ever_resent && min_rtt.is_some_and(|min| rtt < min) {
+        if record.was_resent() && min_rtt.is_some_and(|min| rtt < min) {
             return;
         }
         self.advanced = true;
@@ -142,7 +142,7 @@ impl Ledger {
             }
             let due = record.sent.saturating_add(rtt).saturating_add(window);
             if turn.now >= due {
-                lost_again |= record.lost && record.resent && record.sent >= reduced_at;
+                lost_again |= record.is_lost() && record.is_resent() && record.sent >= reduced_at;
                 records.mark_lost(index);
             } else {
                 wait = wait.max(Some(due - turn.now));

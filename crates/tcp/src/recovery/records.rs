@@ -8,42 +8,58 @@ use goodqueue_types::Time;
 use crate::send::rate::Snapshot;
 
 /// A segment in the retransmission queue.
+///
+/// It takes 24 bytes, because a million flows have some in flight each.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent marks")]
 pub(crate) struct Record {
     pub seq: u64,
     /// Time of its last transmission.
     pub sent: Time,
-    /// Sequence numbers that it takes, including that of a FIN.
-    len: u32,
     /// Number of segments delivered at its last transmission. It is the part of its
     /// [snapshot](Records::snapshot) that every sender needs.
     delivered: u32,
-    pub sacked: bool,
-    /// True if it is thought to be lost. It stays true while its retransmission is in flight.
-    pub lost: bool,
-    /// True if a retransmission is in flight.
-    pub resent: bool,
-    /// True if it was transmitted more than once, so that an ACK does not show which one arrived
-    /// (Karn).
-    pub ever_resent: bool,
-    /// True if an ACK has covered only its head.
-    pub cut: bool,
+    /// Sequence numbers that it takes, including that of a FIN. No IP packet carries more.
+    len: u16,
+    marks: Marks,
+}
+
+/// What is known about a segment: independent marks, one bit each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Marks(u8);
+
+impl Marks {
+    const SACKED: u8 = 1;
+    const LOST: u8 = 2;
+    const RESENT: u8 = 4;
+    const EVER_RESENT: u8 = 8;
+    const CUT: u8 = 16;
+
+    #[inline]
+    fn has(self, mark: u8) -> bool {
+        self.0 & mark != 0
+    }
+
+    #[inline]
+    fn set(&mut self, marks: u8) {
+        self.0 |= marks;
+    }
+
+    #[inline]
+    fn clear(&mut self, marks: u8) {
+        self.0 &= !marks;
+    }
 }
 
 impl Record {
     /// Creates the record of a segment that leaves for the first time.
     pub fn new(seq: u64, len: u32, sent: Time, snapshot: Snapshot) -> Self {
+        debug_assert!(u16::try_from(len).is_ok(), "{len} bytes in a segment");
         Self {
             seq,
             sent,
-            len,
             delivered: count(snapshot),
-            sacked: false,
-            lost: false,
-            resent: false,
-            ever_resent: false,
-            cut: false,
+            len: len as u16,
+            marks: Marks::default(),
         }
     }
 
@@ -57,6 +73,43 @@ impl Record {
     #[inline]
     pub fn delivered(&self) -> u32 {
         self.delivered
+    }
+
+    /// Returns true if the receiver has reported it (RFC 2018).
+    #[inline]
+    pub fn is_sacked(&self) -> bool {
+        self.marks.has(Marks::SACKED)
+    }
+
+    /// Returns true if it is thought to be lost. It stays so while its retransmission is in flight.
+    #[inline]
+    pub fn is_lost(&self) -> bool {
+        self.marks.has(Marks::LOST)
+    }
+
+    /// Returns true if a retransmission is in flight.
+    #[inline]
+    pub fn is_resent(&self) -> bool {
+        self.marks.has(Marks::RESENT)
+    }
+
+    /// Returns true if it was transmitted more than once, so that an ACK does not show which one
+    /// arrived (Karn).
+    #[inline]
+    pub fn was_resent(&self) -> bool {
+        self.marks.has(Marks::EVER_RESENT)
+    }
+
+    /// Returns true if an ACK has covered only its head.
+    #[inline]
+    pub fn is_cut(&self) -> bool {
+        self.marks.has(Marks::CUT)
+    }
+
+    /// Returns true if it waits for its retransmission.
+    #[inline]
+    fn waits(&self) -> bool {
+        self.marks.0 & (Marks::LOST | Marks::RESENT | Marks::SACKED) == Marks::LOST
     }
 }
 
@@ -79,6 +132,12 @@ struct Repetition {
 /// Bytes of a sender's record of a segment in flight.
 pub const RECORD_BYTES: usize = size_of::<Record>();
 
+/// Retransmissions in order of time.
+#[derive(Debug, Default)]
+struct Repetitions {
+    queue: VecDeque<Repetition>,
+}
+
 /// Snapshots of all records, in their order.
 #[derive(Debug, Default)]
 struct Snapshots {
@@ -93,8 +152,9 @@ pub(crate) struct Records {
     /// State of delivery at each record's last transmission, if delivery rates are needed. It is
     /// separate because it would double the size of a record.
     snapshots: Option<Box<Snapshots>>,
-    /// Retransmissions in order of time. First transmissions are in that order in `ring`.
-    repetitions: VecDeque<Repetition>,
+    /// Retransmissions in order of time, if there are any. First transmissions are in that order in
+    /// `ring`.
+    repetitions: Option<Box<Repetitions>>,
     /// Sequence number up to which first transmissions are no longer examined by time.
     visited_to: u64,
     /// Number of segments SACKed, or counted as such from duplicate ACKs.
@@ -187,11 +247,16 @@ impl Records {
                 record,
                 snapshots.and_then(|snapshots| snapshots.ring.front()),
             );
-            if record.sacked || record.lost || record.resent {
-                self.sacked_out = self.sacked_out.saturating_sub(u32::from(record.sacked));
-                self.waiting -= u32::from(record.lost && !record.resent);
-                self.lost_out -= u32::from(record.lost);
-                self.resent_out -= u32::from(record.resent);
+            if record
+                .marks
+                .has(Marks::SACKED | Marks::LOST | Marks::RESENT)
+            {
+                self.sacked_out = self
+                    .sacked_out
+                    .saturating_sub(u32::from(record.is_sacked()));
+                self.waiting -= u32::from(record.is_lost() && !record.is_resent());
+                self.lost_out -= u32::from(record.is_lost());
+                self.resent_out -= u32::from(record.is_resent());
             }
             self.ring.pop_front();
             if let Some(snapshots) = &mut self.snapshots {
@@ -210,43 +275,44 @@ impl Records {
         if let Some(first) = self.ring.front_mut()
             && first.seq < ack
         {
-            first.cut = true;
-            first.len -= (ack - first.seq) as u32;
+            first.marks.set(Marks::CUT);
+            first.len -= (ack - first.seq) as u16;
             first.seq = ack;
         }
-        while self
-            .repetitions
-            .front()
-            .is_some_and(|entry| entry.end <= ack)
-        {
-            self.repetitions.pop_front();
+        if let Some(repetitions) = &mut self.repetitions {
+            let queue = &mut repetitions.queue;
+            while queue.front().is_some_and(|entry| entry.end <= ack) {
+                queue.pop_front();
+            }
         }
         give_back(&mut self.ring);
     }
 
     /// Removes the remaining retransmissions when nothing is outstanding.
     pub fn forget_repetitions(&mut self) {
-        self.repetitions.clear();
+        self.repetitions = None;
     }
 
     /// Gives back memory that is not in use, because thousands of flows have a few records each.
     pub fn tighten(&mut self) {
         self.ring.shrink_to(self.ring.len() + 1);
-        self.repetitions.shrink_to_fit();
+        match &mut self.repetitions {
+            Some(repetitions) if !repetitions.queue.is_empty() => repetitions.queue.shrink_to_fit(),
+            none => *none = None,
+        }
     }
 
     /// Marks a record SACKed. A retransmission in flight counts as delivered only if the record was
     /// marked lost. Otherwise it is still in flight.
     pub fn mark_sacked(&mut self, index: usize) {
         let record = &mut self.ring[index];
-        debug_assert!(!record.sacked);
-        record.sacked = true;
-        if record.lost {
-            self.waiting -= u32::from(!record.resent);
-            self.resent_out -= u32::from(record.resent);
+        debug_assert!(!record.is_sacked());
+        record.marks.set(Marks::SACKED);
+        if record.is_lost() {
+            self.waiting -= u32::from(!record.is_resent());
+            self.resent_out -= u32::from(record.is_resent());
             self.lost_out -= 1;
-            record.lost = false;
-            record.resent = false;
+            record.marks.clear(Marks::LOST | Marks::RESENT);
         }
         self.sacked_out += 1;
     }
@@ -254,10 +320,10 @@ impl Records {
     /// Handles a duplicate report of a record, whose retransmission has arrived too.
     pub fn clear_resent(&mut self, index: usize) {
         let record = &mut self.ring[index];
-        if record.resent {
-            record.resent = false;
+        if record.is_resent() {
+            record.marks.clear(Marks::RESENT);
             self.resent_out -= 1;
-            self.waiting += u32::from(record.lost);
+            self.waiting += u32::from(record.is_lost());
             self.resend_from = self.resend_from.min(record.seq);
         }
     }
@@ -265,19 +331,19 @@ impl Records {
     /// Marks a record lost, or its retransmission if that was in flight.
     pub fn mark_lost(&mut self, index: usize) {
         let record = &mut self.ring[index];
-        if record.sacked {
+        if record.is_sacked() {
             return;
         }
-        if !record.lost {
-            record.lost = true;
+        if !record.is_lost() {
+            record.marks.set(Marks::LOST);
             self.lost_out += 1;
             // It was retransmitted already, before the mark was removed.
-            if record.resent {
+            if record.is_resent() {
                 self.lost += 1;
                 return;
             }
-        } else if record.resent {
-            record.resent = false;
+        } else if record.is_resent() {
+            record.marks.clear(Marks::RESENT);
             self.resent_out -= 1;
         } else {
             return;
@@ -291,7 +357,7 @@ impl Records {
     /// marked before are not examined again, because a window may hold thousands of segments.
     pub fn mark_lost_below(&mut self, position: u64) {
         for index in self.index_above(self.counted_below)..self.index_above(position) {
-            if !self.ring[index].ever_resent {
+            if !self.ring[index].was_resent() {
                 self.mark_lost(index);
             }
         }
@@ -302,7 +368,7 @@ impl Records {
     pub fn unmark_lost(&mut self) {
         self.counted_below = 0;
         for record in &mut self.ring {
-            record.lost = false;
+            record.marks.clear(Marks::LOST);
         }
         self.lost_out = 0;
         self.waiting = 0;
@@ -312,7 +378,7 @@ impl Records {
     pub fn unmark_sacked(&mut self) {
         self.counted_below = 0;
         for record in &mut self.ring {
-            record.sacked = false;
+            record.marks.clear(Marks::SACKED);
         }
         self.sacked_out = 0;
     }
@@ -326,7 +392,7 @@ impl Records {
         let from = self.index_above(self.resend_from);
         let found = (from..self.ring.len()).find(|index| {
             let record = &self.ring[*index];
-            record.lost && !record.resent && !record.sacked
+            record.waits()
         });
         debug_assert!(found.is_some(), "one waits");
         if let Some(index) = found {
@@ -357,9 +423,9 @@ impl Records {
     /// Records a retransmission.
     pub fn resend(&mut self, index: usize, now: Time, snapshot: Snapshot) {
         let record = &mut self.ring[index];
-        self.waiting -= u32::from(record.lost && !record.resent && !record.sacked);
-        if !record.resent {
-            record.resent = true;
+        self.waiting -= u32::from(record.waits());
+        if !record.is_resent() {
+            record.marks.set(Marks::RESENT);
             self.resent_out += 1;
         }
         self.repeat(index, now, snapshot);
@@ -368,7 +434,7 @@ impl Records {
     /// Records a tail loss probe, which replaces the last transmission and adds none to the flight.
     pub fn repeat(&mut self, index: usize, now: Time, snapshot: Snapshot) {
         let record = &mut self.ring[index];
-        record.ever_resent = true;
+        record.marks.set(Marks::EVER_RESENT);
         record.sent = now;
         record.delivered = count(snapshot);
         let (end, sent_to) = (record.end(), self.ring.back().map_or(0, Record::end));
@@ -377,7 +443,10 @@ impl Records {
             end,
             sent_to,
         };
-        push_tight(&mut self.repetitions, repetition);
+        push_tight(
+            &mut self.repetitions.get_or_insert_default().queue,
+            repetition,
+        );
         if let Some(snapshots) = &mut self.snapshots {
             snapshots.ring[index] = snapshot;
         }
@@ -391,7 +460,8 @@ impl Records {
         let mut forgets = true;
         loop {
             let original = self.ring.get(first);
-            let entry = self.repetitions.get(repetition).copied();
+            let queue = self.repetitions.as_deref().map(|known| &known.queue);
+            let entry = queue.and_then(|queue| queue.get(repetition)).copied();
             let repeated = match (original, entry) {
                 (None, None) => return,
                 (Some(record), Some(entry)) => record.end() > entry.sent_to,
@@ -406,7 +476,9 @@ impl Records {
             }
             match (repeated, forgets) {
                 (true, true) => {
-                    self.repetitions.pop_front();
+                    if let Some(repetitions) = &mut self.repetitions {
+                        repetitions.queue.pop_front();
+                    }
                 }
                 (true, false) => repetition += 1,
                 (false, _) => {
@@ -431,7 +503,7 @@ impl Records {
     /// first transmission of the record at `first`.
     fn live(&self, first: usize, repetition: Option<Repetition>) -> Option<usize> {
         let (index, is_newest) = match repetition {
-            None => (first, !self.ring[first].ever_resent),
+            None => (first, !self.ring[first].was_resent()),
             Some(entry) => {
                 let index = self.ring.partition_point(|record| record.end() < entry.end);
                 let record = self.ring.get(index)?;
@@ -442,7 +514,7 @@ impl Records {
             }
         };
         let record = &self.ring[index];
-        let counts = is_newest && !record.sacked && (!record.lost || record.resent);
+        let counts = is_newest && !record.is_sacked() && (!record.is_lost() || record.is_resent());
         counts.then_some(index)
     }
 }
@@ -481,7 +553,7 @@ mod tests {
 
     fn lost(records: &Records) -> Vec<usize> {
         (0..records.out() as usize)
-            .filter(|&index| records.get(index).lost)
+            .filter(|&index| records.get(index).is_lost())
             .collect()
     }
 
@@ -513,7 +585,7 @@ mod tests {
         records.mark_lost_below(5001);
         assert_eq!((lost(&records), records.in_flight()), (vec![0, 2, 3, 4], 6));
         // The retransmission of the first segment is still in flight.
-        assert!(records.get(0).resent);
+        assert!(records.get(0).is_resent());
     }
 
     /// Segments 0 and 1 are sent again at once after the tenth, then an eleventh is sent, and the

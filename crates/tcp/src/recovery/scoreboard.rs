@@ -1,13 +1,24 @@
 //! The sender's knowledge of the receiver's out-of-order data, and its conclusions (RFC 6675).
 
+use std::ops::{Deref, DerefMut};
+
 use goodqueue_types::Segment;
 
 use crate::config::SackVariant;
 use crate::ranges::RangeSet;
 
 /// SACKed ranges above the cumulative ACK, and the progress of retransmission.
+///
+/// Its contents take memory from the first loss on, because the end of a connection that only
+/// receives never has any.
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
+    contents: Option<Box<Contents>>,
+}
+
+/// The contents of a [`Scoreboard`]; without them it reads as [`NONE`].
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
     sacked: RangeSet,
     /// End of the highest data retransmitted in this recovery (`HighRxt`).
     pub high_rxt: u64,
@@ -16,12 +27,60 @@ pub(crate) struct Scoreboard {
     pub rescue_rxt: u64,
 }
 
+static NONE: Contents = Contents {
+    sacked: RangeSet::new(),
+    high_rxt: 0,
+    rescue_rxt: 0,
+};
+
+impl Deref for Scoreboard {
+    type Target = Contents;
+
+    #[inline]
+    fn deref(&self) -> &Contents {
+        self.contents.as_deref().unwrap_or(&NONE)
+    }
+}
+
+/// Gives the scoreboard contents.
+impl DerefMut for Scoreboard {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Contents {
+        self.contents.get_or_insert_default()
+    }
+}
+
 impl Scoreboard {
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.sacked.is_empty()
+        self.contents
+            .as_ref()
+            .is_none_or(|contents| contents.sacked.is_empty())
     }
 
+    pub fn clear(&mut self) {
+        if let Some(contents) = &mut self.contents {
+            contents.sacked.clear();
+        }
+    }
+
+    /// Gives back memory that is not in use.
+    pub fn tighten(&mut self) {
+        if self.is_empty() && (self.high_rxt, self.rescue_rxt) == (0, 0) {
+            self.contents = None;
+        } else {
+            self.sacked.tighten();
+        }
+    }
+
+    pub fn remove_below(&mut self, una: u64) {
+        if let Some(contents) = &mut self.contents {
+            contents.sacked.remove_below(una);
+        }
+    }
+}
+
+impl Contents {
     /// Returns the number of bytes SACKed.
     #[inline]
     pub fn sacked_bytes(&self) -> u64 {
@@ -35,19 +94,6 @@ impl Scoreboard {
     /// Adds a range.
     pub fn insert(&mut self, start: u64, end: u64) {
         self.sacked.insert(start, end);
-    }
-
-    pub fn clear(&mut self) {
-        self.sacked.clear();
-    }
-
-    /// Gives back memory that is not in use.
-    pub fn tighten(&mut self) {
-        self.sacked.tighten();
-    }
-
-    pub fn remove_below(&mut self, una: u64) {
-        self.sacked.remove_below(una);
     }
 
     /// Adds the blocks of an ACK and returns the number of bytes that they newly report (`Update`).
@@ -193,6 +239,24 @@ mod tests {
     fn ns2_takes_every_hole_for_lost() {
         let board = board(&[(2001, 3001), (5001, 6001)]);
         assert_eq!(board.lost_below(SackVariant::Ns2Sack1, 3, MSS), 5001);
+    }
+
+    /// The other end of a bulk flow never gives contents to its scoreboard, and a sender takes them
+    /// back after each recovery.
+    #[test]
+    fn an_empty_scoreboard_takes_a_word() {
+        assert_eq!(size_of::<Scoreboard>(), size_of::<usize>());
+        let mut board = Scoreboard::default();
+        board.clear();
+        board.remove_below(1);
+        assert!(board.contents.is_none());
+        assert_eq!((board.highest(), board.skip_sacked(7)), (None, 7));
+        board.insert(1001, 2001);
+        board.tighten();
+        assert_eq!(board.sacked_bytes(), 1000);
+        board.remove_below(2001);
+        board.tighten();
+        assert!(board.contents.is_none());
     }
 
     /// `SetPipe`: bytes neither SACKed nor lost count once, and retransmitted bytes count (again).

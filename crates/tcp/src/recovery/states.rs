@@ -8,6 +8,7 @@ use crate::config::{DecreaseBasis, RecoveryWindow, SackVariant};
 use crate::connection::stats::{CaState, Phase};
 use crate::recovery::ledger::{Ledger, Resend, Seen, Timer, Turn};
 use crate::recovery::prr::Reduction;
+use crate::recovery::records::Record;
 
 /// Shortest time that a receiver has to acknowledge data that it had SACKed.
 const LEAST_PATIENCE: Span = Span::from_millis(10);
@@ -42,7 +43,7 @@ impl Ledger {
     /// have dropped it (RFC 2018 section 8), or an ACK is late. Linux waits for half a round trip,
     /// and at least 10 ms.
     fn suspects_reneging(&mut self, turn: &mut Turn<'_>) -> bool {
-        let suspect = self.rules.sack && self.records.first().is_some_and(|first| first.sacked);
+        let suspect = self.rules.sack && self.records.first().is_some_and(Record::is_sacked);
         if suspect {
             let srtt = turn.sender.rtt.srtt(&turn.config.rto);
             let patience = (srtt.unwrap_or(Span::ZERO) / 2).max(LEAST_PATIENCE);
@@ -160,7 +161,7 @@ impl Ledger {
         let fresh = self.state < CaState::Recovery && self.records.sacked_out >= self.reordering;
         let partial = self.state == CaState::Recovery && seen.una_advanced;
         // In NewReno the first segment is the hole (RFC 6582).
-        if (fresh || partial) && !self.records.get(0).lost {
+        if (fresh || partial) && !self.records.get(0).is_lost() {
             self.records.mark_lost(0);
         }
     }
@@ -387,7 +388,7 @@ impl Ledger {
     }
 
     fn mark_lost_by_timeout(&mut self, turn: &mut Turn<'_>) {
-        let reneged = self.records.first().is_some_and(|first| first.sacked);
+        let reneged = self.records.first().is_some_and(Record::is_sacked);
         if reneged {
             // The receiver has dropped data that it had reported (RFC 2018 section 8).
             self.records.unmark_sacked();

@@ -5,52 +5,76 @@ use crate::cc::CongestionControl;
 use crate::connection::stats::CaState;
 use crate::recovery::ledger::{Ledger, Resend, Seen, Turn};
 
+/// Value of `Undo::marker` if there is nothing to undo.
+const DISARMED: u64 = u64::MAX;
+/// Value of `Undo::unreported` if nothing was retransmitted.
+const NOTHING_RESENT: u32 = u32::MAX;
+
 /// State by which a spurious reduction is detected.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Undo {
-    /// Value of `una` when the reduction began, or none if there is nothing to undo.
-    marker: Option<u64>,
-    /// Number of retransmissions not yet reported as duplicates. None if nothing was retransmitted.
-    unreported: Option<u32>,
-    /// Timestamp of the first retransmission.
-    first_resent: Option<u32>,
-    /// True if the control's values are restored by an undo.
-    pub restores: bool,
+    /// Value of `una` when the reduction began, or [`DISARMED`].
+    marker: u64,
     /// Number of duplicates reported, and of retransmissions made, since the start of the
     /// connection.
     reported: u64,
     resent: u64,
+    /// Number of retransmissions not yet reported as duplicates, or [`NOTHING_RESENT`].
+    unreported: u32,
+    /// Timestamp of the first retransmission.
+    first_resent: Option<u32>,
+    /// True if the control's values are restored by an undo.
+    pub restores: bool,
+}
+
+impl Default for Undo {
+    fn default() -> Self {
+        Self {
+            marker: DISARMED,
+            reported: 0,
+            resent: 0,
+            unreported: NOTHING_RESENT,
+            first_resent: None,
+            restores: false,
+        }
+    }
 }
 
 impl Undo {
     pub fn is_armed(&self) -> bool {
-        self.marker.is_some()
+        self.marker != DISARMED
     }
 
     /// Returns true if there is no reduction and no retransmission to judge.
     pub fn is_idle(&self) -> bool {
-        self.marker.is_none() && self.first_resent.is_none()
+        !self.is_armed() && self.first_resent.is_none()
     }
 
     pub fn disarm(&mut self) {
-        self.marker = None;
+        self.marker = DISARMED;
     }
 
     /// Records the start of a reduction with `resent` retransmissions already in flight.
     pub fn arm(&mut self, una: u64, resent: u32, probe: bool) {
-        self.marker = Some(una);
+        self.marker = una;
         let out = resent + u32::from(probe);
-        self.unreported = (out > 0).then_some(out);
+        self.unreported = if out > 0 { out } else { NOTHING_RESENT };
     }
 
+    /// Returns true if there is a reduction to undo and it began below `end`.
     pub fn covers(&self, end: u64) -> bool {
-        self.marker.is_some_and(|marker| end > marker)
+        end > self.marker
     }
 
     pub fn on_dsack(&mut self, segments: u32) {
-        if let Some(count) = &mut self.unreported {
-            *count = count.saturating_sub(segments);
+        if self.unreported != NOTHING_RESENT {
+            self.unreported = self.unreported.saturating_sub(segments);
         }
+    }
+
+    /// Returns true if every retransmission was reported as a duplicate.
+    fn is_all_reported(&self) -> bool {
+        self.unreported == 0
     }
 
     /// Records that no retransmission is in flight any more.
@@ -65,7 +89,10 @@ impl Undo {
 
     pub fn on_resend(&mut self, timestamp: u32) {
         self.first_resent.get_or_insert(timestamp);
-        self.unreported = Some(self.unreported.unwrap_or(0) + 1);
+        self.unreported = match self.unreported {
+            NOTHING_RESENT => 1,
+            count => count + 1,
+        };
         self.resent += 1;
     }
 }
@@ -112,7 +139,7 @@ impl Ledger {
     fn may_undo(&self, turn: &Turn<'_>) -> bool {
         self.rules.undo
             && self.undo.is_armed()
-            && (self.undo.unreported == Some(0) || self.was_delayed(turn))
+            && (self.undo.is_all_reported() || self.was_delayed(turn))
     }
 
     fn undo_reduction(&mut self, turn: &mut Turn<'_>, unmark: bool) {
@@ -153,7 +180,7 @@ impl Ledger {
     /// Undoes the reduction if DSACKs have reported every retransmission, which shows that nothing
     /// was lost.
     pub fn undo_by_dsack(&mut self, turn: &mut Turn<'_>) -> bool {
-        let all = self.rules.undo && self.undo.is_armed() && self.undo.unreported == Some(0);
+        let all = self.rules.undo && self.undo.is_armed() && self.undo.is_all_reported();
         if all {
             self.rack.persist_longer();
             self.undo_reduction(turn, false);

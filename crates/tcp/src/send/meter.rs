@@ -141,10 +141,10 @@ impl Meter {
         let mut index = self.records.index_above(gap.0);
         while index < self.records.out() as usize && self.records.get(index).seq < gap.1 {
             let record = *self.records.get(index);
-            if record.seq >= block.0 && record.end() <= block.1 && !record.sacked {
+            if record.seq >= block.0 && record.end() <= block.1 && !record.is_sacked() {
                 let snapshot = self.records.snapshot(index);
                 self.rate.on_delivered(&record, snapshot);
-                if !record.ever_resent {
+                if !record.was_resent() {
                     self.seen.newest = self.seen.newest.max(Some(record.sent));
                 }
                 self.records.mark_sacked(index);
@@ -157,12 +157,12 @@ impl Meter {
         let sacked_before = self.records.sacked_out;
         let mut newest = None;
         let popped = self.records.remove_below(ack, |record, snapshot| {
-            if record.ever_resent {
+            if record.was_resent() {
                 self.seen.resent_acked = true;
-            } else if !record.sacked {
+            } else if !record.is_sacked() {
                 newest = newest.max(Some(record.sent));
             }
-            if !record.sacked {
+            if !record.is_sacked() {
                 self.rate.on_delivered(record, snapshot);
             }
         });
@@ -197,7 +197,7 @@ impl Meter {
         // Recovery has sent the first segment again, or will do so now.
         let first = *self.records.get(0);
         if !self.sack || sender.scoreboard.high_rxt > first.seq {
-            let is_due = !first.lost && !first.ever_resent;
+            let is_due = !first.is_lost() && !first.was_resent();
             if is_due {
                 self.records.mark_lost(0);
             }
@@ -254,7 +254,7 @@ impl Meter {
         let snapshot = self.rate.snapshot(now, in_flight, lost, idle);
         let mut index = self.records.index_above(seq);
         while index < self.records.out() as usize && self.records.get(index).seq < end {
-            if !self.records.get(index).sacked {
+            if !self.records.get(index).is_sacked() {
                 self.records.resend(index, now, snapshot);
             }
             index += 1;

@@ -8,10 +8,15 @@ use crate::recovery::ledger::{Ledger, Turn};
 /// Number of segments that leave unpaced at the start (Linux).
 const UNPACED: u64 = 10;
 
-/// State that decides when the next segment may leave.
-#[derive(Clone, Copy, Debug, Default)]
+/// State that decides when the next segment may leave. A sender without pacing has no clock.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Pacer {
-    /// Clock of the pace: time at which the data sent would have left at the pace.
+    clock: Option<Box<Clock>>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    /// Time at which the data sent would have left at the pace.
     next: Time,
     sent: u64,
     /// Number of segments that may still leave together with the last, and the time when it left.
@@ -22,19 +27,35 @@ pub(crate) struct Pacer {
 impl Pacer {
     /// Returns the time until which pacing holds the next segment back, or `Time::MAX` if it does
     /// not.
+    #[inline]
     pub fn held_until(&self, now: Time) -> Time {
-        let held = self.next > now && (self.together == 0 || self.burst_at != now);
-        if held { self.next } else { Time::MAX }
+        match self.clock.as_deref() {
+            Some(clock) if clock.holds(now) => clock.next,
+            _ => Time::MAX,
+        }
     }
 
     /// Returns by how much the clock of the pace is ahead.
     pub fn ahead(&self, now: Time) -> Span {
-        self.next.saturating_since(now)
+        self.clock
+            .as_deref()
+            .map_or(Span::ZERO, |clock| clock.next.saturating_since(now))
     }
 
     /// Records that a segment has left. The next burst waits for the duration of this one at the
     /// pace, less at most half of it if this one left late. `least` segments or more form a burst.
     pub fn on_sent(&mut self, now: Time, rate: Rate, least: u32, payload: u32) {
+        let clock = self.clock.get_or_insert_default();
+        clock.on_sent(now, rate, least, payload);
+    }
+}
+
+impl Clock {
+    fn holds(&self, now: Time) -> bool {
+        self.next > now && (self.together == 0 || self.burst_at != now)
+    }
+
+    fn on_sent(&mut self, now: Time, rate: Rate, least: u32, payload: u32) {
         self.sent += 1;
         if self.sent <= UNPACED || rate.0 == 0 {
             return;
@@ -92,9 +113,12 @@ mod tests {
     #[test]
     fn segments_leave_in_bursts_at_the_pace() {
         for (rate, together) in [(10_000_000, 2), (1_000_000, 2), (1_000_000, 1)] {
-            let mut pacer = Pacer {
+            let clock = Clock {
                 sent: UNPACED,
-                ..Pacer::default()
+                ..Clock::default()
+            };
+            let mut pacer = Pacer {
+                clock: Some(Box::new(clock)),
             };
             let mut now = Time::ZERO + Span::from_secs(1);
             let start = now;

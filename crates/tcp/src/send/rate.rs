@@ -37,8 +37,8 @@ pub(crate) struct DeliveryRate {
     /// Number of segments delivered, in order or selectively.
     pub delivered: u64,
     /// Newest segment delivered: the number of segments delivered when it was sent, the time of its
-    /// sending, and its end.
-    newest: Option<(u64, Time, u64)>,
+    /// sending, and its end, which is 0 before the first delivery.
+    newest: (u64, Time, u64),
     /// Further state for rate samples, if they are needed.
     sampling: Option<Box<Sampling>>,
 }
@@ -61,7 +61,7 @@ impl DeliveryRate {
     pub fn new(rate_samples: bool) -> Self {
         Self {
             delivered: 0,
-            newest: None,
+            newest: (0, Time::ZERO, 0),
             sampling: rate_samples.then(Box::default),
         }
     }
@@ -99,10 +99,10 @@ impl DeliveryRate {
         self.delivered += 1;
         let (sent, end) = (record.sent, record.end());
         let newer = |time: Time, last: u64| (time, last) < (sent, end);
-        if self.newest.is_none_or(|(_, time, last)| newer(time, last)) {
+        if newer(self.newest.1, self.newest.2) {
             let known = u64::from(record.delivered());
             let delivered = snapshot.map_or(known, |snapshot| snapshot.delivered);
-            self.newest = Some((delivered, sent, end));
+            self.newest = (delivered, sent, end);
         }
         if let (Some(sampling), Some(snapshot)) = (self.sampling.as_deref_mut(), snapshot)
             && sampling
@@ -142,6 +142,6 @@ impl DeliveryRate {
 
     /// Returns the number of segments delivered when the newest delivered segment was sent.
     pub fn prior_delivered(&self) -> Option<u64> {
-        self.newest.as_ref().map(|newest| newest.0)
+        (self.newest.2 > 0).then_some(self.newest.0)
     }
 }

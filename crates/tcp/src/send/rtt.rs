@@ -4,6 +4,7 @@
 use goodqueue_types::{Span, Time};
 
 use crate::config::{RtoConfig, RttEstimatorConfig};
+use crate::maybe::MaybeSpan;
 
 /// Fraction bits of the mean (`T_SRTT_BITS` of ns-2).
 const TICK_SRTT_BITS: u32 = 3;
@@ -254,23 +255,34 @@ fn linux_rto(config: &RtoConfig, srtt: i64, margin: i64) -> Span {
 }
 
 /// Shortest round-trip time of the last five minutes (Linux's `tcp_min_rtt_wlen`).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct MinRtt {
-    least: Option<(Span, Time)>,
+    /// The shortest, and the time when it was measured.
+    least: MaybeSpan,
+    at: Time,
+}
+
+impl Default for MinRtt {
+    fn default() -> Self {
+        Self {
+            least: MaybeSpan::UNKNOWN,
+            at: Time::ZERO,
+        }
+    }
 }
 
 impl MinRtt {
     const MEMORY: Span = Span::from_secs(300);
 
     pub fn get(&self) -> Option<Span> {
-        self.least.map(|least| least.0)
+        self.least.get()
     }
 
     pub fn update(&mut self, now: Time, rtt: Span) {
-        let keep =
-            |(least, at): &(Span, Time)| *least < rtt && now.saturating_since(*at) <= Self::MEMORY;
-        if !self.least.as_ref().is_some_and(keep) {
-            self.least = Some((rtt, now));
+        let keep = self.get().is_some_and(|least| least < rtt)
+            && now.saturating_since(self.at) <= Self::MEMORY;
+        if !keep {
+            (self.least, self.at) = (MaybeSpan::known(rtt), now);
         }
     }
 }

@@ -59,8 +59,6 @@ pub(crate) struct Sender {
     pub closing: bool,
     /// True if small segments wait for the acknowledgement of outstanding data.
     pub nagle: bool,
-    /// End of the last small segment, with records of transmissions.
-    pub small_end: u64,
     pub controller: Controller,
     pub phase: Phase,
     /// Bytes that recovery adds to the window: inflation by duplicate ACKs, limited transmit,
@@ -155,7 +153,6 @@ impl Sender {
             data_end: FIRST,
             closing: false,
             nagle: config.nagle,
-            small_end: 0,
             controller,
             phase: Phase::Open,
             extra: 0,

@@ -85,9 +85,10 @@ impl Ledger {
             }
         } else {
             let record_end = self.record_end(turn.sender.next);
-            let chunk = turn
-                .sender
-                .next_new_data(turn.now, turn.config, record_end)?;
+            let small_is_out = self.small_end > turn.sender.una;
+            let chunk =
+                turn.sender
+                    .next_new_data(turn.now, turn.config, record_end, small_is_out)?;
             if turn.config.details.segmentation_offload && !self.take_from_unit(turn, window) {
                 self.validate(turn, true);
                 return None;
@@ -128,7 +129,7 @@ impl Ledger {
         sender.last_sent = now;
         let end = chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin);
         if u64::from(chunk.len) < self.rules.mss {
-            sender.small_end = end;
+            self.small_end = end;
         }
         let len = chunk.len + u32::from(chunk.fin);
         let record = Record::new(chunk.seq, len, now, snapshot);
@@ -207,7 +208,10 @@ impl Ledger {
             return None;
         };
         let record_end = self.record_end(turn.sender.next);
-        let chunk = turn.sender.next_new_data(turn.now, turn.config, record_end);
+        let small_is_out = self.small_end > turn.sender.una;
+        let chunk = turn
+            .sender
+            .next_new_data(turn.now, turn.config, record_end, small_is_out);
         if let Some(chunk) = chunk {
             self.book_new(turn, chunk);
         }
@@ -338,13 +342,14 @@ fn remembered_ssthresh(ssthresh: u64, window: f64) -> u64 {
 
 impl Sender {
     /// Returns the next new data within the peer's window and by Nagle's rule, but none beyond the
-    /// end of an application's write.
+    /// end of an application's write. `small_is_out` is true if a small segment is outstanding.
     #[inline]
     fn next_new_data(
         &mut self,
         now: goodqueue_types::Time,
         config: &crate::TcpConfig,
         record_end: u64,
+        small_is_out: bool,
     ) -> Option<Chunk> {
         let mss = u64::from(config.mss);
         let available = self.data_end.saturating_sub(self.next);
@@ -356,7 +361,7 @@ impl Sender {
         let idle = self.una == self.max_sent;
         // A small segment waits only for another small one (Minshall's variant of Nagle's
         // algorithm).
-        let nagle = self.nagle && self.small_end > self.una;
+        let nagle = self.nagle && small_is_out;
         let sendable = len > 0
             && (len == mss
                 || (len == rest_of_record && !is_tail)
