@@ -110,7 +110,7 @@ impl<'a> Reference<'a> {
         let observed = network.links.iter().map(|link| link.observed).collect();
         let meters = meters(network, window).into_iter().enumerate();
         let links = meters
-            .map(|(index, meter)| Link::new(network, index, meter, mutation))
+            .map(|(index, meter)| Link::new(network, index, meter.map(|meter| *meter), mutation))
             .collect();
         Self {
             network,
@@ -120,7 +120,7 @@ impl<'a> Reference<'a> {
             events: BinaryHeap::new(),
             links,
             shared: shared_buffers(network),
-            agents: agents(network),
+            agents: agents(network).collect(),
             signals: Signals::new(network),
             delivered: 0,
             scheduled: 0,

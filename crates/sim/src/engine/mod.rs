@@ -17,19 +17,24 @@
 )]
 
 mod core;
+mod crossing;
+mod ending;
 pub mod event_queue;
 pub mod in_order;
 pub mod line;
 pub mod probe;
 pub mod routing;
+mod serving;
 
+use self::core::Core;
 pub(crate) use self::core::Host;
-use self::core::{Announcement, Core, Crossed};
+use crate::engine::crossing::Crossed;
 use crate::engine::event_queue::{Event, Kind};
 use crate::engine::in_order::InOrder;
 use crate::engine::line::Lines;
 use crate::engine::probe::{NoProbe, Probe, Recorder};
 use crate::engine::routing::Routing;
+use crate::engine::serving::Announcement;
 use crate::host::agent::{flow_outcome, receiver_of};
 use crate::measure::fairness::add_fairness;
 use crate::{Network, Outcome, Totals};

@@ -61,10 +61,11 @@ struct Measurement {
     delivered: Option<Box<Deliveries>>,
 }
 
-/// Creates the agents of all flows: client and server of flow `i` at `2i` and `2i + 1`.
-pub fn agents(network: &Network) -> Vec<Agent> {
-    let mut agents = Vec::with_capacity(2 * network.flows.len());
-    for (index, flow) in network.flows.iter().enumerate() {
+/// Creates the agents of all flows one by one: client and server of flow `i` are the agents `2i` and
+/// `2i + 1`.
+pub fn agents(network: &Network) -> impl Iterator<Item = Agent> + '_ {
+    let flows = network.flows.iter().enumerate();
+    flows.flat_map(|(index, flow)| {
         let random = RandomStream::new(network.seed, "workload", index as u64);
         let id = FlowId(index as u32);
         let path = IdealPath::of(network, flow);
@@ -73,10 +74,11 @@ pub fn agents(network: &Network) -> Vec<Agent> {
         if let (Behaviour::Tcp(host), Some(place)) = (&mut client, flow.between_losses) {
             host.begin_between_losses(place);
         }
-        agents.push(Agent::new(id, Direction::Forward, network, client));
-        agents.push(Agent::new(id, Direction::Reverse, network, server));
-    }
-    agents
+        [
+            Agent::new(id, Direction::Forward, network, client),
+            Agent::new(id, Direction::Reverse, network, server),
+        ]
+    })
 }
 
 /// Returns the index in [`agents`] of the sender of a packet.

@@ -76,6 +76,7 @@ impl Bottleneck {
             to: network.end,
         };
         let meter = meters(network, window).swap_remove(index);
+        let meter = meter.map(|meter| *meter);
         Self {
             name: network.links[index].name.clone(),
             only_delays: network.links[index].only_delays(),

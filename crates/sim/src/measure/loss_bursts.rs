@@ -135,7 +135,7 @@ impl LossBursts {
 }
 
 /// Returns the meters of all links, none for a link that is not observed.
-pub fn meters(network: &Network, window: Window) -> Vec<Option<LinkMeter>> {
+pub fn meters(network: &Network, window: Window) -> Vec<Option<Box<LinkMeter>>> {
     let groups = network.flows.iter().zip(0_u32..);
     let mut groups: Vec<(u32, u32)> = groups.map(|(flow, id)| (id, flow.group)).collect();
     groups.dedup_by_key(|(_, group)| *group);
@@ -143,8 +143,10 @@ pub fn meters(network: &Network, window: Window) -> Vec<Option<LinkMeter>> {
     let links = network.links.iter();
     let mut meters: Vec<_> = links
         .map(|link| {
-            let bursts = LossBursts::new(link);
-            let meter = || LinkMeter::new(window, bursts, groups.clone());
+            let meter = || {
+                let bursts = LossBursts::new(link);
+                Box::new(LinkMeter::new(window, bursts, groups.clone()))
+            };
             link.observed.then(meter)
         })
         .collect();

@@ -1,0 +1,158 @@
+//! Links with queue disciplines: their arrivals, transmissions and drops.
+
+use crate::engine::core::Core;
+use crate::engine::crossing::{Crossed, observe_arrival, observe_start};
+use crate::engine::event_queue::{Event, Kind};
+use crate::engine::probe::Probe;
+use crate::host::agent::sender_of;
+use crate::link::served_link::{ServedLink, Transmission};
+use goodqueue_queue::Verdict;
+use goodqueue_types::{DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Time};
+
+/// Way in which the end of a transmission enters the event queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Announcement {
+    /// It is a new event.
+    Pushed,
+    /// It replaces the earliest event.
+    Replaces,
+}
+
+impl<P: Probe> Core<P> {
+    /// Lets a packet arrive at a link with a queue discipline. Returns the packet whose transmission
+    /// begins, if one does.
+    pub fn arrive(&mut self, link: u32, mut packet: Packet, now: Time) -> Option<Packet> {
+        if P::ACTIVE {
+            observe_arrival(&mut self.probe, link, &packet, now);
+        }
+        packet.arrived = now;
+        let begun = served(&mut self.served, link).arrive(packet, &mut self.shared_buffers);
+        self.after_queue(link, now);
+        begun
+    }
+
+    /// Serves a link with a queue discipline whose transmission has ended or whose queue may
+    /// release a packet. Returns the packet whose transmission begins, if one does.
+    pub fn serve(&mut self, link: u32, now: Time) -> Option<Packet> {
+        let begun = served(&mut self.served, link).serve(now, &mut self.shared_buffers);
+        self.after_queue(link, now);
+        begun
+    }
+
+    /// Passes on the actions of a queue discipline: its next event, its backlog, its drops and
+    /// marks.
+    #[inline]
+    fn after_queue(&mut self, index: u32, now: Time) {
+        let link = served(&mut self.served, index);
+        if let Some(ready) = link.next_ready(now).filter(|time| *time <= self.window.to) {
+            self.events.push(Event::new(ready, Kind::Service, 0, index));
+        }
+        if let Some(backlog) = link.new_backlog(now)
+            && P::ACTIVE
+        {
+            self.probe.backlog(LinkId(index), now, backlog);
+        }
+        if !link.verdicts.is_empty() {
+            self.pass_verdicts(index, now);
+        }
+    }
+
+    #[cold]
+    fn pass_verdicts(&mut self, index: u32, now: Time) {
+        let link = served(&mut self.served, index);
+        let mut verdicts = std::mem::take(&mut link.verdicts);
+        for verdict in verdicts.drain(..) {
+            match verdict {
+                Verdict::Dropped(packet, reason) => self.lose(index, &packet, now, reason),
+                Verdict::Marked(packet, reason) => {
+                    self.signals.mark(LinkId(index), &packet, now);
+                    if P::ACTIVE {
+                        let kind = PacketEventKind::Marked(LinkId(index), reason);
+                        let time = now;
+                        self.probe.packet(PacketEvent { time, kind, packet });
+                    }
+                }
+            }
+        }
+        served(&mut self.served, index).verdicts = verdicts;
+    }
+
+    /// Begins the transmission of a packet. Returns how far the packet was walked.
+    pub fn begin(
+        &mut self,
+        link: u32,
+        packet: &Packet,
+        now: Time,
+        announcement: Announcement,
+    ) -> Crossed {
+        if P::ACTIVE {
+            let (probe, until) = (&mut self.probe, self.window.to);
+            observe_start(probe, link, packet, packet.arrived, now, until);
+        }
+        let served = served(&mut self.served, link);
+        let Transmission { end, lost } = served.transmission();
+        let arrival = end.saturating_add(served.delay);
+        let ends = end <= self.window.to;
+        match announcement {
+            Announcement::Pushed if !ends => {}
+            Announcement::Pushed => self.events.push(Event::new(end, Kind::Service, 0, link)),
+            Announcement::Replaces if !ends => self.events.pop(Kind::Service),
+            Announcement::Replaces => {
+                let next = Event::new(end, Kind::Service, 0, link);
+                self.events.replace(next);
+            }
+        }
+        if ends && lost {
+            served.lose_after_transmission(packet);
+            self.lose(link, packet, end, DropReason::LinkLoss);
+            return Crossed::Ends;
+        }
+        if ends && served.is_impaired() {
+            let rank = self.routing.rank(packet);
+            let next = served.send_impaired(packet, rank, end);
+            self.await_emergence(link, next);
+            return Crossed::Ends;
+        }
+        if arrival > self.window.to {
+            self.in_flight += 1;
+            return Crossed::Ends;
+        }
+        self.go_on(link, packet, arrival)
+    }
+
+    /// Walks a packet that leaves a link at `now` over the rest of its route.
+    #[inline]
+    fn go_on(&mut self, link: u32, packet: &Packet, now: Time) -> Crossed {
+        let hop = self.routing.hop(sender_of(packet), link);
+        if self.routing.hops[hop as usize].last {
+            Crossed::Arrives(now)
+        } else {
+            self.cross_from_host(packet, hop + 1, now)
+        }
+    }
+
+    /// Lets a packet leave a link with impairments. Returns it with how far it was walked, or none
+    /// if the event is out of date.
+    pub fn emerge(&mut self, link: u32, now: Time) -> Option<(Packet, Crossed)> {
+        let (packet, next) = served(&mut self.served, link).emerge(now);
+        self.await_emergence(link, next);
+        let packet = packet?;
+        let crossed = self.go_on(link, &packet, now);
+        Some((packet, crossed))
+    }
+
+    /// Schedules the next packet to leave a link with impairments, unless that is after the end of
+    /// the run.
+    fn await_emergence(&mut self, link: u32, next: Option<Time>) {
+        if let Some(time) = next.filter(|time| *time <= self.window.to) {
+            self.events.push(Event::new(time, Kind::Emergence, 0, link));
+        }
+    }
+}
+
+/// Returns the link with this index, which has a queue discipline.
+fn served(links: &mut [Option<Box<ServedLink>>], index: u32) -> &mut ServedLink {
+    links[index as usize]
+        .as_mut()
+        .expect("made for every such link")
+}
