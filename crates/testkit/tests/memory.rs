@@ -80,12 +80,11 @@ fn check(profile: Profile, most: usize) {
 }
 
 #[test]
-fn an_active_flow_costs_less_than_four_kilobytes() {
-    check(Profile::Rfc, 3_500);
+fn an_active_flow_of_rfc_costs_less_than_four_kilobytes() {
+    check(Profile::Rfc, 3_450);
 }
 
-/// The limit is not yet four kilobytes: docs/performance.md lists the parts of the memory.
 #[test]
-fn an_active_flow_of_linux_costs_less_than_five_kilobytes() {
-    check(Profile::Linux, 4_250);
+fn an_active_flow_of_linux_costs_less_than_four_kilobytes() {
+    check(Profile::Linux, 4_000);
 }
