@@ -6,8 +6,8 @@
 use crate::engine::Host;
 use crate::engine::line;
 use crate::engine::routing::Hop;
-use crate::link::Link;
 use crate::link::served_link::ServedLink;
+use crate::link::{Link, Transmitter};
 use crate::measure::link_meter::LinkMeter;
 use crate::measure::loss_bursts::LossBursts;
 use crate::measure::signals::Signal;
@@ -27,7 +27,7 @@ const PLACES: usize = 112;
 /// missing data at both ends.
 const MEASURED: usize = 1_000;
 /// Bytes of a sender that records transmissions and runs CUBIC.
-const RECORDS: usize = 776;
+const RECORDS: usize = 712;
 /// Bytes of the transmission records of a window of about ten segments, and of the measurements of
 /// Linux's receiver.
 const RECORDED: usize = 120;
@@ -97,11 +97,20 @@ pub fn hop() -> usize {
     size_of::<LinkId>() + size_of::<Hop>() + line + size_of::<Signal>() + LossBursts::FLOW_BYTES
 }
 
-/// Returns the bytes of a link in one direction: its description and its queue. An observed link
-/// adds its equipment and its distributions, which its results hold once more. Links that are not
-/// observed are those of hosts, which share their equipment.
-pub fn link(observed: bool) -> usize {
-    let queue = size_of::<Link>().max(size_of::<ServedLink>());
+/// Returns the bytes of a link in one direction: its description and the state of its queue. A link
+/// of a host without a limit has its state in the hop of its only route. An observed link adds its
+/// equipment and its distributions, which its results hold once more. Links that are not observed
+/// are those of hosts, which share their equipment. `routes` is the number of routes that cross the
+/// link.
+pub fn link(config: &LinkConfig, routes: u64) -> usize {
+    let in_its_hop = routes == 1 && Transmitter::new(config).is_some();
+    let queue = if in_its_hop || config.only_delays() && !config.observed {
+        0
+    } else if config.fifo_limit().is_some() {
+        size_of::<Link>()
+    } else {
+        size_of::<ServedLink>()
+    };
     let meter = size_of::<LinkMeter>()
         + LinkMeter::TABLE_BYTES
         + LinkMeter::HISTOGRAM_VALUES
@@ -110,7 +119,9 @@ pub fn link(observed: bool) -> usize {
             .sum::<usize>();
     let outcome = size_of::<LinkOutcome>() + NAMES;
     let alone = size_of::<Equipment>() + meter + outcome;
-    size_of::<LinkConfig>() + queue + if observed { alone } else { 0 }
+    let places = size_of::<Option<Box<Link>>>() + size_of::<Option<Box<ServedLink>>>();
+    let observed = if config.observed { alone } else { 0 };
+    size_of::<LinkConfig>() + NAMES / 2 + places + queue + observed
 }
 
 /// Returns the bytes of a packet that waits or is in flight: its entry in a line, which has room

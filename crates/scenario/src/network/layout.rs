@@ -73,7 +73,7 @@ impl Layout {
         } else {
             Hosts::default()
         };
-        let mut flows = Vec::new();
+        let mut flows = Vec::with_capacity(count(groups));
         for (group, config) in groups.iter().enumerate() {
             for index in 0..config.count {
                 let between = config.paths.of(index).round_trip;
@@ -164,7 +164,11 @@ struct Hosts {
 
 /// Groups flows by host. Flows of one host must agree on its node and its round-trip time.
 fn share_hosts(groups: &[FlowGroup]) -> Result<Hosts, Misplaced> {
-    let mut hosts = Hosts::default();
+    let count = count(groups);
+    let mut hosts = Hosts {
+        pairs: Vec::with_capacity(count),
+        of_flow: Vec::with_capacity(count),
+    };
     // Flows have different names, so two flows share a pair only if a group names its host.
     let named: BTreeSet<&str> = groups.iter().filter_map(|g| g.host.as_deref()).collect();
     let mut known: BTreeMap<String, u32> = BTreeMap::new();
@@ -218,7 +222,14 @@ fn share_hosts(groups: &[FlowGroup]) -> Result<Hosts, Misplaced> {
             }
         }
     }
+    // Groups that name their host have fewer pairs than flows.
+    hosts.pairs.shrink_to_fit();
     Ok(hosts)
+}
+
+/// Returns the number of flows of all groups.
+fn count(groups: &[FlowGroup]) -> usize {
+    groups.iter().map(|group| group.count as usize).sum()
 }
 
 /// Refuses flows without any limit on their rate, which would send without end in no time.

@@ -1,19 +1,19 @@
 //! Memory that a run needs, estimated from the scenario before anything is built.
 
-use crate::flow::FlowGroup;
 use crate::flow::workload::{largest_packet, most_waiting};
+use crate::flow::{FlowGroup, RoundTrips};
 use crate::network::layout::{HostPair, PlacedFlow};
 use crate::network::path::Path;
 use crate::network::topology::link_of;
+use crate::network::{access_links, trunk_link};
 use crate::output::groups::is_listed;
 use crate::scenario::Scenario;
 use goodqueue_queue::{Configuration, Limit};
-use goodqueue_sim::{Record, WorkloadConfig, footprint};
-use goodqueue_types::{Rate, Span};
+use goodqueue_sim::{LinkConfig, Record, WorkloadConfig, footprint};
+use goodqueue_types::{LinkId, Rate, Span};
 use std::collections::BTreeMap;
 
-/// Number of links of each pair of hosts in one direction, and number of these on one path.
-const LINKS_OF_HOSTS: u64 = 4;
+/// Number of links of a pair of hosts, in one direction each, on one path.
 const LINKS_OF_HOSTS_ON_A_WAY: u64 = 2;
 
 /// Bytes of a flow's own entry in the summary: about 70 figures with their names, as values in the core, as
@@ -58,13 +58,6 @@ pub(crate) fn parts_of_hybrid(scenario: &Scenario) -> Vec<MemoryPart> {
 /// Returns the parts of a run with these records, as far as the scenario determines them.
 pub(crate) fn parts(scenario: &Scenario, record: Record) -> Vec<MemoryPart> {
     let flows = scenario.layout.flows.len() as u64;
-    let trunk = 2 * scenario.topology.trunk.len() as u64;
-    let of_hosts = LINKS_OF_HOSTS * scenario.layout.hosts.len() as u64;
-    let (watched, others) = if scenario.record_access {
-        (trunk + of_hosts, 0)
-    } else {
-        (trunk, of_hosts)
-    };
     let placed = size_of::<PlacedFlow>() + size_of::<HostPair>();
     let load = Load::of(scenario);
     let part = |what, count, bytes_each: u64| MemoryPart {
@@ -81,17 +74,12 @@ pub(crate) fn parts(scenario: &Scenario, record: Record) -> Vec<MemoryPart> {
         part("flows in the summary", listed(scenario), SUMMARY_OF_FLOW),
         part("links of routes", hops(scenario), footprint::hop() as u64),
         part(
-            "links",
-            watched,
-            footprint::link(true) as u64 + SUMMARY_OF_LINK,
-        ),
-        part("links of hosts", others, footprint::link(false) as u64),
-        part(
             "packets under way",
             load.under_way,
             footprint::packet() as u64,
         ),
     ];
+    parts.extend(links(scenario));
     if record.series {
         let bytes = footprint::series() as u64 * COPIES_OF_RECORDS;
         parts.push(part("packets in time series", load.sent, bytes));
@@ -102,6 +90,37 @@ pub(crate) fn parts(scenario: &Scenario, record: Record) -> Vec<MemoryPart> {
     }
     parts.retain(|part| part.count > 0);
     parts
+}
+
+/// Returns the links, and the links of hosts that are not observed. Links of one kind count as the
+/// largest of them.
+fn links(scenario: &Scenario) -> [MemoryPart; 2] {
+    let (mut watched, mut others) = ((0, 0), (0, 0));
+    let mut add = |config: &LinkConfig, count: u64, routes: u64| {
+        let (kind, summary) = if config.observed {
+            (&mut watched, SUMMARY_OF_LINK)
+        } else {
+            (&mut others, 0)
+        };
+        kind.0 += count;
+        kind.1 = (footprint::link(config, routes) as u64 + summary).max(kind.1);
+    };
+    let flows = scenario.layout.flows.len() as u64;
+    for index in 0..scenario.topology.trunk.len() {
+        for backward in [false, true] {
+            add(&trunk_link(scenario, index, backward), 1, flows);
+        }
+    }
+    let pairs = scenario.layout.hosts.len() as u64;
+    for config in access_links(scenario) {
+        add(&config, pairs, flows.div_ceil(pairs.max(1)));
+    }
+    let part = |what, (count, bytes_each)| MemoryPart {
+        what,
+        count,
+        bytes_each,
+    };
+    [part("links", watched), part("links of hosts", others)]
 }
 
 /// Returns the bytes of the flow whose kind needs most memory.
@@ -147,9 +166,11 @@ impl Load {
         let mut by_slowest: BTreeMap<Option<usize>, Shared> = BTreeMap::new();
         for group in scenario.flows.iter() {
             for (path, flows) in group.paths.shares(group.count) {
-                let (slowest, rate) = slowest(scenario, path);
-                let shared = by_slowest.entry(slowest).or_default();
-                shared.add(scenario, group, path, u128::from(flows), rate);
+                let (slowest, rate) = slowest(scenario, path, flows);
+                let number = slowest.map(|link| link_of(link).0);
+                let shared = by_slowest.entry(number).or_default();
+                let limit = slowest.map(|link| scenario.topology.direction(link).queue.limit());
+                shared.add(scenario, group, path, u128::from(flows), (rate, limit));
             }
         }
         let mut load = Self::default();
@@ -169,7 +190,8 @@ impl Load {
 struct Shared {
     /// Packets of all windows, or of datagrams if all wait.
     windows: Amount,
-    /// Bytes in flight at the link's rate, and in full buffers.
+    /// Bytes in flight at the link's rate, and in its full buffer. Other links of a path have no
+    /// standing queue, or are the slowest ones of other paths.
     room: u128,
     /// Packets of flows that end and of datagram sources, in the whole run.
     finite: Amount,
@@ -211,26 +233,22 @@ impl Shared {
         group: &FlowGroup,
         path: &Path,
         flows: u128,
-        rate: Rate,
+        (rate, limit): (Rate, Option<Limit>),
     ) {
         let duration = scenario.duration;
         let packet = u128::from(largest_packet(&group.workload, false).max(1));
-        let rtts = group.rtt.iter();
-        let rtts = rtts.flat_map(|rtt| (0..group.count.min(1_000)).map(|index| rtt.of(index)));
-        let base_rtt = rtts.max().unwrap_or(path.round_trip);
-        let buffers = path.forward.iter().map(|link| {
-            let direction = scenario.topology.direction(*link);
-            match direction.queue.limit() {
-                Limit::Packets(packets) => u128::from(packets) * packet,
-                Limit::Bytes(bytes) => u128::from(bytes),
-                // The backlog without a limit cannot be predicted: windows bound it far too
-                // loosely, and most such links never have a queue. A run that exceeds its memory is
-                // stopped.
-                Limit::Unlimited => 0,
-            }
+        let base_rtt = group
+            .rtt
+            .as_ref()
+            .map_or(path.round_trip, |rtt| mean(rtt, group.count.min(1_000)));
+        let buffer = limit.map_or(0, |limit| match limit {
+            Limit::Packets(packets) => u128::from(packets) * packet,
+            Limit::Bytes(bytes) => u128::from(bytes),
+            // The backlog without a limit cannot be predicted: windows bound it far too loosely, and
+            // most such links never have a queue. A run that exceeds its memory is stopped.
+            Limit::Unlimited => 0,
         });
-        let buffers = buffers.fold(0_u128, u128::saturating_add);
-        let room = buffers.saturating_add(bytes_in(rate, base_rtt) + packet);
+        let room = buffer.saturating_add(bytes_in(rate, base_rtt) + packet);
         self.room = self.room.max(room);
         self.capacity = self.capacity.max(bytes_in(rate, duration));
         let waiting = most_waiting(&group.workload, duration) / packet;
@@ -255,6 +273,13 @@ impl Shared {
     }
 }
 
+/// Returns the mean of the first round-trip times of a group: flows with longer ones have more of
+/// the link's rate in flight, and others less.
+fn mean(rtts: &RoundTrips, flows: u64) -> Span {
+    let sum: u128 = (0..flows).map(|index| u128::from(rtts.of(index).0)).sum();
+    Span((sum / u128::from(flows.max(1))) as u64)
+}
+
 fn saturated(count: u128) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
@@ -276,17 +301,16 @@ fn packets_of(workload: &WorkloadConfig, duration: Span, packet: u128) -> Option
     }
 }
 
-/// Returns the slowest link of a path by its number, or none if a host's own is, and its rate.
-fn slowest(scenario: &Scenario, path: &Path) -> (Option<usize>, Rate) {
+/// Returns the slowest link of a path that `flows` flows take, or none if their hosts' own links
+/// together are slower, and its rate.
+fn slowest(scenario: &Scenario, path: &Path, flows: u64) -> (Option<LinkId>, Rate) {
     let way = path.forward.iter();
-    let rates = way.map(|link| {
-        (
-            Some(link_of(*link).0),
-            scenario.topology.direction(*link).rate,
-        )
+    let rates = way.map(|link| (Some(*link), scenario.topology.direction(*link).rate));
+    let pairs = flows.min(scenario.layout.hosts.len() as u64);
+    let hosts = scenario.topology.access.iter().map(|access| {
+        let each = access.near.forward.rate.min(access.far.forward.rate);
+        (None, Rate(each.0.saturating_mul(pairs)))
     });
-    let access = scenario.topology.access.iter();
-    let hosts = access.map(|access| (None, access.near.forward.rate.min(access.far.forward.rate)));
     let slowest = rates.chain(hosts).min_by_key(|(_, rate)| *rate);
     slowest.unwrap_or((None, Rate::UNLIMITED))
 }

@@ -91,23 +91,33 @@ fn equipment(config: &LinkDirection) -> Equipment {
     }
 }
 
-/// Adds the access links of each pair of hosts, which share their equipment.
-fn add_access(links: &mut Vec<LinkConfig>, access: &Access, scenario: &Scenario) {
-    let layout = &scenario.layout;
+/// Returns the access links of a pair of hosts without their delays, both directions of the near one
+/// first. There are none without access links.
+pub(crate) fn access_links(scenario: &Scenario) -> Vec<LinkConfig> {
     let none = Observed {
         observed: scenario.record_access,
         burst_gap: None,
     };
-    let duplex = |link: &DuplexLink| {
-        let one = |config| direction(&link.name, config, Span::ZERO, none);
-        [one(&link.forward), one(&link.reverse)]
-    };
-    let [near, far] = [duplex(&access.near), duplex(&access.far)];
+    let access = scenario.topology.access.iter();
+    let links = access.flat_map(|access| [&access.near, &access.far]);
+    links
+        .flat_map(|link: &DuplexLink| {
+            let one = |config| direction(&link.name, config, Span::ZERO, none);
+            [one(&link.forward), one(&link.reverse)]
+        })
+        .collect()
+}
+
+/// Adds the access links of each pair of hosts, which share their equipment.
+fn add_access(links: &mut Vec<LinkConfig>, access: &Access, scenario: &Scenario) {
+    let layout = &scenario.layout;
+    let kinds = access_links(scenario);
+    let (near, far) = kinds.split_at(kinds.len() / 2);
     for (pair, rtt) in layout.hosts.iter().zip(layout.host_rtts()) {
         let delays = pair.access_delays(access);
         let name = pair.name(&scenario.flows);
-        let mut add = |[away, back]: &[LinkConfig; 2], up: Span, down: Span| {
-            for (link, delay, suffix) in [(away, up, ""), (back, down, ".reverse")] {
+        let mut add = |both: &[LinkConfig], up: Span, down: Span| {
+            for (link, (delay, suffix)) in both.iter().zip([(up, ""), (down, ".reverse")]) {
                 links.push(LinkConfig {
                     name: [&name, ".", &link.name, suffix].concat(),
                     delay,
@@ -116,8 +126,8 @@ fn add_access(links: &mut Vec<LinkConfig>, access: &Access, scenario: &Scenario)
                 });
             }
         };
-        add(&near, delays.near_up, delays.near_down);
-        add(&far, delays.far_up, delays.far_down);
+        add(near, delays.near_up, delays.near_down);
+        add(far, delays.far_up, delays.far_down);
     }
 }
 
