@@ -114,9 +114,10 @@ impl Emulator {
         }
     }
 
-    /// Returns the time of the next event, or none if nothing happens until a host sends.
-    pub fn next(&self) -> Option<Time> {
-        self.fabric.next()
+    /// Returns a time before which no packet reaches a host, or none if nothing does until a host
+    /// sends.
+    pub fn next_delivery(&self) -> Option<Time> {
+        self.fabric.next_delivery()
     }
 
     /// Returns the activity of a link since the last call, and its present backlog.

@@ -56,6 +56,13 @@ impl Fabric {
         self.links.iter().filter_map(Bottleneck::next).min()
     }
 
+    /// Returns a time before which no packet reaches a host or a further link, or none if nothing
+    /// does until a host sends. What happens earlier, at queues, need not be handled in time.
+    pub fn next_delivery(&self) -> Option<Time> {
+        let links = self.links.iter();
+        links.filter_map(Bottleneck::next_delivery).min()
+    }
+
     /// Takes the packet events since the last call out, in order of time.
     pub fn take_events(&mut self) -> std::vec::Drain<'_, PacketEvent> {
         self.events.drain(..)

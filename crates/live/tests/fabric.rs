@@ -44,16 +44,45 @@ fn coincide(events: &[PacketEvent]) -> bool {
     arrivals.into_iter().any(|arrival| !seen.insert(arrival))
 }
 
-/// Returns the packet events of the fabric for the packets that the hosts of a run sent.
+/// Returns the packet events of the fabric for the packets that the hosts of a run sent. The fabric
+/// is woken like the router of a run in real time: when a host sends, and when it says that a packet
+/// may reach a host.
+///
+/// # Panics
+/// Panics if a packet reaches a host before the time that the fabric told.
 fn replayed(network: &Network, events: &[PacketEvent]) -> Vec<PacketEvent> {
     let mut fabric = Fabric::new(network);
-    for event in events {
-        if event.kind == PacketEventKind::Sent {
-            fabric.send(event.time, event.packet);
+    let mut found = Vec::new();
+    let sent = events.iter();
+    let sent = sent.filter(|event| event.kind == PacketEventKind::Sent);
+    let sent = sent.map(|event| (event.time, Some(event.packet)));
+    for (time, packet) in sent.chain([(network.end, None)]) {
+        let mut told = fabric.next_delivery();
+        while let Some(wake) = told.filter(|wake| *wake < time) {
+            fabric.advance(wake);
+            take_on_time(&mut fabric, told, &mut found);
+            told = fabric.next_delivery();
+            assert!(
+                told.is_none_or(|told| told > wake),
+                "woken twice at {wake:?}"
+            );
         }
+        match packet {
+            Some(packet) => fabric.send(time, packet),
+            None => fabric.advance(time),
+        }
+        take_on_time(&mut fabric, told, &mut found);
     }
-    fabric.advance(network.end);
-    fabric.take_events().collect()
+    found
+}
+
+/// Takes the events of the fabric, of which no delivery may be before the time that it told.
+fn take_on_time(fabric: &mut Fabric, told: Option<Time>, found: &mut Vec<PacketEvent>) {
+    for event in fabric.take_events() {
+        let delivered = event.kind == PacketEventKind::Delivered;
+        assert!(!delivered || told.is_some_and(|told| told <= event.time));
+        found.push(event);
+    }
 }
 
 proptest! {

@@ -123,6 +123,24 @@ impl Bottleneck {
         times.into_iter().flatten().min()
     }
 
+    /// Returns the earliest time at which a packet can reach the other end of the link, or none if
+    /// that needs an arrival. Until then nobody but the queue notices what happens at the link.
+    pub fn next_delivery(&self) -> Option<Time> {
+        // A packet that starts at the end of the present transmission, or when the queue releases
+        // it, still has to cross the link. Impairments may shorten its way.
+        let delay = if self.link.is_impaired() {
+            Span::ZERO
+        } else {
+            self.link.delay
+        };
+        let sent = self.sending.map(|(transmission, _)| transmission.end);
+        let started = [sent.filter(|_| self.backlog().packets > 0), self.ready];
+        let started = started.map(|time| time.map(|time| time.saturating_add(delay)));
+        let flying = self.flying.front().map(|(time, _)| *time);
+        let times = started.into_iter().chain([flying, self.emergence]);
+        times.flatten().min()
+    }
+
     /// Takes the events since the last call out, in order of time.
     pub fn take_events(&mut self) -> impl Iterator<Item = BottleneckEvent> + '_ {
         self.events.drain(..)
