@@ -6,13 +6,43 @@ use goodqueue_types::{Histogram, Rate, Span};
 const TOLERATED_RTT_SHARE: f64 = 0.01;
 /// A pause of the emulator of at least this length while packets were due is a stall.
 pub const STALL: Span = Span::from_millis(5);
-/// Share of packets later than the tolerance above which a run is doubtful. Runs with a share of
-/// 0.4 % agreed with recordings of a real path (docs/emulate.md).
-const DOUBTFUL_LATE_SHARE: f64 = 0.01;
-/// Share of packets later than the tolerance above which a run is not trusted.
-const UNTRUSTED_LATE_SHARE: f64 = 0.05;
-/// Share of the processors' time that a hypervisor took, above which a run is doubtful.
-const DOUBTFUL_STEAL_SHARE: f64 = 0.02;
+/// Shares of packets or wake-ups later than the tolerance above which a run is doubtful or not
+/// trusted. Runs below the first agreed with recordings of a real path (docs/emulate.md).
+const LATE: Limits = Limits {
+    doubtful: 0.01,
+    untrusted: 0.05,
+};
+/// Shares of the run's time in stalls above which a run is doubtful or not trusted.
+const STALLED: Limits = Limits {
+    doubtful: 0.002,
+    untrusted: 0.02,
+};
+/// Shares of the processors' time that a hypervisor took above which a run is doubtful or not
+/// trusted.
+const STOLEN: Limits = Limits {
+    doubtful: 0.02,
+    untrusted: 0.2,
+};
+
+/// Shares above which a run is doubtful, and not trusted.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    doubtful: f64,
+    untrusted: f64,
+}
+
+impl Limits {
+    /// Returns the verdict on a share, from 0 to 1.
+    fn judge(self, share: f64) -> Verdict {
+        if share > self.untrusted {
+            Verdict::NotTrusted
+        } else if share > self.doubtful {
+            Verdict::Doubtful
+        } else {
+            Verdict::Trusted
+        }
+    }
+}
 
 /// The conclusion of a fidelity report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,14 +75,28 @@ pub struct Fidelity {
     lateness: Histogram,
     later_than_packet: u64,
     later_than_tolerance: u64,
-    /// Time in which a packet that was read may have waited unread, in nanoseconds.
+    /// Time in which a packet that was read may have waited while the process worked, in
+    /// nanoseconds.
     unread: Histogram,
+    unread_later_than_tolerance: u64,
+    /// Time between the end of a sleep and the time for which it was asked, in nanoseconds.
+    wake_up: Histogram,
+    wake_up_later_than_tolerance: u64,
     stalls: u64,
     longest_stall: Span,
+    /// Sum of all stalls.
+    stalled: Span,
+    /// Duration of the run.
+    pub run: Span,
     /// Packets that the kernel dropped before they were read.
     pub ring_drops: u64,
     /// Share of the processors' time that a hypervisor took, from 0 to 1.
     pub steal_share: f64,
+    /// Share of the run for which the emulator could run and waited for a processor, from 0 to 1;
+    /// none if the kernel does not count it.
+    pub starved_share: Option<f64>,
+    /// True if the emulator took precedence over all programs without real-time scheduling.
+    pub real_time: bool,
     /// Processor time of the emulator, in seconds.
     pub cpu_s: f64,
 }
@@ -68,10 +112,17 @@ impl Fidelity {
             later_than_packet: 0,
             later_than_tolerance: 0,
             unread: Histogram::default(),
+            unread_later_than_tolerance: 0,
+            wake_up: Histogram::default(),
+            wake_up_later_than_tolerance: 0,
             stalls: 0,
             longest_stall: Span::ZERO,
+            stalled: Span::ZERO,
+            run: Span::ZERO,
             ring_drops: 0,
             steal_share: 0.0,
+            starved_share: None,
+            real_time: false,
             cpu_s: 0.0,
         }
     }
@@ -83,16 +134,26 @@ impl Fidelity {
         self.later_than_tolerance += u64::from(late > self.tolerance);
     }
 
-    /// Records a packet that may have waited this long before it was read.
+    /// Records a packet that may have waited this long while the process worked, before it was read.
     pub fn read(&mut self, unread: Span) {
         self.unread.record(unread.0 / 1000, 1);
+        self.unread_later_than_tolerance += u64::from(unread > self.tolerance);
     }
 
-    /// Records a pause of the emulator while packets were due.
+    /// Records a sleep that ended this long after the time for which it was asked. A packet that
+    /// arrives during sleep is read about as late.
+    pub fn woken(&mut self, late: Span) {
+        self.wake_up.record(late.0 / 1000, 1);
+        self.wake_up_later_than_tolerance += u64::from(late > self.tolerance);
+    }
+
+    /// Records a pause of the emulator: it worked, or did not run, while packets were due or may
+    /// have arrived.
     pub fn paused(&mut self, pause: Span) {
         if pause >= STALL {
             self.stalls += 1;
             self.longest_stall = self.longest_stall.max(pause);
+            self.stalled += pause;
         }
     }
 
@@ -106,47 +167,39 @@ impl Fidelity {
         let mut reasons = Vec::new();
         let mut worst = Verdict::Trusted;
         let mut object = |verdict: Verdict, reason: String| {
-            worst = worst.max(verdict);
-            reasons.push(reason);
+            if verdict > Verdict::Trusted {
+                worst = worst.max(verdict);
+                reasons.push(reason);
+            }
         };
-        let late = self.late_share();
-        if late > DOUBTFUL_LATE_SHARE {
-            let verdict = if late > UNTRUSTED_LATE_SHARE {
-                Verdict::NotTrusted
-            } else {
-                Verdict::Doubtful
-            };
-            let percent = late * 100.0;
-            let ms = self.tolerance.as_secs_f64() * 1e3;
-            object(
-                verdict,
-                format!("{percent:.2} % of the packets were more than {ms:.3} ms late"),
-            );
+        let ms = self.tolerance.as_secs_f64() * 1e3;
+        let lates = [
+            (self.late_share(), "packets were", "late"),
+            (self.unread_share(), "packets may have waited", "unread"),
+            (self.wake_up_share(), "wake-ups were", "late"),
+        ];
+        for (share, what, how) in lates {
+            let percent = share * 100.0;
+            let reason = format!("{percent:.2} % of the {what} more than {ms:.3} ms {how}");
+            object(LATE.judge(share), reason);
         }
         if self.ring_drops > 0 {
             let drops = self.ring_drops;
-            object(
-                Verdict::NotTrusted,
-                format!(
-                    "the kernel dropped {drops} packets before they reached the emulated network"
-                ),
+            let reason = format!(
+                "the kernel dropped {drops} packets before they reached the emulated network"
             );
+            object(Verdict::NotTrusted, reason);
         }
-        if self.stalls > 0 {
-            let ms = self.longest_stall.as_secs_f64() * 1e3;
-            let stalls = self.stalls;
-            object(
-                Verdict::Doubtful,
-                format!("the emulator paused {stalls} times, {ms:.1} ms at most"),
-            );
-        }
-        if self.steal_share > DOUBTFUL_STEAL_SHARE {
-            let percent = self.steal_share * 100.0;
-            object(
-                Verdict::Doubtful,
-                format!("the hypervisor took {percent:.1} % of the processors' time"),
-            );
-        }
+        let percent = self.stalled_share() * 100.0;
+        let longest = self.longest_stall.as_secs_f64() * 1e3;
+        let stalls = self.stalls;
+        let reason = format!(
+            "the emulator paused {stalls} times, {longest:.1} ms at most and {percent:.2} % of the time"
+        );
+        object(STALLED.judge(self.stalled_share()), reason);
+        let percent = self.steal_share * 100.0;
+        let reason = format!("the hypervisor took {percent:.1} % of the processors' time");
+        object(STOLEN.judge(self.steal_share), reason);
         (worst, reasons)
     }
 
@@ -158,6 +211,18 @@ impl Fidelity {
     /// Returns the share of packets that were later than the transmission of 1500 bytes, from 0 to 1.
     pub fn packet_late_share(&self) -> f64 {
         share(self.later_than_packet, self.deliveries())
+    }
+
+    /// Returns the share of packets that may have waited unread for more than 1 % of the base RTT,
+    /// from 0 to 1.
+    pub fn unread_share(&self) -> f64 {
+        share(self.unread_later_than_tolerance, self.unread.total())
+    }
+
+    /// Returns the share of wake-ups that were later than 1 % of the base RTT, from 0 to 1. Packets
+    /// that arrive during sleep are read as late.
+    pub fn wake_up_share(&self) -> f64 {
+        share(self.wake_up_later_than_tolerance, self.wake_up.total())
     }
 
     /// Returns a quantile of the lateness in seconds, none without packets.
@@ -174,6 +239,19 @@ impl Fidelity {
     /// Returns the number of stalls and the longest one in seconds.
     pub fn stalls(&self) -> (u64, f64) {
         (self.stalls, self.longest_stall.as_secs_f64())
+    }
+
+    /// Returns a quantile of the delay of wake-ups in seconds, none without any.
+    pub fn wake_up_s(&self, quantile: f64) -> Option<f64> {
+        seconds(&self.wake_up, quantile)
+    }
+
+    /// Returns the share of the run's time in stalls, from 0 to 1.
+    pub fn stalled_share(&self) -> f64 {
+        if self.run == Span::ZERO {
+            return 0.0;
+        }
+        self.stalled.as_secs_f64() / self.run.as_secs_f64()
     }
 
     /// Returns the rate in bits per second at which 1500 bytes take as long as 99 % of the packets
@@ -194,4 +272,64 @@ fn share(part: u64, whole: u64) -> f64 {
 
 fn seconds(histogram: &Histogram, quantile: f64) -> Option<f64> {
     histogram.quantile(quantile).map(|ns| ns as f64 / 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the report of a run of 1000 packets over 10 Mb/s and 40 ms, of which `late` came 1 ms
+    /// too late.
+    fn report(late: u64) -> Fidelity {
+        let mut fidelity = Fidelity::new(Rate(10_000_000), Span::from_millis(40));
+        fidelity.run = Span::from_secs(1);
+        for packet in 0..1000 {
+            let millis = u64::from(packet < late);
+            fidelity.delivered(Span::from_millis(millis) + Span::from_micros(10));
+            fidelity.read(Span::from_micros(10));
+            fidelity.woken(Span::from_micros(10));
+        }
+        fidelity
+    }
+
+    fn verdict(fidelity: &Fidelity) -> Verdict {
+        let (verdict, reasons) = fidelity.verdict();
+        assert_eq!(reasons.is_empty(), verdict == Verdict::Trusted);
+        verdict
+    }
+
+    #[test]
+    fn a_share_of_late_packets_gives_the_verdict() {
+        assert_eq!(verdict(&report(9)), Verdict::Trusted);
+        assert_eq!(verdict(&report(11)), Verdict::Doubtful);
+        assert_eq!(verdict(&report(51)), Verdict::NotTrusted);
+    }
+
+    #[test]
+    fn each_measurement_can_object() {
+        let mut unread = report(0);
+        (0..20).for_each(|_| unread.read(Span::from_millis(1)));
+        assert_eq!(verdict(&unread), Verdict::Doubtful);
+        let mut woken = report(0);
+        (0..20).for_each(|_| woken.woken(Span::from_millis(1)));
+        assert_eq!(verdict(&woken), Verdict::Doubtful);
+        let mut stalled = report(0);
+        stalled.paused(Span::from_millis(6));
+        assert_eq!(verdict(&stalled), Verdict::Doubtful);
+        stalled.paused(Span::from_millis(20));
+        assert_eq!(verdict(&stalled), Verdict::NotTrusted);
+        let mut stolen = report(0);
+        stolen.steal_share = 0.03;
+        assert_eq!(verdict(&stolen), Verdict::Doubtful);
+        let mut dropped = report(0);
+        dropped.ring_drops = 1;
+        assert_eq!(verdict(&dropped), Verdict::NotTrusted);
+    }
+
+    #[test]
+    fn a_rate_holds_while_lateness_stays_below_a_packet_s_time() {
+        let held = report(0).rate_held_bps().unwrap();
+        // 12,000 bits in 10 µs.
+        assert!((held / 1.2e9 - 1.0).abs() < 0.02, "{held}");
+    }
 }

@@ -11,7 +11,7 @@ mod stages {
     use crate::table::Table;
     use goodqueue_live::address::HostTable;
     use goodqueue_live::fidelity::Fidelity;
-    use goodqueue_live::linux::run::{Ended, Job, Program, Watch, run};
+    use goodqueue_live::linux::run::{Ended, Job, Kernel, Program, Watch, run};
     use goodqueue_live::linux::sandbox::{self, Refused};
     use goodqueue_live::record::{Activity, Records};
     use goodqueue_queue::Backlog;
@@ -99,6 +99,7 @@ mod stages {
         let answer = json!({
             "summary": summary_json(&scenario.0, &network, &outcome),
             "fidelity": fidelity_json(&emulated.fidelity),
+            "kernel": kernel_json(&emulated.kernel),
             "programs": ended,
             "interrupted": emulated.interrupted,
         });
@@ -149,6 +150,14 @@ mod stages {
         })
     }
 
+    fn kernel_json(kernel: &Kernel) -> Value {
+        let parameters = kernel.parameters.iter();
+        let parameters: serde_json::Map<_, _> = parameters
+            .map(|(name, value)| (name.clone(), value.clone().into()))
+            .collect();
+        json!({"release": kernel.release, "parameters": parameters})
+    }
+
     fn fidelity_json(fidelity: &Fidelity) -> Value {
         let (verdict, reasons) = fidelity.verdict();
         let (stalls, longest_stall_s) = fidelity.stalls();
@@ -163,10 +172,16 @@ mod stages {
             "later_than_packet_share": fidelity.packet_late_share(),
             "later_than_rtt_percent_share": fidelity.late_share(),
             "p99_unread_s": fidelity.unread_s(0.99),
+            "unread_longer_than_rtt_percent_share": fidelity.unread_share(),
+            "p99_wake_up_s": fidelity.wake_up_s(0.99),
+            "wake_ups_later_than_rtt_percent_share": fidelity.wake_up_share(),
             "stalls": stalls,
             "longest_stall_s": longest_stall_s,
             "ring_drops": fidelity.ring_drops,
+            "stalled_share": fidelity.stalled_share(),
             "steal_share": fidelity.steal_share,
+            "starved_share": fidelity.starved_share,
+            "real_time": fidelity.real_time,
             "cpu_s": fidelity.cpu_s,
             "holds_up_to_bps": fidelity.rate_held_bps(),
         })

@@ -16,6 +16,9 @@ const RING_PACKETS: u32 = 10_000;
 /// First port that the kernel chooses for programs that ask for none.
 const FIRST_CHOSEN: u16 = 32_768;
 
+/// Parameter with the congestion control of a host's TCP.
+const CONTROL: &str = "tcp_congestion_control";
+
 /// Largest IP packet of a host, in bytes.
 pub const MTU: u32 = 1500;
 
@@ -66,8 +69,11 @@ impl Host {
             for (own, other) in &config.pairs {
                 netlink.set_route(index, *own, *other)?;
             }
-            // Every group may ping without privileges.
-            set_parameter("ping_group_range", "0 2147483647").ok();
+            // The user may ping without privileges. The namespace knows no other group than his.
+            set_parameter("ping_group_range", "0 0").ok();
+            // The congestion control is always set, so that no later change of the machine's own
+            // changes that of the run.
+            set_parameter(CONTROL, &parameter(CONTROL)?)?;
             for (name, value) in &config.parameters {
                 set_parameter(name, value)?;
             }
@@ -108,6 +114,18 @@ impl Host {
         Ok(transmit_drops(&table, "link"))
     }
 
+    /// Returns the values of kernel parameters below `/proc/sys/net/ipv4`, by name. Those that this
+    /// kernel does not have are left out.
+    ///
+    /// # Errors
+    /// Returns the kernel's error.
+    pub fn parameters(&self, names: &[&str]) -> io::Result<Vec<(String, String)>> {
+        self.namespace.enter(|| {
+            let read = |name: &&str| Some(((*name).to_owned(), parameter(name).ok()?));
+            Ok(names.iter().filter_map(read).collect())
+        })
+    }
+
     /// Returns the number of ports that programs of the host have opened, of TCP or UDP.
     ///
     /// # Errors
@@ -146,6 +164,11 @@ fn open_ports(table: &str) -> usize {
         state == Some("0A") || state == Some("07") && port.is_some_and(|port| port < FIRST_CHOSEN)
     };
     table.lines().skip(1).filter(is_open).count()
+}
+
+fn parameter(name: &str) -> io::Result<String> {
+    let text = fs::read_to_string(format!("/proc/sys/net/ipv4/{name}"))?;
+    Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 fn set_parameter(name: &str, value: &str) -> io::Result<()> {

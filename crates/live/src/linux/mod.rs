@@ -6,3 +6,4 @@ pub mod namespace;
 pub mod netlink;
 pub mod run;
 pub mod sandbox;
+pub mod used;

@@ -1,7 +1,8 @@
 //! A run of programs behind an emulated network.
 
-use super::clock::Clock;
+use super::clock::{Clock, Sleeper, Wake};
 use super::host::{Host, HostConfig};
+use super::used::Used;
 use crate::address::HostTable;
 use crate::emulator::{Emulator, Finished, Hosts, fidelity_of};
 use crate::fidelity::Fidelity;
@@ -10,12 +11,12 @@ use goodqueue_queue::Backlog;
 use goodqueue_sim::Network;
 use goodqueue_types::{Direction, FlowId, LinkId, Packet, PacketEvent, Span, Time};
 use nix::poll::{PollFd, PollFlags};
-use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::mman::{MlockAllFlags, mlockall};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::time::TimeVal;
-use std::fs::{self, File};
+use std::fs::{File, read_to_string};
 use std::io;
+use std::mem::take;
 use std::os::fd::AsFd;
 use std::process::{Child, Command, ExitStatus};
 use std::thread::sleep;
@@ -27,6 +28,30 @@ const READ_AT_ONCE: usize = 64;
 const LARGEST_PACKET: usize = 65_535;
 /// Time that a server has to open its port.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Kernel parameters that are recorded, below `/proc/sys/net/ipv4`.
+const RECORDED: [&str; 20] = [
+    "tcp_congestion_control",
+    "tcp_adv_win_scale",
+    "tcp_autocorking",
+    "tcp_comp_sack_delay_ns",
+    "tcp_early_retrans",
+    "tcp_ecn",
+    "tcp_fastopen",
+    "tcp_frto",
+    "tcp_limit_output_bytes",
+    "tcp_min_tso_segs",
+    "tcp_moderate_rcvbuf",
+    "tcp_no_metrics_save",
+    "tcp_pacing_ca_ratio",
+    "tcp_pacing_ss_ratio",
+    "tcp_recovery",
+    "tcp_rmem",
+    "tcp_sack",
+    "tcp_slow_start_after_idle",
+    "tcp_timestamps",
+    "tcp_wmem",
+];
 
 /// A program and its place.
 #[derive(Clone, Debug)]
@@ -50,9 +75,20 @@ pub struct Ended {
     pub code: Option<i32>,
 }
 
+/// Properties of the hosts' kernel on which the behaviour of TCP depends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Version of the kernel.
+    pub release: String,
+    /// Kernel parameters below `/proc/sys/net/ipv4` of the first host, by name.
+    pub parameters: Vec<(String, String)>,
+}
+
 /// Results of a run in real time.
 #[derive(Debug)]
 pub struct Emulated {
+    /// The hosts' kernel.
+    pub kernel: Kernel,
     /// Figures of links and flows, and quantities over time.
     pub finished: Finished,
     /// Lateness of the emulation.
@@ -114,7 +150,7 @@ pub fn run(job: Job<'_>) -> io::Result<Emulated> {
         running.push(router.start(program, launch)?);
     }
     router.wait_for_servers(&mut running)?;
-    router.clock = Clock::start();
+    router.begin();
     let mut pending: Vec<_> = order(false).collect();
     pending.sort_by_key(|program| std::cmp::Reverse(program.start));
     let mut watched = job.watch;
@@ -154,21 +190,26 @@ struct Running {
     status: Option<ExitStatus>,
 }
 
-/// Files that can be read.
+/// Files that can be read after a wait.
 struct Ready {
+    /// Hosts whose packets can be read.
     hosts: Vec<usize>,
     stop: bool,
     signal: bool,
+    /// Longest time for which these packets may have waited.
+    unread: Span,
 }
 
 /// Hosts, the links between them, and measurements of lateness.
 struct Router {
     clock: Clock,
+    sleeper: Sleeper,
     emulator: Emulator,
     ports: Ports,
     signals: SignalFd,
-    cpu: Duration,
-    steal: (u64, u64),
+    used: Used,
+    /// Time of the last look for packets, since which the process worked.
+    looked: Time,
     /// The packet that is read at present.
     bytes: Box<[u8]>,
 }
@@ -177,8 +218,8 @@ struct Router {
 struct Ports {
     table: HostTable,
     hosts: Vec<Host>,
-    /// Time of the last look for packets.
-    polled: Time,
+    /// True for hosts that received packets since they were last read. Hosts answer at once.
+    received: Vec<bool>,
     clock: Clock,
     fidelity: Fidelity,
 }
@@ -189,6 +230,7 @@ impl Hosts for Ports {
         // A host that no longer takes packets loses them, as in a real network.
         let host = self.table.host(packet.flow, to_server);
         self.hosts[host].deliver(bytes).ok();
+        self.received[host] = true;
     }
 
     fn observe(&mut self, event: &PacketEvent, _bytes: &[u8]) {
@@ -219,23 +261,34 @@ impl Router {
                 parameters: parameters.to_vec(),
             })
         });
-        let hosts = hosts.collect::<io::Result<_>>()?;
+        let hosts = hosts.collect::<io::Result<Vec<_>>>()?;
         let clock = Clock::start();
         Ok(Self {
             clock,
+            sleeper: Sleeper::new(clock),
             emulator: Emulator::new(network, records),
             ports: Ports {
-                polled: Time::ZERO,
+                received: vec![false; hosts.len()],
                 table,
                 hosts,
                 clock,
                 fidelity: fidelity_of(network),
             },
             signals,
-            cpu: processor_time(),
-            steal: steal(),
+            used: Used::now(),
+            looked: Time::ZERO,
             bytes: vec![0; LARGEST_PACKET].into(),
         })
+    }
+
+    /// Starts the time of the run.
+    fn begin(&mut self) {
+        // A page that was swapped out would take milliseconds. Without permission, none is locked.
+        mlockall(MlockAllFlags::MCL_CURRENT).ok();
+        self.clock = Clock::start();
+        self.sleeper = Sleeper::new(self.clock);
+        self.ports.clock = self.clock;
+        self.used = Used::now();
     }
 
     fn start(&self, program: &Program, launch: &Launch<'_>) -> io::Result<Running> {
@@ -278,16 +331,21 @@ impl Router {
         more_start: bool,
         stop: &File,
     ) -> io::Result<Paused> {
-        self.ports.clock = self.clock;
         loop {
-            let next = self.emulator.next().map_or(end, |next| next.min(end));
-            let ready = self.wait(next, stop)?;
+            let next = self.emulator.next_delivery();
+            let ready = self.wait(next.map_or(end, |next| next.min(end)), stop)?;
             for index in ready.hosts {
-                self.read(index)?;
+                self.read(index, ready.unread)?;
             }
             let stop = ready.stop || ready.signal && self.take_signals(running)?;
             let now = self.clock.now();
             self.emulator.advance(now.min(end), &mut self.ports);
+            for index in 0..self.ports.hosts.len() {
+                if take(&mut self.ports.received[index]) {
+                    let unread = self.clock.now().saturating_since(now);
+                    self.read(index, unread)?;
+                }
+            }
             let ended = !more_start && all_ended(running);
             let over = ended || stop || self.emulator.has_failed();
             if now >= end || over {
@@ -308,34 +366,34 @@ impl Router {
         let files = files.map(|file| PollFd::new(file, PollFlags::POLLIN));
         let mut files: Vec<_> = files.collect();
         let begin = self.clock.now();
-        let any = self.clock.wait(Some(next), &mut files)?;
+        let wake = self.sleeper.wait(next, &mut files)?;
+        let woken = self.clock.now();
+        let any = wake == Wake::Ready;
         let is_ready = |index: usize| any && files[index].any().unwrap_or(true);
-        let ready = Ready {
+        let worked = begin.saturating_since(self.looked);
+        let fidelity = &mut self.ports.fidelity;
+        fidelity.paused(worked);
+        fidelity.paused(woken.saturating_since(next.max(begin)));
+        if let Wake::Slept(late) = wake {
+            fidelity.woken(late);
+        }
+        self.looked = woken;
+        Ok(Ready {
             hosts: (0..hosts).filter(|index| is_ready(*index)).collect(),
             stop: is_ready(hosts),
             signal: is_ready(hosts + 1),
-        };
-        if !any {
-            let due = next.max(begin);
-            let pause = self.clock.now().saturating_since(due);
-            self.ports.fidelity.paused(pause);
-        } else if next <= begin {
-            // The packets came while the process worked.
-            let unread = begin.saturating_since(self.ports.polled);
-            for _ in &ready.hosts {
-                self.ports.fidelity.read(unread);
-            }
-        }
-        self.ports.polled = begin;
-        Ok(ready)
+            unread: worked,
+        })
     }
 
-    /// Lets the packets that a host has sent arrive at their first link.
-    fn read(&mut self, index: usize) -> io::Result<()> {
+    /// Lets the packets that a host has sent arrive at their first link. They may have waited for
+    /// `unread`.
+    fn read(&mut self, index: usize, unread: Span) -> io::Result<()> {
         for _ in 0..READ_AT_ONCE {
             let Some(length) = self.ports.hosts[index].receive(&mut self.bytes)? else {
                 break;
             };
+            self.ports.fidelity.read(unread);
             let bytes = &self.bytes[..length];
             let (flow, direction) = self.ports.table.way(index, bytes);
             let now = self.clock.now();
@@ -378,14 +436,12 @@ impl Router {
                 running.child.wait().ok();
             }
         }
+        let kernel = kernel(self.ports.hosts.first())?;
         let mut fidelity = self.ports.fidelity;
         for host in &self.ports.hosts {
             fidelity.ring_drops += host.ring_drops()?;
         }
-        fidelity.cpu_s = processor_time().saturating_sub(self.cpu).as_secs_f64();
-        let (stolen, all) = steal();
-        let all = all.saturating_sub(self.steal.1).max(1);
-        fidelity.steal_share = stolen.saturating_sub(self.steal.0) as f64 / all as f64;
+        self.used.report(&mut fidelity, paused.time);
         let ended = running.into_iter().map(|running| Ended {
             code: running.status.and_then(|status| status.code()),
             program: running.program,
@@ -394,6 +450,7 @@ impl Router {
         let finished = finished.map_err(io::Error::other)?;
         let ended = ended.collect();
         Ok(Emulated {
+            kernel,
             finished,
             fidelity,
             ended,
@@ -402,32 +459,16 @@ impl Router {
     }
 }
 
-fn all_ended(running: &[Running]) -> bool {
-    let mut clients = running.iter().filter(|running| !running.program.is_server);
-    clients.all(|running| running.status.is_some())
-}
-
-/// Returns the processor time of this process.
-fn processor_time() -> Duration {
-    let usage = getrusage(UsageWho::RUSAGE_SELF);
-    let time = |value: TimeVal| {
-        Duration::from_secs(value.tv_sec() as u64) + Duration::from_micros(value.tv_usec() as u64)
-    };
-    usage.map_or(Duration::ZERO, |usage| {
-        time(usage.user_time()) + time(usage.system_time())
+fn kernel(host: Option<&Host>) -> io::Result<Kernel> {
+    let release = read_to_string("/proc/sys/kernel/osrelease")?;
+    let parameters = host.map(|host| host.parameters(&RECORDED)).transpose()?;
+    Ok(Kernel {
+        release: release.trim().to_owned(),
+        parameters: parameters.unwrap_or_default(),
     })
 }
 
-/// Returns the processors' time that a hypervisor took, and all of it, in ticks since the start of
-/// the machine.
-fn steal() -> (u64, u64) {
-    let text = fs::read_to_string("/proc/stat").unwrap_or_default();
-    let line = text.lines().next().unwrap_or_default();
-    let ticks = line
-        .split_whitespace()
-        .skip(1)
-        .take(8)
-        .map(|tick| tick.parse().unwrap_or(0));
-    let ticks: Vec<u64> = ticks.collect();
-    (ticks.get(7).copied().unwrap_or(0), ticks.iter().sum())
+fn all_ended(running: &[Running]) -> bool {
+    let mut clients = running.iter().filter(|running| !running.program.is_server);
+    clients.all(|running| running.status.is_some())
 }
