@@ -93,6 +93,8 @@ class Emulation:
         scenario: the scenario of the emulated network.
         summary: figures of links and flows, with the keys of `goodqueue run --json`.
         fidelity: lateness of the emulation and the verdict.
+        kernel: version of the hosts' kernel, and its parameters on which TCP depends, by their
+            names below `net.ipv4`.
         programs: the end of each program: its exit code, null if the run ended it.
         interrupted: True if the run was interrupted before its programs ended.
         system: the kernel and its parameters.
@@ -102,6 +104,7 @@ class Emulation:
     scenario: Scenario
     summary: dict[str, Any]
     fidelity: dict[str, Any]
+    kernel: dict[str, Any]
     programs: list[dict[str, Any]]
     interrupted: bool
     system: dict[str, str]
@@ -176,6 +179,7 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
     programs: Sequence[Program],
     control: str | None = None,
     *,
+    parameters: Mapping[str, str] | None = None,
     records: Records = NO_RECORDS,
     watch: Watch | None = None,
     stop: Interrupt | None = None,
@@ -188,6 +192,7 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
         programs: the programs; at least one runs on a near host.
         control: congestion control of all hosts' TCP, as the kernel names it; None for the
             kernel's default.
+        parameters: further kernel parameters of all hosts, by their names below `net.ipv4`.
         records: records besides the figures.
         watch: called each second with the activity of the links.
         stop: ends the run from another thread.
@@ -196,7 +201,8 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
 
     Raises:
         ScenarioError: if a setting is wrong.
-        RequestError: if this machine cannot emulate a network; the message has the remedy.
+        RequestError: if this machine cannot emulate a network; the message has the remedy. Also if
+            the run ended within its warm-up.
         OSError: if a trace cannot be written.
     """
     if sys.platform != "linux":
@@ -220,7 +226,10 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
             "programs": [
                 {"flow": p.flow, "server": p.server, "command": list(p.command)} for p in programs
             ],
-            "parameters": {} if control is None else {"tcp_congestion_control": control},
+            "parameters": {
+                **(parameters or {}),
+                **({} if control is None else {"tcp_congestion_control": control}),
+            },
             "user": 0 if privileged else os.getuid(),
             "tables": None if folder is None else str(folder / "tables"),
             "traces": traces,
@@ -228,6 +237,8 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
             "watched": watch is not None,
         }
         answer = run_stages(job, stop or Interrupt(), watch)
+        if answer["summary"]["measured_s"] <= 0:
+            raise RequestError("the run ended within its warm-up, so that nothing was measured")
         summary = {"engine": "emulated", **answer["summary"]}
         result = None
         if folder is not None and throughput is not None:
@@ -236,11 +247,31 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
         scenario,
         summary,
         answer["fidelity"],
+        answer["kernel"],
         answer["programs"],
         answer["interrupted"],
         system(control),
         result,
     )
+
+
+def kernel_line(kernel: Mapping[str, Any]) -> str:
+    """Returns the hosts' kernel and its congestion control in words."""
+    control = kernel["parameters"]["tcp_congestion_control"]
+    return f"Hosts: Linux {kernel['release']}, congestion control {control}"
+
+
+def check() -> str:
+    """Emulates a network for a moment. Returns a line about the hosts' kernel.
+
+    Raises:
+        RequestError: if this machine cannot emulate a network; the message has the remedy.
+    """
+    settings = link_settings("1Gbps", 0.002, None, "10s")
+    emulation = emulate(settings, [Program(("true",))])
+    if any(program["exit_code"] != 0 for program in emulation.programs):
+        raise RequestError("no emulation here: the program `true` failed in the emulated network")
+    return kernel_line(emulation.kernel)
 
 
 def _measured(scenario: Scenario) -> list[Measured]:

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import IO, TYPE_CHECKING, Any
 
 from goodqueue.errors import RequestError
+from goodqueue.live.remedies import explained
 from goodqueue.live.stage import launcher
 
 if TYPE_CHECKING:
@@ -21,19 +22,6 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 0.8
 """Time that the processes of a run have to end after an interrupt."""
-
-REMEDIES = {
-    "making a user namespace": "an ordinary user needs user namespaces: on Ubuntu 24.04 "
-    "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`, in a container an option such as "
-    "`--security-opt seccomp=unconfined`",
-    "mounting /proc": "in a container, /proc must be unmasked "
-    "(`--security-opt systempaths=unconfined`)",
-    "tcp_congestion_control": "the kernel must allow this control to everybody: as root, "
-    '`sysctl net.ipv4.tcp_allowed_congestion_control="reno cubic"`, with the names wanted',
-    "/dev/net/tun": "every user must be able to open /dev/net/tun: `chmod 666 /dev/net/tun`, and "
-    "in a container `--device /dev/net/tun`",
-}
-"""Remedies for what the operating system refuses, by a part of the message."""
 
 
 class Interrupt:
@@ -100,7 +88,7 @@ def run_stages(job: dict[str, Any], stop: Interrupt, watch: Watch | None = None)
             os.close(answer_read)
     found = dict(json.loads(answer or '{"refused": "the emulation ended without an answer"}'))
     if "refused" in found:
-        raise RequestError(_refusal(found["refused"]))
+        raise RequestError(f"no emulation here: {explained(found['refused'])}")
     return found
 
 
@@ -131,9 +119,3 @@ def _answer(answer: int, job: IO[bytes], watch: Watch | None) -> bytes:
         for line in lines:
             if watch is not None:
                 watch(json.loads(line))
-
-
-def _refusal(reason: str) -> str:
-    """Returns what the operating system refused, with its remedy."""
-    remedies = [remedy for part, remedy in REMEDIES.items() if part in reason]
-    return "\n  help: ".join([f"no emulation here: {reason}", *remedies])

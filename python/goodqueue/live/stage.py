@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
@@ -16,6 +17,9 @@ from goodqueue.live.tables import save_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+NICENESS = -10
+"""Niceness of the process that emulates the network, where the user may have it."""
 
 EXIT_REFUSED = 71
 """Exit code of a stage that the operating system refused a step."""
@@ -33,15 +37,25 @@ def enter(job: str, answer: str) -> int:
         job: number of the open file from which the next stage reads its job.
         answer: number of the open file to which results, or the reason for a refusal, are written.
     """
+    niceness = os.getpriority(os.PRIO_PROCESS, 0)
+    # Only in the user's own namespace can root take precedence over the programs of others.
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, min(NICENESS, niceness))
     try:
-        code = _core.emulate_enter([*launcher("route"), job, answer])
+        code = _core.emulate_enter([*launcher("route"), job, answer, str(niceness)])
     except RuntimeError as error:
         return refuse(answer, error)
     return EXIT_REFUSED if code is None else code
 
 
-def route(job: str, answer: str) -> int:
-    """Emulates the network of a job and writes the results as JSON."""
+def route(job: str, answer: str, niceness: str) -> int:
+    """Emulates the network of a job and writes the results as JSON.
+
+    Args:
+        job: number of the open file from which the job is read.
+        answer: number of the open file to which the results are written.
+        niceness: niceness of the programs.
+    """
     # The starter of the run interrupts it by closing the other end of this file.
     with os.fdopen(int(job), encoding="utf-8", closefd=False) as file:
         wanted = json.loads(file.readline())
@@ -60,7 +74,7 @@ def route(job: str, answer: str) -> int:
                 scenario,
                 programs,
                 parameters,
-                launcher("program"),
+                [*launcher("program"), niceness],
                 wanted["user"],
                 stop,
                 wanted["tables"] is not None,
@@ -88,8 +102,12 @@ def write(answer: str, text: str) -> None:
         file.write(text)
 
 
-def program(user: str, hosts: str, *command: str) -> int:
+def program(niceness: str, user: str, hosts: str, *command: str) -> int:
     """Becomes a program of the user. Returns only if the operating system refuses."""
+    # A program in real time could keep the emulator, and all others, from running.
+    if os.sched_getscheduler(0) in {os.SCHED_FIFO, os.SCHED_RR}:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    os.setpriority(os.PRIO_PROCESS, 0, int(niceness))
     error = _core.emulate_program(int(user), hosts, list(command))
     print(f"{command[0]}: {error}", file=sys.stderr)
     return EXIT_REFUSED

@@ -20,6 +20,15 @@ from goodqueue.cli.commands.options import (
 )
 
 
+def _check(wanted: bool) -> None:
+    """Ends the command with a line about this machine."""
+    if wanted:
+        from goodqueue.cli.live.emulate import check_machine
+
+        check_machine()
+        raise typer.Exit
+
+
 def emulate(  # noqa: PLR0913
     command: Annotated[
         list[str],
@@ -74,6 +83,15 @@ def emulate(  # noqa: PLR0913
     ] = None,
     set_: SetOption = None,
     seed: SeedOption = None,
+    check: Annotated[  # noqa: ARG001 - its callback ends the command
+        bool,
+        typer.Option(
+            "--check",
+            callback=_check,
+            is_eager=True,
+            help="Print what this machine lacks for an emulation, and the remedy.",
+        ),
+    ] = False,
     json: JsonOption = False,
     out: OutOption = None,
     format_: FormatOption = None,

@@ -18,7 +18,9 @@ from goodqueue.live.emulation import (
     WHOLE_FRAMES,
     Program,
     Records,
+    check,
     emulate,
+    kernel_line,
     link_settings,
     programs_of,
 )
@@ -155,6 +157,7 @@ def _emulate(
         print_json(figures)
     else:
         print_summary(emulation.summary)
+        stdout().print(f"\n{plain(kernel_line(emulation.kernel))}.", soft_wrap=True)
         _print_fidelity(emulation.fidelity)
         _print_programs(emulation)
         print_traces(wanted.traces)
@@ -186,11 +189,17 @@ def print_activity(activity: dict[str, Any]) -> None:
     stderr().print(line, soft_wrap=True, markup=False, highlight=False)
 
 
+def check_machine() -> None:
+    """Prints in one line that this machine can emulate a network; what it lacks is an error."""
+    print(f"`emulate` works here. {check()}.")
+
+
 def as_json(emulation: Emulation) -> dict[str, Any]:
     """Returns the figures of a run, the fidelity report and the ends of its programs."""
     return {
         **emulation.summary,
         "fidelity": emulation.fidelity,
+        "kernel": emulation.kernel,
         "programs": emulation.programs,
         "interrupted": emulation.interrupted,
         "system": emulation.system,
