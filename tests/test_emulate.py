@@ -8,27 +8,14 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import conftest
 from conftest import COMMAND, ROOT, refused
-from goodqueue import ScenarioError
-from goodqueue.live.emulation import queue_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-LINK = ("--rate=10Mbps", "--rtt=40ms")
-goodqueue = partial(conftest.goodqueue, timeout=300)
-"""The command line in a process of its own, whose output includes that of the programs."""
-
-ENDED = {0, 7}
-"""Exit codes of a run that ended: 7 on a machine that is too busy to be trusted."""
+from emulation import ENDED, LINK, emulated, goodqueue, need_emulation, within
+from goodqueue import RequestError, ScenarioError
+from goodqueue.live.emulation import Program, emulate, link_settings, queue_table
 
 SLEEP = ("sleep", "987.654321")
 """A program that no other test runs."""
@@ -37,29 +24,7 @@ SLEEP = ("sleep", "987.654321")
 @pytest.fixture(scope="module", autouse=True)
 def namespaces() -> None:
     """Skips the tests where the operating system refuses what an emulation needs."""
-    done = goodqueue("emulate", *LINK, "--", "echo", "it works")
-    if "it works" not in done.stdout:
-        reason = f"NO EMULATION ON THIS MACHINE: {done.stderr}"
-        if os.environ.get("GOODQUEUE_NEEDS_EMULATION"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-
-
-def emulated(*arguments: str) -> dict[str, Any]:
-    """Returns the figures of an emulation, behind what its programs printed."""
-    done = goodqueue("emulate", *LINK, "--json", *arguments)
-    assert done.returncode in ENDED, done.stderr
-    return dict(json.loads(done.stdout[done.stdout.index("{\n") :]))
-
-
-def within(seconds: float, condition: Callable[[], bool]) -> bool:
-    """Returns true as soon as a condition holds, false after so many seconds."""
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
+    need_emulation()
 
 
 def sleeps() -> bool:
@@ -149,3 +114,37 @@ def test_the_congestion_control_is_the_stated_one() -> None:
     assert done.stdout.split()[0] == "reno"
     wrong = goodqueue("emulate", *LINK, "--control=nosuchcontrol", "--", *show)
     assert "tcp_congestion_control to nosuchcontrol" in refused(wrong)
+
+
+def test_the_kernel_and_its_congestion_control_are_recorded() -> None:
+    figures = emulated("--", "true")
+    kernel = figures["kernel"]
+    assert kernel["release"] == os.uname().release
+    parameters = kernel["parameters"]
+    assert parameters["tcp_rmem"].split()[0].isdigit()
+    # Without --control it is the machine's own.
+    own = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text(encoding="utf-8").strip()
+    assert parameters["tcp_congestion_control"] == own
+    done = goodqueue("emulate", *LINK, "--control=reno", "--", "true")
+    assert f"Hosts: Linux {os.uname().release}, congestion control reno." in done.stdout
+
+
+def test_parameters_of_the_kernel_hold_for_the_programs() -> None:
+    settings = link_settings("10Mbps", 0.04, None)
+    show = ("grep", "-q", "^2$", "/proc/sys/net/ipv4/tcp_ecn")
+    run = emulate(settings, [Program(show)], parameters={"tcp_ecn": "2"})
+    assert run.programs[0]["exit_code"] == 0
+    assert run.kernel["parameters"]["tcp_ecn"] == "2"
+
+
+def test_a_machine_that_can_emulate_says_so_in_one_line() -> None:
+    done = goodqueue("emulate", "--check")
+    assert done.returncode == 0
+    [line] = done.stdout.splitlines()
+    assert line.startswith("`emulate` works here. Hosts: Linux ")
+
+
+def test_a_run_that_ends_within_its_warm_up_says_so() -> None:
+    settings = {**link_settings("10Mbps", 0.04, None, "20s"), "warmup": "10s"}
+    with pytest.raises(RequestError, match="ended within its warm-up"):
+        emulate(settings, [Program(("true",))])
