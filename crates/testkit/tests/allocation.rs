@@ -21,9 +21,9 @@ fn bulk(profile: Profile) -> WorkloadConfig {
     }
 }
 
-fn dumbbell(end: Time) -> Dumbbell {
+fn dumbbell(seed: u64, end: Time) -> Dumbbell {
     Dumbbell {
-        seed: 1,
+        seed,
         rate: Rate(10_000_000),
         access_rate: Rate(100_000_000),
         limit: Limit::Packets(50),
@@ -33,8 +33,19 @@ fn dumbbell(end: Time) -> Dumbbell {
     }
 }
 
+/// Containers that may double after the warm-up, because a burst of losses or of overtaking ACKs
+/// sets a new record. Random bursts have no largest size, so some seeds have none and others several.
+const NEW_RECORDS: u64 = 12;
+
 #[test]
-fn nothing_is_allocated_after_the_warm_up() {
+fn no_packet_allocates_after_the_warm_up() {
+    for seed in 1..=8 {
+        allocations_after_the_warm_up(seed);
+    }
+}
+
+/// Runs one seed. More than 25,000 packets are delivered after the warm-up.
+fn allocations_after_the_warm_up(seed: u64) {
     let (half, end) = (
         Time::ZERO + Span::from_secs(30),
         Time::ZERO + Span::from_secs(60),
@@ -52,7 +63,7 @@ fn nothing_is_allocated_after_the_warm_up() {
         flows.extend(vec![bulk(profile); 2]);
     }
     let mut network =
-        dumbbell(end).network(flows.into_iter().map(|flow| (Time::ZERO, flow)).collect());
+        dumbbell(seed, end).network(flows.into_iter().map(|flow| (Time::ZERO, flow)).collect());
     // On the reverse link, ACKs overtake one another and some arrive twice.
     network.links[1].impairments = Impairments {
         jitter: Some(Jitter {
@@ -73,13 +84,14 @@ fn nothing_is_allocated_after_the_warm_up() {
         outcome.totals.dropped > 100 && outcome.totals.delivered > 50_000,
         "nothing happened"
     );
-    assert_eq!(cost.count_total, 0, "{cost:?}");
+    assert!(cost.count_total <= NEW_RECORDS, "seed {seed}: {cost:?}");
+    assert!(cost.bytes_current <= 4096, "seed {seed}: {cost:?}");
 }
 
 /// Returns a network of flows that start after the end of the run, to measure the memory of each.
 fn idle_flows(count: usize) -> Network {
     let end = Time::ZERO + Span::from_secs(1);
-    dumbbell(end).network(vec![(end + Span::from_secs(1), bulk(Profile::Rfc)); count])
+    dumbbell(1, end).network(vec![(end + Span::from_secs(1), bulk(Profile::Rfc)); count])
 }
 
 /// Returns the bytes that a simulation of these flows holds, without its description.
@@ -125,7 +137,7 @@ fn no_queue_allocates_after_the_warm_up() {
             packet: 1000,
         };
         let flows = vec![cbr; 8].into_iter().map(|flow| (Time::ZERO, flow));
-        let mut network = dumbbell(end).network(flows.collect());
+        let mut network = dumbbell(1, end).network(flows.collect());
         network.links[0].queue = queue;
         // The rate varies, and the reverse direction uses the same shared buffer.
         network.pools.push(PoolConfig {
