@@ -97,7 +97,6 @@ class Emulation:
             names below `net.ipv4`.
         programs: the end of each program: its exit code, null if the run ended it.
         interrupted: True if the run was interrupted before its programs ended.
-        system: the kernel and its parameters.
         result: figures and tables as of a simulated run; None unless recorded over time.
     """
 
@@ -107,7 +106,6 @@ class Emulation:
     kernel: dict[str, Any]
     programs: list[dict[str, Any]]
     interrupted: bool
-    system: dict[str, str]
     result: Result | None = None
 
 
@@ -250,7 +248,6 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
         answer["kernel"],
         answer["programs"],
         answer["interrupted"],
-        system(control),
         result,
     )
 
@@ -289,17 +286,11 @@ def _result(
     return Result(held, scenario.resolved_toml(), throughput.frame())
 
 
-def system(control: str | None = None) -> dict[str, str]:
-    """Returns the kernel and its parameters of TCP.
-
-    Args:
-        control: congestion control that was set for the hosts; None for the kernel's default.
-    """
+def system() -> dict[str, str]:
+    """Returns this machine's kernel and its parameters of TCP."""
     found = {"kernel": f"{platform.system()} {platform.release()}"}
     for name in SYSCTLS:
         file = Path("/proc/sys", *name.split("."))
         if file.exists():
             found[name] = " ".join(file.read_text(encoding="ascii").split())
-    if control is not None:
-        found["net.ipv4.tcp_congestion_control"] = control
     return found

@@ -202,7 +202,6 @@ def as_json(emulation: Emulation) -> dict[str, Any]:
         "kernel": emulation.kernel,
         "programs": emulation.programs,
         "interrupted": emulation.interrupted,
-        "system": emulation.system,
     }
 
 
