@@ -24,7 +24,7 @@ fn covers(replicates: &[f64], value: f64) -> bool {
 
 /// A hundred Reno flows with equal round-trip times lose in step, every 1.8 s. A replicate measures 10 s:
 /// not a whole number of cycles. If all replicates begin at the same phase, one interval of 20 covers.
-/// Of 20 intervals at 95 %, fewer than 17 cover with a probability of 1.6 %.
+/// The bound of 17 allows for chance: fewer than 17 of 20 intervals at 95 % cover with a probability of 1.6 %.
 #[test]
 fn intervals_of_flows_in_step_cover_the_mean() {
     let mut link = link(500_000_000, 100, FluidControl::RENO, &[100]);

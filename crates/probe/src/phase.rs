@@ -8,9 +8,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Path {
-    /// From the client, which runs the probe, to the server.
+    /// The direction from the client, which runs the probe, to the server.
     Up = 0,
-    /// From the server to the client.
+    /// The direction from the server to the client.
     Down = 1,
 }
 
@@ -188,7 +188,7 @@ impl Phase {
                     (sparse_us / SHORTEST_SPARSE_US).into(),
                     1000,
                 )?;
-                // As many packets as the largest rate sends in two seconds.
+                // The bound is the number of packets that the largest rate sends in two seconds.
                 let most = 2 * most_bps / (8 * u64::from(LARGE));
                 bound("the packets in flight", window.into(), most.max(2))?;
                 shorter("the duration of a phase", span_ms)

@@ -50,9 +50,9 @@ pub struct Report {
     pub base_rtt_s: Option<Estimate>,
     /// Share of pings that did not come back.
     pub ping_loss: f64,
-    /// From the client to the server.
+    /// The direction from the client to the server.
     pub up: Option<Direction>,
-    /// From the server to the client.
+    /// The direction from the server to the client.
     pub down: Option<Direction>,
 }
 
