@@ -1,4 +1,4 @@
-# A SACK flow and datagrams over a dumbbell, for ns-2: what tests/test_ns2_traces.py runs beside us.
+# A SACK flow and datagrams over a dumbbell, for ns-2: what tests/run/test_ns2_traces.py runs beside us.
 set ns [new Simulator]
 set f [open [lindex $argv 0] w]
 $ns trace-all $f

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 const LINKS_OF_HOSTS_ON_A_WAY: u64 = 2;
 
 /// Bytes of a flow's own entry in the summary: about 70 figures with their names, as values in the core, as
-/// JSON text there and in Python, and as Python objects. `tests/test_memory.py` compares it with a
+/// JSON text there and in Python, and as Python objects. `tests/run/test_memory.py` compares it with a
 /// run of many flows.
 const SUMMARY_OF_FLOW: u64 = 24_000;
 

@@ -1,0 +1,64 @@
+"""The command line in a process of its own: on a terminal, and interrupted by Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+from conftest import COMMAND
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ANSI = "\x1b["
+"""Beginning of an escape sequence of a terminal."""
+
+
+def on_terminal(*arguments: object, **environment: str) -> str:
+    """Returns the output of the command on a terminal."""
+    parent, child = pty.openpty()
+    with subprocess.Popen(
+        [COMMAND, *map(str, arguments)],
+        stdout=child,
+        stderr=child,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "TERM": "xterm-256color", **environment},
+    ) as process:
+        os.close(child)
+        printed = b""
+        while True:
+            try:
+                chunk = os.read(parent, 4096)
+            except OSError:  # reading fails when the process has ended
+                break
+            if not chunk:
+                break
+            printed += chunk
+        assert process.wait(30) == 0
+    os.close(parent)
+    return printed.decode()
+
+
+def interrupted(arguments: list[object], after_s: float, folder: Path) -> tuple[float, str]:
+    """Sends SIGINT after `after_s`; returns the seconds until the command ends, and its output."""
+    with subprocess.Popen(
+        [COMMAND, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "XDG_CACHE_HOME": str(folder)},
+    ) as process:
+        time.sleep(after_s)
+        assert process.poll() is None, process.communicate()
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        try:
+            _, words = process.communicate(timeout=60)
+        finally:
+            process.kill()
+        assert process.returncode == 130, words
+        return time.monotonic() - sent, words

@@ -1,0 +1,150 @@
+"""`goodqueue emulate` runs programs behind an emulated link and reports what the link did."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND, ROOT, refused
+from goodqueue import RequestError, ScenarioError
+from goodqueue.live.emulation import Program, emulate, link_settings, queue_table
+from helpers.emulation import ENDED, LINK, emulated, goodqueue, need_emulation, within
+
+SLEEP = ("sleep", "987.654321")
+"""A program that no other test runs."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def namespaces() -> None:
+    """Skips the tests where the operating system refuses what an emulation needs."""
+    need_emulation()
+
+
+def sleeps() -> bool:
+    """Returns true if the program above runs anywhere on this machine."""
+    wanted = "\0".join(SLEEP).encode()
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if process.read_bytes().rstrip(b"\0") == wanted:
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def test_a_queue_is_written_as_in_tc_or_as_in_scenario_files() -> None:
+    assert queue_table("codel limit 50p target 7ms")["target"] == "7ms"
+    assert queue_table('{ kind = "codel", target = "7ms" }') == {"kind": "codel", "target": "7ms"}
+    with pytest.raises(ScenarioError, match="codell"):
+        queue_table("codell limit 50p")
+
+
+def test_programs_find_each_other_by_name_and_every_packet_is_counted() -> None:
+    server = f"{shlex.quote(sys.executable)} -m http.server 8000 -d {ROOT}"
+    fetch = "import urllib.request as u; u.urlopen('http://server:8000/Cargo.lock').read()"
+    figures = emulated(f"--server={server}", "--", sys.executable, "-c", fetch)
+    [client] = [program for program in figures["programs"] if not program["server"]]
+    assert client["exit_code"] == 0
+    back = figures["links"]["bottleneck.reverse"]
+    bits = back["throughput_bps"] * figures["measured_s"]
+    assert bits > 8 * (ROOT / "Cargo.lock").stat().st_size
+    assert 0 < back["utilization"] <= 1
+    totals = figures["totals"]
+    elsewhere = ("delivered", "dropped", "queued", "in_flight")
+    assert totals["sent"] == sum(totals[name] for name in elsewhere)
+
+
+def test_an_answer_takes_the_base_rtt() -> None:
+    echo = (
+        "import socket as s; a = s.socket(s.AF_INET, s.SOCK_DGRAM); a.bind(('', 9))\n"
+        "while True: a.sendto(*a.recvfrom(99))"
+    )
+    ask = (
+        "import socket as s, time as t; a = s.socket(s.AF_INET, s.SOCK_DGRAM)\n"
+        "def once():\n b = t.monotonic(); a.sendto(b'?', ('server', 9)); a.recv(9)\n"
+        " return t.monotonic() - b\n"
+        "print(min(once() for _ in range(9)))"
+    )
+    server = shlex.join([sys.executable, "-c", echo])
+    done = goodqueue("emulate", *LINK, f"--server={server}", "--", sys.executable, "-c", ask)
+    assert done.returncode in ENDED, done.stderr
+    assert float(done.stdout.split()[0]) >= 0.040
+
+
+def test_programs_run_as_the_user() -> None:
+    done = goodqueue("emulate", *LINK, "--", "id", "-u")
+    assert done.stdout.split()[0] == str(os.getuid())
+
+
+def test_nothing_is_left_of_a_run_that_was_killed() -> None:
+    run = subprocess.Popen([COMMAND, "emulate", *LINK, "--", *SLEEP])
+    assert within(30, sleeps)
+    run.kill()
+    run.wait()
+    assert within(1, lambda: not sleeps())
+
+
+def test_an_interrupted_run_prints_its_figures() -> None:
+    run = subprocess.Popen(
+        [COMMAND, "emulate", *LINK, "--json", "--", *SLEEP], stdout=subprocess.PIPE, text=True
+    )
+    assert within(30, sleeps)
+    run.send_signal(signal.SIGINT)
+    figures = json.loads(run.communicate(timeout=10)[0])
+    assert run.returncode == 130
+    assert figures["interrupted"]
+    assert not sleeps()
+
+
+def test_a_program_that_does_not_exist_is_named() -> None:
+    done = goodqueue("emulate", *LINK, "--", "nosuchprogram")
+    assert "nosuchprogram: starting the program: No such file" in done.stderr
+
+
+def test_the_congestion_control_is_the_stated_one() -> None:
+    show = ("cat", "/proc/sys/net/ipv4/tcp_congestion_control")
+    done = goodqueue("emulate", *LINK, "--control=reno", "--", *show)
+    assert done.stdout.split()[0] == "reno"
+    wrong = goodqueue("emulate", *LINK, "--control=nosuchcontrol", "--", *show)
+    assert "tcp_congestion_control to nosuchcontrol" in refused(wrong)
+
+
+def test_the_kernel_and_its_congestion_control_are_recorded() -> None:
+    figures = emulated("--", "true")
+    kernel = figures["kernel"]
+    assert kernel["release"] == os.uname().release
+    parameters = kernel["parameters"]
+    assert parameters["tcp_rmem"].split()[0].isdigit()
+    # Without --control it is the machine's own.
+    own = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text(encoding="utf-8").strip()
+    assert parameters["tcp_congestion_control"] == own
+    done = goodqueue("emulate", *LINK, "--control=reno", "--", "true")
+    assert f"Hosts: Linux {os.uname().release}, congestion control reno." in done.stdout
+
+
+def test_parameters_of_the_kernel_hold_for_the_programs() -> None:
+    settings = link_settings("10Mbps", 0.04, None)
+    show = ("grep", "-q", "^2$", "/proc/sys/net/ipv4/tcp_ecn")
+    run = emulate(settings, [Program(show)], parameters={"tcp_ecn": "2"})
+    assert run.programs[0]["exit_code"] == 0
+    assert run.kernel["parameters"]["tcp_ecn"] == "2"
+
+
+def test_a_machine_that_can_emulate_says_so_in_one_line() -> None:
+    done = goodqueue("emulate", "--check")
+    assert done.returncode == 0
+    [line] = done.stdout.splitlines()
+    assert line.startswith("`emulate` works here. Hosts: Linux ")
+
+
+def test_a_run_that_ends_within_its_warm_up_says_so() -> None:
+    settings = {**link_settings("10Mbps", 0.04, None, "20s"), "warmup": "10s"}
+    with pytest.raises(RequestError, match="ended within its warm-up"):
+        emulate(settings, [Program(("true",))])

@@ -1,0 +1,125 @@
+"""The examples in the documentation print the output that they show.
+
+`UPDATE_DOCS=1 pytest tests/project/test_docs.py` rewrites the output in the pages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conftest import ROOT, goodqueue, tracked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGES = ["README.md", "docs/cli.md", "docs/explain.md"]
+BLOCK = re.compile(
+    r"```console\n\$ goodqueue (?P<arguments>[^|\n]*)(?P<filter> \| .*)?\n"
+    r"(?P<output>(?:.*\n)*?)```\n"
+)
+GUIDE = "docs/sizing-guide.md"
+CODE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```\n", re.DOTALL)
+
+
+def run_block(block: re.Match[str], cache: Path) -> str:
+    """Returns the block with the current output of its command, through its filter if it has one.
+
+    The runs are stored in `cache`, because results in a user's own cache would hide changes.
+    """
+    arguments, narrowed = block["arguments"], block["filter"] or ""
+    with tempfile.TemporaryDirectory() as scratch:
+        words = shlex.split(arguments.replace("DIR", scratch))
+        done = goodqueue(*words, cwd=ROOT, XDG_CACHE_HOME=str(cache))
+        printed = (done.stdout + done.stderr).replace(scratch, "DIR")
+    if narrowed:
+        shell = ["/bin/bash", "-c", narrowed.removeprefix(" | ")]
+        printed = subprocess.run(
+            shell, input=printed, capture_output=True, text=True, check=True
+        ).stdout
+    lines = [line.rstrip() for line in printed.splitlines()]
+    code = f"[exit code {done.returncode}]\n" if done.returncode else ""
+    text = "\n".join(lines).strip() + "\n"
+    return f"```console\n$ goodqueue {arguments}{narrowed}\n{text}{code}```\n"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_print_the_output_on_the_page(page: str, tmp_path: Path) -> None:
+    path = ROOT / page
+    written = path.read_text()
+    assert BLOCK.search(written), "a page without examples needs no test"
+    now = BLOCK.sub(lambda block: run_block(block, tmp_path), written)
+    if os.environ.get("UPDATE_DOCS"):
+        path.write_text(now)
+        return
+    assert now == written
+
+
+def test_the_guide_prints_the_output_that_it_shows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    names: dict[str, Any] = {}
+
+    def run(block: re.Match[str]) -> str:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(block["code"], names)  # noqa: S102 - our own page
+        text = "\n".join(line.rstrip() for line in printed.getvalue().splitlines())
+        return f"```python\n{block['code']}```\n\n```text\n{text}\n```\n"
+
+    page = ROOT / GUIDE
+    written = page.read_text()
+    assert len(CODE.findall(written)) == written.count("```python")
+    now = CODE.sub(run, written)
+    if os.environ.get("UPDATE_DOCS"):
+        page.write_text(now)
+        return
+    assert now == written
+
+
+def test_the_scenario_in_the_readme_has_only_lines_of_its_file() -> None:
+    shown = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    scenario = (ROOT / "scenarios" / "bufferbloat.toml").read_text().splitlines()
+    assert shown
+    assert set("".join(shown).splitlines()) <= set(scenario)
+
+
+@pytest.mark.parametrize("page", [*PAGES, GUIDE, "CONTRIBUTING.md", "ARCHITECTURE.md", "MODEL.md"])
+def test_relative_links_name_existing_files(page: str) -> None:
+    for link in re.findall(r"\]\(([^)#:]+)[)#]", (ROOT / page).read_text()):
+        assert (ROOT / page).parent.joinpath(link).exists(), link
+
+
+def test_the_queue_of_ones_own_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs/queues/own.md").read_text(), re.DOTALL
+    )
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+    exec(code, names)  # noqa: S102 - our own page
+    assert names["result"].summary["links"]["bottleneck"]["max_backlog_packets"] == 10
+
+
+REPOSITORY_PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:rs|py|toml|csv|txt|md))`")
+
+
+def test_paths_in_the_documentation_exist() -> None:
+    """Paths may leave out leading folders. A file called `foo` is one that the reader adds."""
+    files = [f"/{path.relative_to(ROOT)}" for path in tracked("*")]
+    missing = [
+        f"{page}: {path}"
+        for page in (name for name in files if name.endswith(".md"))
+        for path in REPOSITORY_PATH.findall((ROOT / page[1:]).read_text(encoding="utf-8"))
+        if "/foo." not in path and not any(name.endswith(f"/{path}") for name in files)
+    ]
+    assert not missing
