@@ -41,18 +41,18 @@ def missing(only: str | None) -> list[str]:
     if not Path("tools/ns2/dumbbell.tcl").is_file():
         lacks.append("tools/ns2/dumbbell.tcl (run this in the root of the source tree)")
 
-    from research.validation import ns3
+    from research.validation.ns3 import controls
 
-    return lacks + (ns3.missing() if only is None or only.startswith("ns3") else [])
+    return lacks + (controls.missing() if only is None or only.startswith("ns3") else [])
 
 
 def write(parts: dict[str, Part], only: str | None) -> None:
     """Writes the report, or one section of it, and ns-3's pictures if that part was run."""
-    from research.validation import ns3, ns3_pictures
+    from research.validation.ns3 import controls, pictures
     from research.validation.parts import replaced
 
     if "ns3" in parts:
-        ns3_pictures.pictures(ns3.build())
+        pictures.pictures(controls.build())
     text = "\n".join(part.text for part in parts.values())
     if only is not None:
         text = replaced(REPORT.read_text(encoding="utf-8"), text)
@@ -87,7 +87,7 @@ def main() -> int:
         print("validation needs: " + "; ".join(lacks), file=sys.stderr)
         return 2
 
-    from research.validation.ns3 import Ns3Error
+    from research.validation.ns3.controls import Ns3Error
     from research.validation.parts import PARTS, recommendations
     from research.validation.simulators import Ns2Error
 

@@ -8,12 +8,12 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from goodqueue.core.intervals import t_interval
-from research.validation.cases import RELATIVE_TOLERANCE, UTILIZATION_TOLERANCE
+from research.validation.ns2.cases import RELATIVE_TOLERANCE, UTILIZATION_TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from research.validation.cases import Case
+    from research.validation.ns2.cases import Case
     from research.validation.simulators import Figures
 
 

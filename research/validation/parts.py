@@ -8,22 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from goodqueue.core.parallel import workers
-from research.validation import (
-    chains,
-    linux,
-    linux_deep,
-    linux_recording,
-    ns3,
-    ns3_queues,
-    ns3_report,
-    papers,
-    red,
-    report,
-    simulators,
-    variants,
-)
-from research.validation.cases import CASES
+from research.validation import simulators
 from research.validation.compare import Comparison
+from research.validation.linux import deep as linux_deep
+from research.validation.linux import recording as linux_recording
+from research.validation.linux import report as linux
+from research.validation.ns2 import chains, red, report, variants
+from research.validation.ns2.cases import CASES
+from research.validation.ns3 import controls, queues
+from research.validation.ns3 import report as ns3_report
+from research.validation.papers import ns2_studies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +25,7 @@ if TYPE_CHECKING:
 
     from goodqueue._core import Cancel
     from goodqueue.core.parallel import Workers
-    from research.validation.cases import Case
+    from research.validation.ns2.cases import Case
     from research.validation.simulators import Figures
 
 C = TypeVar("C")
@@ -138,29 +132,30 @@ def several_links(seeds: range) -> Part:
 def studies(seeds: range) -> Part:
     """Compares every cell of the two ns-2 studies of buffer sizes."""
     with workers(PROCESSES) as threads:
-        started = papers.submit(threads, seeds)
-        checks = papers.compare([(cell, _results(runs)) for cell, runs in started])
-    failures = papers.verdict(checks)
-    known = [] if failures else papers.misses(papers.judged(checks))
-    return Part(papers.section(checks, seeds), failures, known)
+        started = ns2_studies.submit(threads, seeds)
+        checks = ns2_studies.compare([(cell, _results(runs)) for cell, runs in started])
+    failures = ns2_studies.verdict(checks)
+    known = [] if failures else ns2_studies.misses(ns2_studies.judged(checks))
+    return Part(ns2_studies.section(checks, seeds), failures, known)
 
 
 def ns3_controls(seeds: range) -> Part:
     """Compares every congestion control with ns-3."""
-    runs = partial(ns3.run_ns3, ns3.build()), ns3.run_ours
-    comparisons = _compare(ns3.CASES, ns3.Comparison, *runs, lambda case: seeds[: case.seeds])
-    return Part(ns3_report.section(comparisons, seeds), ns3.verdict(comparisons))
+    runs = partial(controls.run_ns3, controls.build()), controls.run_ours
+    cases, make = controls.CASES, controls.Comparison
+    comparisons = _compare(cases, make, *runs, lambda case: seeds[: case.seeds])
+    return Part(ns3_report.section(comparisons, seeds), controls.verdict(comparisons))
 
 
 def ns3_disciplines(seeds: range) -> Part:
     """Compares every queue discipline with ns-3's queue disc."""
-    runs = partial(ns3_queues.run_ns3, ns3.build()), ns3_queues.run_ours
-    few = seeds[: ns3_queues.MAX_SEEDS]
-    comparisons = _compare(ns3_queues.CASES, ns3_queues.Comparison, *runs, lambda _case: few)
+    runs = partial(queues.run_ns3, controls.build()), queues.run_ours
+    few = seeds[: queues.MAX_SEEDS]
+    comparisons = _compare(queues.CASES, queues.Comparison, *runs, lambda _case: few)
     return Part(
-        ns3_queues.section(comparisons, seeds),
-        ns3_queues.verdict(comparisons),
-        ns3_queues.verdict(comparisons, known=True),
+        queues.section(comparisons, seeds),
+        queues.verdict(comparisons),
+        queues.verdict(comparisons, known=True),
     )
 
 
@@ -193,7 +188,7 @@ def recommendations(seeds: range, most_packets: float | None = None) -> Part:
         most_packets: largest number of packets in a replicate; links that need more are left out.
             The default is 3 million.
     """
-    from research.validation import sizing
+    from research.validation.sizing import recommendations as sizing
 
     links = sizing.LINKS if len(seeds) >= FULL_SEEDS else 5
     most = most_packets or sizing.MOST_PACKETS
@@ -212,7 +207,8 @@ def recommendations(seeds: range, most_packets: float | None = None) -> Part:
 
 def square_root(seeds: range) -> Part:
     """Measures the buffer for 99 % by number of flows; on a slower link if seeds are few."""
-    from research.validation import root_n, root_n_report
+    from research.validation.root_n import measured as root_n
+    from research.validation.root_n import report as root_n_report
 
     full = len(seeds) >= FULL_SEEDS
     regular = root_n.out_of_step() if full else root_n.out_of_step(100e6, (16, 64))
@@ -230,7 +226,7 @@ def square_root(seeds: range) -> Part:
 
 def captured(seeds: range) -> Part:
     """Captures beside their models, and buffers from captures; fewer links if seeds are few."""
-    from research.validation import captures
+    from research.validation.passive import captures
 
     scenes = captures.recorded()
     links = captures.links() if len(seeds) >= FULL_SEEDS else captures.links(8)

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.runs.api import load
-from research.validation.cases import METRICS, RECOVERY
+from research.validation.ns2.cases import METRICS, RECOVERY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from goodqueue._core import Cancel
-    from research.validation.cases import Case
+    from research.validation.ns2.cases import Case
 
 Figures = dict[str, float]
 

@@ -32,8 +32,8 @@ from goodqueue.sizing.link import Link
 from goodqueue.sizing.search.budget import Budget
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
-from research.validation.captures import of_scene
-from research.validation.drawn_captures import draw, judged
+from research.validation.passive.captures import of_scene
+from research.validation.passive.drawn import draw, judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,8 @@ from goodqueue.sizing.calibrated.smallest import bracket, calibrated, chances_ke
 from goodqueue.sizing.calibrated.surface import from_arrays, surfaces, to_arrays
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
 from goodqueue.sizing.rules import RULES
-from research.validation import linux_deep, linux_recording
+from research.validation.linux import deep as linux_deep
+from research.validation.linux import recording as linux_recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

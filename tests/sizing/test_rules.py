@@ -31,7 +31,8 @@ from goodqueue.sizing.rules import (
 from goodqueue.sizing.rules.rule import Advice, loss_rate
 from goodqueue.sizing.smoothing.formula import smoothing_packets
 from helpers.closed_forms import sawtooth
-from research.validation import linux_deep, linux_recording
+from research.validation.linux import deep as linux_deep
+from research.validation.linux import recording as linux_recording
 
 TABLE_1 = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005" / "table1.csv"
 

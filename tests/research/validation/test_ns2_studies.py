@@ -18,8 +18,16 @@ from goodqueue.papers.cells import Spread
 from goodqueue.papers.experiment import experiment
 from goodqueue.papers.table import PLAIN
 from goodqueue.runs.api import load
-from research.validation import papers
-from research.validation.papers import COLUMNS, Cell, Check, record, section, tables, verdict
+from research.validation.papers import ns2_studies
+from research.validation.papers.ns2_studies import (
+    COLUMNS,
+    Cell,
+    Check,
+    record,
+    section,
+    tables,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,7 +159,7 @@ def test_our_figures_agree_with_recorded_figures_of_ns_2(
     cell = Cell(paper, table, {**key, "recovery": "sack" if half == "existing" else "reno"})
     ours = runs(
         f"{float(rate) * 1000:g}kbps",
-        f"{float(papers.LOSS[table]):.0%}",
+        f"{float(ns2_studies.LOSS[table]):.0%}",
         int(buffer),
         queue="drop_tail" if paper == "ahmad2020" else "red",
         recovery=cell.row["recovery"],
@@ -250,8 +258,8 @@ def checks(difference: float) -> list[Check]:
     ours = Spread.exact(100.0 + difference * 10 / math.sqrt(3))
     return [
         Check(Cell(paper, table, row), column, theirs, ours)
-        for paper in papers.STUDIES
-        for table in papers.LOSS
+        for paper in ns2_studies.STUDIES
+        for table in ns2_studies.LOSS
         for column in COLUMNS
     ]
 

@@ -11,7 +11,7 @@ from goodqueue.papers.dhamdhere2005.mix import ESTIMATES, TRUTH, Mix, Traffic
 from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
 from goodqueue.study.threads import Threads
-from research.validation.two_pass_report import verdict
+from research.validation.papers.two_pass_report import verdict
 
 if TYPE_CHECKING:
     from pathlib import Path

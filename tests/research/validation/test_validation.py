@@ -8,12 +8,14 @@ import tomllib
 import pytest
 
 from conftest import ROOT
-from research.validation import linux, linux_deep, linux_recording
 from research.validation.__main__ import OF_NS2, missing
-from research.validation.cases import CASES, Case
 from research.validation.compare import Comparison
+from research.validation.linux import deep as linux_deep
+from research.validation.linux import recording as linux_recording
+from research.validation.linux import report as linux
+from research.validation.ns2.cases import CASES, Case
+from research.validation.ns2.report import verdict
 from research.validation.parts import PARTS
-from research.validation.report import verdict
 
 
 def figures(**changed: float) -> dict[str, float]:

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import ROOT
 from goodqueue.runs.api import load
-from research.validation.chains import (
+from research.validation.ns2.chains import (
     CASES,
     Case,
     Comparison,

@@ -8,8 +8,8 @@ import pytest
 
 from conftest import ROOT
 from goodqueue.runs.api import load
-from research.validation import ns3, ns3_pictures, ns3_report
-from research.validation.ns3 import CASES, Case, Comparison, Ns3Error
+from research.validation.ns3 import controls, pictures, report
+from research.validation.ns3.controls import CASES, Case, Comparison, Ns3Error
 
 
 def figures(**changed: float) -> dict[str, float]:
@@ -30,7 +30,7 @@ def _in_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_both_simulators_have_the_same_link_and_control(case: Case) -> None:
     told = dict(argument.removeprefix("--").split("=") for argument in case.arguments)
-    scenario = tomllib.loads(load(ns3.SCENARIO, set=case.overrides).resolved_toml())
+    scenario = tomllib.loads(load(controls.SCENARIO, set=case.overrides).resolved_toml())
     (flow,), link = scenario["flow"], scenario["topology"]["bottleneck"]
     assert link["rate"] == f"{told['rate']}Mbps"
     assert link["queue"]["limit"] == f"{told['buffer']}p"
@@ -60,8 +60,8 @@ def test_without_spread_each_figure_is_judged_by_its_tolerance(
     ours: dict[str, float], agrees: bool
 ) -> None:
     comparison = Comparison(CASES[0], [figures()] * 3, [ours] * 3)
-    assert (not ns3.verdict([comparison])) is agrees
-    assert ("**no**" in ns3_report.section([comparison], range(1, 4))) is not agrees
+    assert (not controls.verdict([comparison])) is agrees
+    assert ("**no**" in report.section([comparison], range(1, 4))) is not agrees
 
 
 def test_three_standard_errors_widen_backlog_and_loss_but_not_goodput() -> None:
@@ -76,26 +76,26 @@ def test_three_standard_errors_widen_backlog_and_loss_but_not_goodput() -> None:
 
 def test_no_loss_on_either_side_agrees_and_on_one_side_does_not() -> None:
     none = figures(loss_rate=0.0)
-    assert not ns3.verdict([Comparison(CASES[1], [none], [none])])
-    (failure,) = ns3.verdict([Comparison(CASES[1], [none], [figures()])])
+    assert not controls.verdict([Comparison(CASES[1], [none], [none])])
+    (failure,) = controls.verdict([Comparison(CASES[1], [none], [figures()])])
     assert "BBR: loss rate 0.01, ns-3 0, allowed ± 0" in failure
 
 
 def test_figures_are_read_from_the_programs_output() -> None:
     said = figures() | {"arrivals": 10, "reasons": {"Overlimit drop": 1}}
-    assert ns3.figures(json.dumps(said) + "\n") == figures()
+    assert controls.figures(json.dumps(said) + "\n") == figures()
 
 
 @pytest.mark.parametrize("text", ["", "terminate called", '{"utilization": 1.0}'])
 def test_output_without_figures_is_an_error(text: str) -> None:
     with pytest.raises(Ns3Error, match="printed no figures"):
-        ns3.figures(text)
+        controls.figures(text)
 
 
 def test_the_error_quotes_a_program_that_fails() -> None:
     command = ["sh", "-c", "echo 5 packets came >&2; exit 3"]
     with pytest.raises(Ns3Error, match="5 packets came"):
-        ns3.output(command)
+        controls.output(command)
 
 
 def test_the_program_is_built_once_per_source(
@@ -110,14 +110,14 @@ def test_the_program_is_built_once_per_source(
         Path(command[command.index("-o") + 1]).touch()
         return ""
 
-    monkeypatch.setattr(ns3, "SOURCE", source)
-    monkeypatch.setattr(ns3, "BUILT", tmp_path / "built")
-    monkeypatch.setattr(ns3, "output", compile_it)
-    first = ns3.build()
-    assert ns3.build() == first
+    monkeypatch.setattr(controls, "SOURCE", source)
+    monkeypatch.setattr(controls, "BUILT", tmp_path / "built")
+    monkeypatch.setattr(controls, "output", compile_it)
+    first = controls.build()
+    assert controls.build() == first
     assert len(built) == 1
     source.write_text("int main() { return 0; }")
-    assert ns3.build() != first
+    assert controls.build() != first
     assert len(built) == 2
 
 
@@ -125,14 +125,14 @@ def test_a_missing_compiler_or_library_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert ns3.missing() == ["`g++` (Debian: apt-get install g++)"]
+    assert controls.missing() == ["`g++` (Debian: apt-get install g++)"]
     compiler = tmp_path / "g++"
     compiler.write_text("#!/bin/sh\nexit 1\n")
     compiler.chmod(0o755)
-    assert ns3.missing() == ["ns-3 (Debian: apt-get install libns3-dev)"]
+    assert controls.missing() == ["ns-3 (Debian: apt-get install libns3-dev)"]
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.shown], ids=lambda case: case.name)
 def test_every_picture_exists_and_has_a_caption(case: Case) -> None:
-    assert (ns3_pictures.FOLDER / f"{ns3_pictures.name(case)}.png").is_file()
-    assert case.name in ns3_pictures.CAPTIONS
+    assert (pictures.FOLDER / f"{pictures.name(case)}.png").is_file()
+    assert case.name in pictures.CAPTIONS

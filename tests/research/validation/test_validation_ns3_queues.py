@@ -7,8 +7,8 @@ import pytest
 
 from conftest import ROOT
 from goodqueue.runs.api import load
-from research.validation import ns3, ns3_queues
-from research.validation.ns3_queues import CASES, Case, Comparison
+from research.validation.ns3 import controls, queues
+from research.validation.ns3.queues import CASES, Case, Comparison
 
 
 def figures(**changed: float) -> dict[str, float]:
@@ -24,7 +24,7 @@ def _in_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_both_simulators_have_the_same_link_and_load(case: Case) -> None:
     told = dict(argument.removeprefix("--").split("=") for argument in case.arguments)
-    scenario = tomllib.loads(load(ns3.SCENARIO, set=case.overrides).resolved_toml())
+    scenario = tomllib.loads(load(controls.SCENARIO, set=case.overrides).resolved_toml())
     (flow,), link = scenario["flow"], scenario["topology"]["bottleneck"]
     assert link["rate"] == f"{told['rate']}Mbps"
     assert link["queue"]["limit"] == f"{told['buffer']}p"
@@ -56,8 +56,8 @@ def test_without_spread_each_figure_is_judged_by_its_tolerance(
     ours: dict[str, float], agrees: bool
 ) -> None:
     comparison = Comparison(CASES[0], [figures()] * 3, [ours] * 3)
-    assert (not ns3_queues.verdict([comparison])) is agrees
-    assert ("**no**" in ns3_queues.section([comparison], range(1, 4))) is not agrees
+    assert (not queues.verdict([comparison])) is agrees
+    assert ("**no**" in queues.section([comparison], range(1, 4))) is not agrees
 
 
 def test_three_standard_errors_widen_all_but_the_utilisation() -> None:
@@ -69,11 +69,11 @@ def test_three_standard_errors_widen_all_but_the_utilisation() -> None:
 
 def test_a_known_miss_is_no_failure() -> None:
     known = Comparison(CASES[-1], [figures()], [figures(mean_backlog_packets=50.0)])
-    assert not ns3_queues.verdict([known])
-    (miss,) = ns3_queues.verdict([known], known=True)
+    assert not queues.verdict([known])
+    (miss,) = queues.verdict([known], known=True)
     assert "FQ-CoDel, TCP: mean backlog, packets 50.00" in miss
     other = Comparison(CASES[-1], [figures()], [figures(signal_rate=0.5)])
-    assert len(ns3_queues.verdict([other])) == 1
+    assert len(queues.verdict([other])) == 1
 
 
 def test_drops_and_marks_are_one_figure() -> None:
@@ -84,6 +84,6 @@ def test_drops_and_marks_are_one_figure() -> None:
         "marks": 1,
         "mean_backlog_packets": 7.0,
     }
-    assert ns3_queues.figures(json.dumps(said))["signal_rate"] == pytest.approx(0.02)
-    with pytest.raises(ns3.Ns3Error, match="printed no figures"):
-        ns3_queues.figures("{}")
+    assert queues.figures(json.dumps(said))["signal_rate"] == pytest.approx(0.02)
+    with pytest.raises(controls.Ns3Error, match="printed no figures"):
+        queues.figures("{}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goodqueue.runs.api import load
-from research.validation.red import CASES, COLUMNS, SCENARIO, Comparison, section, verdict
+from research.validation.ns2.red import CASES, COLUMNS, SCENARIO, Comparison, section, verdict
 
 
 def comparison(spread: float, ours: float) -> Comparison:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goodqueue.sizing.rules.sqrt_n import RULE
-from research.validation.root_n import (
+from research.validation.root_n.measured import (
     PACKET_NOISE,
     UTILIZATION,
     cases_that_fail,
@@ -17,12 +17,12 @@ from research.validation.root_n import (
     measured,
     out_of_step,
 )
-from research.validation.root_n_report import section, verdict
+from research.validation.root_n.report import section, verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from research.validation.root_n import Case
+    from research.validation.root_n.measured import Case
 
 
 def test_the_buffer_falls_with_the_root_of_the_flows_and_bursts_are_noticed(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goodqueue.sizing.search.smallest import Target, grid
-from research.validation.scan import FIRST_REPLICATES, MOST_REPLICATES, NEAR, around, scan
-from research.validation.sizing import check_links, describe, random_links
+from research.validation.sizing.recommendations import check_links, describe, random_links
+from research.validation.sizing.scan import FIRST_REPLICATES, MOST_REPLICATES, NEAR, around, scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import ROOT
 from goodqueue.runs.api import run
-from research.validation.variants import (
+from research.validation.ns2.variants import (
     CASES,
     SCENARIO,
     Case,

@@ -29,7 +29,7 @@ from goodqueue.sizing.trials.length import length
 from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
 from goodqueue.study.threads import Threads
-from research.validation.scan import FAR, MOST_REPLICATES, NEAR, around, scan, steps_between
+from research.validation.sizing.scan import FAR, MOST_REPLICATES, NEAR, around, scan, steps_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from goodqueue.runs.api import run
-from research.validation.cases import RECOVERY
+from research.validation.ns2.cases import RECOVERY
 from research.validation.reading import VARIANTS, VARIANTS_READING
 from research.validation.simulators import Ns2Error
 

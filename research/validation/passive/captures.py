@@ -21,7 +21,7 @@ from goodqueue.runs.memory import limit_of
 from goodqueue.sizing.search.budget import Budget
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
-from research.validation.drawn_captures import (
+from research.validation.passive.drawn import (
     DEVELOPMENT,
     FIT_S,
     HELD_OUT,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goodqueue.passive.today import Comparison, Today
-    from research.validation.drawn_captures import Judged
+    from research.validation.passive.drawn import Judged
 
 RECORDED = Path("tests/data/captures")
 

@@ -6,19 +6,19 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from research.validation.linux_reading import (
+from research.validation.linux.reading import (
     LINUX_DEEP,
     LINUX_DEEP_READING,
     LINUX_READING,
     LINUX_RIG,
     LINUX_TRIED,
 )
-from research.validation.linux_recording import Criteria, Figure, Recording, read, table
+from research.validation.linux.recording import Criteria, Figure, Recording, read, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from research.validation.linux_recording import Comparison
+    from research.validation.linux.recording import Comparison
     from research.validation.simulators import Figures
 
 BDP_PACKETS = 33.3
@@ -54,7 +54,7 @@ CRITERIA = Criteria(
 
 def recordings() -> list[Recording]:
     """Returns all recordings."""
-    return read(Path(__file__).with_name("linux-6.18.csv"), CRITERIA.figures)
+    return read(Path(__file__).with_name("6.18.csv"), CRITERIA.figures)
 
 
 def section(comparisons: Sequence[Comparison], seeds: range, deep: Sequence[Comparison]) -> str:

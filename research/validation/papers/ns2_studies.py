@@ -1,7 +1,7 @@
 """Comparison of two ns-2 studies of buffer sizes with ns-2, for each cell of their tables.
 
-`python -m research.validation.papers` runs ns-2 and stores its means and standard deviations
-beside the published tables, where `goodqueue reproduce` reads them.
+`python -m research.validation.papers.ns2_studies` runs ns-2 and stores its means and standard
+deviations beside the published tables, where `goodqueue reproduce` reads them.
 """
 
 from __future__ import annotations

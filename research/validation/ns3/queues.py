@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.runs.api import load
 from research.validation.compare import estimate
-from research.validation.ns3 import BUILT, SCENARIO, Ns3Error, output
+from research.validation.ns3.controls import BUILT, SCENARIO, Ns3Error, output
 from research.validation.reading import NS3_QUEUES, NS3_QUEUES_READING
 
 if TYPE_CHECKING:

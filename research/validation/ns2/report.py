@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue._core import version
-from research.validation.cases import METRICS
 from research.validation.compare import estimate
+from research.validation.ns2.cases import METRICS
 from research.validation.reading import INTRODUCTION, READING
 from research.validation.simulators import ns2_arguments, overrides, package_version
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from research.validation import ns3, ns3_pictures
-from research.validation.ns3 import METRICS, SCENARIO, SOURCE, TOLERANCE
+from research.validation.ns3 import controls, pictures
+from research.validation.ns3.controls import METRICS, SCENARIO, SOURCE, TOLERANCE
 from research.validation.simulators import package_version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from research.validation.compare import Estimate
-    from research.validation.ns3 import Case, Comparison
+    from research.validation.ns3.controls import Case, Comparison
 
 HEADINGS = ("utilisation, %", "goodput per flow, kb/s", "mean backlog, packets", "loss, %")
 _SCALES = (100.0, 1e-3, 1.0, 100.0)
@@ -68,7 +68,7 @@ READING = """\
 
 def section(comparisons: Sequence[Comparison], seeds: range) -> str:
     """Returns this part of the report, as Markdown."""
-    failures = ns3.verdict(comparisons)
+    failures = controls.verdict(comparisons)
     outcome = "Every criterion holds." if not failures else "Not all agree: " + "; ".join(failures)
     lines = ["| " + " | ".join(["", "", *HEADINGS]) + " |", "|" + " --- |" * (len(HEADINGS) + 2)]
     for comparison in comparisons:
@@ -120,14 +120,14 @@ def _figure(at: int, value: float, sign: str = "") -> str:
 
 
 def _picture(case: Case) -> str:
-    caption = ns3_pictures.CAPTIONS[case.name]
-    return f"![{case.name} in ns-3 and goodqueue](img/{ns3_pictures.name(case)}.png)\n\n{caption}\n"
+    caption = pictures.CAPTIONS[case.name]
+    return f"![{case.name} in ns-3 and goodqueue](img/{pictures.name(case)}.png)\n\n{caption}\n"
 
 
 def _commands(cases: Sequence[Case]) -> str:
-    lines = [" ".join(ns3.build_command(ns3.BUILT / "dumbbell"))]
+    lines = [" ".join(controls.build_command(controls.BUILT / "dumbbell"))]
     for case in cases:
-        lines.append(" ".join([str(ns3.BUILT / "dumbbell"), *case.arguments, "--seed=1"]))
+        lines.append(" ".join([str(controls.BUILT / "dumbbell"), *case.arguments, "--seed=1"]))
         sets = " ".join(f"--set {key}={_shell(value)}" for key, value in case.overrides.items())
         lines.append(f"goodqueue run {SCENARIO} --seed 1 --json {sets}")
     return "These commands run the first seed:\n\n```sh\n" + "\n".join(lines) + "\n```\n"

@@ -449,7 +449,7 @@ def report(total: Score, seed: int, count: int) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the section; returns exit code 1 if a criterion is not met."""
-    parser = argparse.ArgumentParser(prog="python -m research.validation.passive")
+    parser = argparse.ArgumentParser(prog="python -m research.validation.passive.estimates")
     parser.add_argument("--seed", type=int, default=HELD_OUT)
     parser.add_argument("--scenarios", type=int, default=SCENARIOS)
     parser.add_argument("--taps", type=int, choices=(1, 2), default=2)

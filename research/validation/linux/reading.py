@@ -3,7 +3,7 @@
 LINUX_RIG = """\
 ## Against Linux 6.18
 
-Recordings of a real kernel (`research/validation/linux-6.18.csv`) were made with iperf3 between two
+Recordings of a real kernel (`research/validation/linux/6.18.csv`) were made with iperf3 between two
 network namespaces. A small forwarder in user space joins them on TUN devices without offload
 headers, so that every packet is at most an MTU of 1500 bytes. The forward direction has 10 Mbit/s
 counted in IP bytes, drop tail with a number of packets that wait beside the one in service, and 20
@@ -54,8 +54,9 @@ LINUX_DEEP = """\
 ### Behind deep buffers
 
 40 CUBIC flows at 17 Mb/s and 100 ms were recorded behind two to twelve bandwidth-delay products,
-and eight BBR flows at 20 Mb/s and 40 ms behind one (`research/validation/linux-6.18-deep.csv`). The
-rig and the kernel are the same; each row is one run, with 98 s measured after 60 s (BBR 58 s after
+and eight BBR flows at 20 Mb/s and 40 ms behind one
+(`research/validation/linux/6.18-deep.csv`). The rig and the kernel are the same; each
+row is one run, with 98 s measured after 60 s (BBR 58 s after
 30 s). goodqueue runs the same scenario with that rate, delay and limit. Criteria, in brackets:
 utilisation within 2 points, mean queue within 5 %, loss within 10 % and two standard deviations of
 one of our runs. These deviations represent the chance in the single recorded run.

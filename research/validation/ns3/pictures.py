@@ -13,12 +13,12 @@ from goodqueue._core import Cancel
 from goodqueue.plots.style import BLUE, ORANGE, Picture
 from goodqueue.plots.thin import thin
 from goodqueue.runs.api import run
-from research.validation.ns3 import CASES, SCENARIO, run_ns3
+from research.validation.ns3.controls import CASES, SCENARIO, run_ns3
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from research.validation.ns3 import Case
+    from research.validation.ns3.controls import Case
 
 FOLDER = Path("docs/img")
 MSS = 1460

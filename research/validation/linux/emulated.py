@@ -1,6 +1,8 @@
-"""Emulations beside recordings of a real path: `python -m research.validation.emulated [HOGS]`.
+"""Emulations beside recordings of a real path.
 
-The recordings are those of `linux-6.18.csv` (docs/validation.md): iperf3 over 10 Mb/s and 40 ms,
+`python -m research.validation.linux.emulated [HOGS]` prints the table of docs/emulate.md.
+
+The recordings are those of `6.18.csv` (docs/validation.md): iperf3 over 10 Mb/s and 40 ms,
 measured from 11 s to 69 s, with socket buffers of 4 MB and a ping of 84 bytes ten times a second
 in the same queue. The pings are part of what is dropped. Six emulations run at once.
 
@@ -25,7 +27,7 @@ from goodqueue.live.emulation import Emulation, Program, emulate, link_settings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-RECORDINGS = Path(__file__).with_name("linux-6.18.csv")
+RECORDINGS = Path(__file__).with_name("6.18.csv")
 WARMUP_S, DURATION_S = 11, 69
 AT_ONCE = 6
 CONTROLS = ("cubic", "reno")

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import stdev
 from typing import TYPE_CHECKING
 
-from research.validation.linux_recording import Criteria, Figure, Recording, read
+from research.validation.linux.recording import Criteria, Figure, Recording, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,4 +41,4 @@ CRITERIA = Criteria(
 
 def recordings() -> list[Recording]:
     """Returns all recordings, each once."""
-    return read(Path(__file__).with_name("linux-6.18-deep.csv"), CRITERIA.figures)
+    return read(Path(__file__).with_name("6.18-deep.csv"), CRITERIA.figures)

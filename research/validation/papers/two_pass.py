@@ -1,6 +1,6 @@
 """BSCL sized from packet captures: run, estimate, size, run again.
 
-    python -m research.validation.two_pass [SEEDS]
+    python -m research.validation.papers.two_pass [SEEDS]
 
 Dhamdhere, Jiang and Dovrolis (INFOCOM 2005) run their mix behind a buffer of C T, measure it, and
 run it again behind the buffer that follows. `goodqueue reproduce dhamdhere2005` does the same for
@@ -67,7 +67,7 @@ def all_traffic() -> list[Traffic]:
 
 def main() -> int:
     """Prints the tables and draws the pictures; returns 1 if estimates miss a criterion."""
-    from research.validation.two_pass_report import FOLDER, pictures, report, verdict
+    from research.validation.papers.two_pass_report import FOLDER, pictures, report, verdict
 
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
     if seeds < 2:

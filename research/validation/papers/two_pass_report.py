@@ -11,7 +11,7 @@ from goodqueue.papers.dhamdhere2005.claims import claims, stated
 from goodqueue.papers.dhamdhere2005.figures import ERRORS, FEW_FLOWS, MANY_FLOWS, Figure
 from goodqueue.papers.dhamdhere2005.mix import ESTIMATES, TRUTH, Traffic
 from goodqueue.papers.dhamdhere2005.pictures import picture
-from research.validation.two_pass import ERROR_FLOWS, MEAN, SHARES
+from research.validation.papers.two_pass import ERROR_FLOWS, MEAN, SHARES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

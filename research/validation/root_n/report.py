@@ -11,7 +11,7 @@ from matplotlib.ticker import NullFormatter, NullLocator
 
 from goodqueue.plots.style import BLUE, GREY, MARKERS, VERMILION, Picture
 from goodqueue.sizing.rules.sqrt_n import RULE
-from research.validation.root_n import PACKET_NOISE, RTTS_S, UTILIZATION, exponent, nearest
+from research.validation.root_n.measured import PACKET_NOISE, RTTS_S, UTILIZATION, exponent, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from goodqueue.core.intervals import Interval
-    from research.validation.root_n import Measured
+    from research.validation.root_n.measured import Measured
 
 FOLDER = Path("docs/img")
 TARGET = f"{100 * UTILIZATION:.0f} %"

@@ -1,0 +1,1 @@
+"""Comparison with recordings of Linux."""

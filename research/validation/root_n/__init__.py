@@ -1,0 +1,1 @@
+"""The square-root rule, measured."""

@@ -1,0 +1,1 @@
+"""Recommendations, checked by exhaustive scans."""
