@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from conftest import SMALL
 from goodqueue.cli.app import application
-from goodqueue.cli.commands.plain import convert_plain_values
+from goodqueue.cli.plain import convert_plain_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable

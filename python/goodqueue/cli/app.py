@@ -10,47 +10,40 @@ import typer
 from typer.main import get_command
 
 from goodqueue.cli.commands.analyze import Analyze
-from goodqueue.cli.commands.calibrate import calibrate
+from goodqueue.cli.commands.calibrate import Calibrate
 from goodqueue.cli.commands.compare import Compare
-from goodqueue.cli.commands.emulate import emulate
-from goodqueue.cli.commands.lab import lab
-from goodqueue.cli.commands.plain import convert_plain_values
-from goodqueue.cli.commands.qdisc import Parse, Print
+from goodqueue.cli.commands.emulate import Emulate
+from goodqueue.cli.commands.formats import Parse, Print, Schema
+from goodqueue.cli.commands.lab import Lab
 from goodqueue.cli.commands.reproduce import Reproduce
 from goodqueue.cli.commands.run import Run
 from goodqueue.cli.commands.size import Size
 from goodqueue.cli.commands.smoothing import Smoothing
 from goodqueue.cli.commands.studies import ShowResults, Sweep
+from goodqueue.cli.plain import convert_plain_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def schema() -> None:
-    """Print the JSON Schema of scenario files."""
-    from goodqueue import _core
-
-    print(_core.schema())
-
-
-COMMANDS: dict[str, tuple[type, str] | Callable[..., object]] = {
+COMMANDS: dict[str, tuple[type, str]] = {
     "run": (Run, "run.run_scenario"),
     "compare": (Compare, "compare.compare_scenarios"),
-    "analyze": (Analyze, "analyze.analyze_capture"),
+    "analyze": (Analyze, "passive.analyze.analyze_capture"),
     "size": (Size, "size.size"),
     "smoothing": (Smoothing, "smoothing.smoothing"),
-    "emulate": emulate,
-    "calibrate": calibrate,
-    "lab": lab,
+    "emulate": (Emulate, "live.emulate.emulate_programs"),
+    "calibrate": (Calibrate, "live.calibrate.calibrate_kernel"),
+    "lab": (Lab, "lab.open_lab"),
     "sweep": (Sweep, "studies.sweep.sweep_study"),
     "results": (ShowResults, "studies.results.show_results"),
-    "schema": schema,
+    "schema": (Schema, "formats.print_schema"),
     "reproduce": (Reproduce, "reproduce.reproduce"),
 }
 """The commands: the dataclass of the options, and the function of this package that gets it."""
 
 GROUPS: dict[str, dict[str, tuple[type, str]]] = {
-    "qdisc": {"parse": (Parse, "qdisc.parse_line"), "print": (Print, "qdisc.print_commands")},
+    "qdisc": {"parse": (Parse, "formats.parse_line"), "print": (Print, "formats.print_commands")},
 }
 HELP_OF_GROUPS = {"qdisc": "Convert queues between Linux's tc and scenarios."}
 
@@ -69,7 +62,7 @@ def application(only: str | None = None) -> typer.Typer:
     app.callback()(_main)
     for name, command in COMMANDS.items():
         if only in {None, name}:
-            app.command(name)(_function(*command) if isinstance(command, tuple) else command)
+            app.command(name)(_function(*command))
     for name, commands in GROUPS.items():
         if only in {None, name}:
             group = typer.Typer(help=HELP_OF_GROUPS[name], rich_markup_mode=None)

@@ -81,7 +81,7 @@ def _effort(asked: Size) -> Effort:
 
 def _size_capture(asked: Size, file: Path, known: Known, bounds: Bounds) -> int:
     """Answers for the link of a capture, with its estimated parameters."""
-    from goodqueue.cli.capture import Capture
+    from goodqueue.cli.passive.capture import Capture
     from goodqueue.output.capture_tables import estimates
     from goodqueue.passive.link import link_of
     from goodqueue.passive.size import model_for, size_analysis

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +11,10 @@ import typer
 from goodqueue.cli.commands.options import JsonOption
 
 
-def calibrate(  # noqa: PLR0913
-    *,
+@dataclass(frozen=True)
+class Calibrate:
+    """Compare theory, simulation and this machine's kernel (Linux)."""
+
     out: Annotated[
         Path,
         typer.Option(
@@ -19,7 +22,7 @@ def calibrate(  # noqa: PLR0913
             metavar="DIR",
             help="Directory of finished runs, page and pictures. The same command continues there.",
         ),
-    ] = Path("calibration"),
+    ] = Path("calibration")
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -27,19 +30,19 @@ def calibrate(  # noqa: PLR0913
             help="Restrict the cells to a queue, a control, a number of flows (4) or a limit "
             "(33p). May be given several times.",
         ),
-    ] = None,
+    ] = None
     quick: Annotated[
         bool,
         typer.Option("--quick", help="One flow of reno or cubic behind fifo or fq_codel only."),
-    ] = False,
-    rate: Annotated[str, typer.Option(metavar="RATE", help="Rate of the link.")] = "10Mbps",
-    rtt: Annotated[str, typer.Option(metavar="TIME", help="Base round-trip time.")] = "40ms",
-    duration: Annotated[str, typer.Option(metavar="TIME", help="Length of a run.")] = "30s",
+    ] = False
+    rate: Annotated[str, typer.Option(metavar="RATE", help="Rate of the link.")] = "10Mbps"
+    rtt: Annotated[str, typer.Option(metavar="TIME", help="Base round-trip time.")] = "40ms"
+    duration: Annotated[str, typer.Option(metavar="TIME", help="Length of a run.")] = "30s"
     warmup: Annotated[
         str, typer.Option(metavar="TIME", help="Time of a run that is not measured.")
-    ] = "10s",
-    repeats: Annotated[int, typer.Option(metavar="N", min=2, help="Emulations of each cell.")] = 3,
-    seeds: Annotated[int, typer.Option(metavar="N", min=2, help="Simulations of each cell.")] = 20,
+    ] = "10s"
+    repeats: Annotated[int, typer.Option(metavar="N", min=2, help="Emulations of each cell.")] = 3
+    seeds: Annotated[int, typer.Option(metavar="N", min=2, help="Simulations of each cell.")] = 20
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -48,11 +51,5 @@ def calibrate(  # noqa: PLR0913
             help="Emulations at once.",
             show_default="one per processor",
         ),
-    ] = None,
-    json: JsonOption = False,
-) -> int:
-    """Compare theory, simulation and this machine's kernel (Linux)."""
-    from goodqueue.cli.live.calibrate import calibrate_kernel
-
-    times, numbers = (duration, warmup), (repeats, seeds, jobs)
-    return calibrate_kernel(out, only or [], rate, rtt, times, numbers, quick=quick, json=json)
+    ] = None
+    json: JsonOption = False

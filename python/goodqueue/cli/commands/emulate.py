@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,7 @@ from goodqueue.cli.commands.options import (
     SeedOption,
     SetOption,
     captures,
-    overrides,
+    given,
     refuse_stray,
 )
 
@@ -23,13 +24,16 @@ from goodqueue.cli.commands.options import (
 def _check(wanted: bool) -> None:
     """Ends the command with a line about this machine."""
     if wanted:
-        from goodqueue.cli.live.emulate import check_machine
+        from goodqueue.live.emulation import check
 
-        check_machine()
+        print(f"`emulate` works here. {check()}.")
         raise typer.Exit
 
 
-def emulate(  # noqa: PLR0913
+@dataclass(frozen=True)
+class Emulate:
+    """Run real programs behind emulated links (Linux)."""
+
     command: Annotated[
         list[str],
         typer.Argument(
@@ -37,14 +41,13 @@ def emulate(  # noqa: PLR0913
             help="Scenario file whose flows have commands, or with --rate and --rtt a program to "
             "run on the near host.",
         ),
-    ],
-    *,
+    ]
     rate: Annotated[
         str | None, typer.Option(metavar="RATE", help="Rate of the link, as in 10Mbps.")
-    ] = None,
+    ] = None
     rtt: Annotated[
         str | None, typer.Option(metavar="TIME", help="Base round-trip time, as in 40ms.")
-    ] = None,
+    ] = None
     queue: Annotated[
         str | None,
         typer.Option(
@@ -53,18 +56,18 @@ def emulate(  # noqa: PLR0913
             "files ('{ limit = \"33p\" }').",
             show_default="a FIFO of one BDP",
         ),
-    ] = None,
+    ] = None
     server: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COMMAND",
             help="Program to run on the far host, as in 'iperf3 -s'. May be given several times.",
         ),
-    ] = None,
+    ] = None
     allow_commands: Annotated[
         bool,
         typer.Option("--allow-commands", help="Run the commands that the scenario file names."),
-    ] = False,
+    ] = False
     control: Annotated[
         str | None,
         typer.Option(
@@ -72,7 +75,7 @@ def emulate(  # noqa: PLR0913
             help="Congestion control of all hosts' TCP.",
             show_default="the kernel's",
         ),
-    ] = None,
+    ] = None
     duration: Annotated[
         str | None,
         typer.Option(
@@ -80,10 +83,10 @@ def emulate(  # noqa: PLR0913
             help="Largest duration of the run.",
             show_default="1h, or the scenario's",
         ),
-    ] = None,
-    set_: SetOption = None,
-    seed: SeedOption = None,
-    check: Annotated[  # noqa: ARG001 - its callback ends the command
+    ] = None
+    set_: SetOption = None
+    seed: SeedOption = None
+    check: Annotated[
         bool,
         typer.Option(
             "--check",
@@ -91,11 +94,11 @@ def emulate(  # noqa: PLR0913
             is_eager=True,
             help="Print what this machine lacks for an emulation, and the remedy.",
         ),
-    ] = False,
-    json: JsonOption = False,
-    out: OutOption = None,
-    format_: FormatOption = None,
-    caption: CaptionOption = True,
+    ] = False
+    json: JsonOption = False
+    out: OutOption = None
+    format_: FormatOption = None
+    caption: CaptionOption = True
     pcap: Annotated[
         list[str] | None,
         typer.Option(
@@ -104,11 +107,11 @@ def emulate(  # noqa: PLR0913
             help="Also write a capture (pcapng) of the packets, with their contents, at a point "
             "as in `goodqueue run`. May be given several times.",
         ),
-    ] = None,
+    ] = None
     flent: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also write a data file of Flent (.flent.gz)."),
-    ] = None,
+    ] = None
     snap: Annotated[
         str | None,
         typer.Option(
@@ -116,7 +119,7 @@ def emulate(  # noqa: PLR0913
             help="Largest captured part of a frame in bytes.",
             show_default="whole frames",
         ),
-    ] = None,
+    ] = None
     meter: Annotated[
         bool | None,
         typer.Option(
@@ -124,25 +127,28 @@ def emulate(  # noqa: PLR0913
             help="Print the rate, backlog, delay and drops of links each second.",
             show_default="--meter on a terminal",
         ),
-    ] = None,
-) -> int:
-    """Run real programs behind emulated links (Linux)."""
-    from goodqueue.cli.live.emulate import Wanted, emulate_file, emulate_link
+    ] = None
 
-    if snap is not None and not pcap:
-        raise typer.BadParameter("--snap needs --pcap")
-    traces = captures(pcap)
-    if flent is not None:
-        traces["flent"] = flent
-    wanted = Wanted(json, out, format_, caption, traces, snap, meter)
-    if rate is None and rtt is None and len(command) == 1:
-        link_only = {"--queue": queue is not None, "--server": bool(server)}
-        refuse_stray(link_only, "does not go with a scenario file, which has its own")
-        pairs = [*overrides(set_), *([] if duration is None else [("duration", duration)])]
-        return emulate_file(command[0], pairs, seed, control, wanted, allow_commands=allow_commands)
-    if rate is None or rtt is None:
-        raise typer.BadParameter("name a scenario file, or --rate and --rtt and -- COMMAND")
-    file_only = {"--set": bool(set_), "--seed": seed is not None}
-    file_only["--allow-commands"] = allow_commands
-    refuse_stray(file_only, "goes with a scenario file")
-    return emulate_link(command, rate, rtt, queue, server or [], control, duration, wanted)
+    def __post_init__(self) -> None:
+        """Refuses options that would be ignored, and an incomplete description of a link."""
+        if self.snap is not None and not self.pcap:
+            raise typer.BadParameter("--snap needs --pcap")
+        if self.has_file:
+            link_only = given(self, "--queue", "--server")
+            refuse_stray(link_only, "does not go with a scenario file, which has its own")
+            return
+        if self.rate is None or self.rtt is None:
+            raise typer.BadParameter("name a scenario file, or --rate and --rtt and -- COMMAND")
+        file_only = given(self, "--set", "--seed", "--allow-commands")
+        refuse_stray(file_only, "goes with a scenario file")
+
+    @property
+    def has_file(self) -> bool:
+        """True if the command is the name of a scenario file."""
+        return self.rate is None and self.rtt is None and len(self.command) == 1
+
+    @property
+    def traces(self) -> dict[str, Path]:
+        """The file of each trace, by its name."""
+        flent = {} if self.flent is None else {"flent": self.flent}
+        return captures(self.pcap) | flent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -9,21 +10,17 @@ import typer
 from goodqueue.cli.commands.options import JsonOption
 
 
-def lab(
-    *,
+@dataclass(frozen=True)
+class Lab:
+    """Open a page that shows what a buffer does."""
+
     port: Annotated[
         int,
         typer.Option(
             metavar="N", min=0, max=65535, help="Port of the server; 0 chooses a free one."
         ),
-    ] = 0,
+    ] = 0
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in the usual browser.")
-    ] = True,
-    json: JsonOption = False,
-) -> int:
-    """Open a page that shows what a buffer does."""
-    from goodqueue.lab.serve import serve_lab
-
-    serve_lab(port, browser=browser, json=json)
-    return 0
+    ] = True
+    json: JsonOption = False

@@ -18,9 +18,9 @@ from goodqueue.output.calibration import as_json, disagreements, markdown, write
 from goodqueue.output.terminal import counted, print_json, progress, say, stderr, stdout
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
+    from goodqueue.cli.commands.calibrate import Calibrate
     from goodqueue.live.calibration.measure import Calibration
 
 LEDGER = "ledger.jsonl"
@@ -29,39 +29,16 @@ OURS = (LEDGER, "calibration.md", "calibration.html", "calibration.json", "*.png
 """Patterns of the files in the directory of a calibration."""
 
 
-def calibrate_kernel(  # noqa: PLR0913, PLR0917
-    out: Path,
-    only: Sequence[str],
-    rate: str,
-    rtt: str,
-    times: tuple[str, str],
-    numbers: tuple[int, int, int | None],
-    *,
-    quick: bool,
-    json: bool,
-) -> int:
-    """Makes the missing runs of a calibration and writes its page.
-
-    Args:
-        out: directory of finished runs and of the page.
-        only: values to which the cells are restricted.
-        rate: rate of the link with its unit.
-        rtt: base round-trip time with its unit.
-        times: length of a run, and of its part that is not measured.
-        numbers: emulations and simulations of each cell, and emulations at once.
-        quick: leave most cells out.
-        json: print the figures as JSON.
-    """
-    duration_s, warmup_s = (
-        _core.parse_span(option, text)
-        for option, text in zip(("--duration", "--warmup"), times, strict=True)
-    )
+def calibrate_kernel(asked: Calibrate) -> int:
+    """Makes the missing runs of a calibration and writes its page."""
+    duration_s = _core.parse_span("--duration", asked.duration)
+    warmup_s = _core.parse_span("--warmup", asked.warmup)
     if warmup_s >= duration_s:
         raise RequestError("--warmup must be shorter than --duration")
-    link = Link(rate, rtt, duration_s, warmup_s)
-    repeats, seeds, jobs = numbers
-    wanted = cells(link, only=only, quick=quick)
-    plan = Plan(link, wanted, repeats, seeds, jobs or os.cpu_count() or 1)
+    link = Link(asked.rate, asked.rtt, duration_s, warmup_s)
+    wanted = cells(link, only=asked.only or [], quick=asked.quick)
+    jobs = asked.jobs or os.cpu_count() or 1
+    plan, out = Plan(link, wanted, asked.repeats, asked.seeds, jobs), asked.out
     check_folder(out, OURS)
     out.mkdir(parents=True, exist_ok=True)
     ledger = Ledger(out / LEDGER)
@@ -77,7 +54,7 @@ def calibrate_kernel(  # noqa: PLR0913, PLR0917
         stderr().print("finished runs are stored, and the same command continues")
         return EXIT_INTERRUPTED
     _write(found, out)
-    if json:
+    if asked.json:
         print_json(as_json(found))
     else:
         _print(found, out)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
-from goodqueue.cli.commands.options import drawing
+from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_TRUSTED
 from goodqueue.cli.files import print_written, source_of
 from goodqueue.cli.run import print_summary, print_traces, write_result
@@ -18,7 +17,6 @@ from goodqueue.live.emulation import (
     WHOLE_FRAMES,
     Program,
     Records,
-    check,
     emulate,
     kernel_line,
     link_settings,
@@ -41,9 +39,9 @@ from goodqueue.runs.traces import files_read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from goodqueue._core import Scenario
+    from goodqueue.cli.commands.emulate import Emulate
     from goodqueue.live.emulation import Emulation
 
 LONGEST = "1h"
@@ -52,61 +50,33 @@ LONGEST = "1h"
 COLOURS = {"trusted": "green", "doubtful": "yellow", "not trusted": "red"}
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Outputs of an emulation.
-
-    Attributes:
-        json: print the figures as JSON.
-        out: directory for tables and pictures; None for none.
-        format_: formats of the pictures.
-        caption: draw captions into the images.
-        traces: file of each trace, by name.
-        snap: size to which captured frames are cut; None for whole frames.
-        meter: print the activity of links each second; None if standard error is a terminal.
-    """
-
-    json: bool
-    out: Path | None
-    format_: str | None
-    caption: bool
-    traces: dict[str, Path]
-    snap: str | None
-    meter: bool | None
+def emulate_programs(asked: Emulate) -> int:
+    """Runs programs behind the links of a file, or behind one link."""
+    return _emulate_file(asked) if asked.has_file else _emulate_link(asked)
 
 
-def emulate_link(  # noqa: PLR0913, PLR0917
-    command: Sequence[str],
-    rate: str,
-    rtt: str,
-    queue: str | None,
-    servers: Sequence[str],
-    control: str | None,
-    duration: str | None,
-    wanted: Wanted,
-) -> int:
+def _emulate_link(asked: Emulate) -> int:
     """Runs programs behind one link and prints what the link did."""
-    settings = link_settings(rate, _core.parse_span("--rtt", rtt), queue, duration or LONGEST)
-    programs = [Program(tuple(shlex.split(text)), server=True) for text in servers]
+    assert asked.rate is not None
+    assert asked.rtt is not None
+    rtt_s = _core.parse_span("--rtt", asked.rtt)
+    settings = link_settings(asked.rate, rtt_s, asked.queue, asked.duration or LONGEST)
+    programs = [Program(tuple(shlex.split(text)), server=True) for text in asked.server or []]
     scenario = scenario_of(settings, "the emulated link")
-    return _emulate(scenario, [*programs, Program(tuple(command))], control, wanted, [])
+    return _emulate(asked, scenario, [*programs, Program(tuple(asked.command))], [])
 
 
-def emulate_file(  # noqa: PLR0913
-    file: str,
-    overrides: list[tuple[str, str]],
-    seed: int | None,
-    control: str | None,
-    wanted: Wanted,
-    *,
-    allow_commands: bool,
-) -> int:
+def _emulate_file(asked: Emulate) -> int:
     """Runs the programs of a scenario file behind its links, if the user allows them.
 
     Raises:
         RequestError: if the user has not allowed them; the message lists them.
     """
-    scenario = load(source_of(file), set=overrides, seed=seed)
+    (file,) = asked.command
+    pairs = overrides(asked.set_)
+    if asked.duration is not None:
+        pairs.append(("duration", asked.duration))
+    scenario = load(source_of(file), set=pairs, seed=asked.seed)
     programs = programs_of(scenario)
     names = [name for name, _, _ in scenario.flows()]
     lines = [
@@ -114,7 +84,7 @@ def emulate_file(  # noqa: PLR0913
         f"{shlex.join(program.command)}"
         for program in programs
     ]
-    if not allow_commands:
+    if not asked.allow_commands:
         listed = "\n".join(map(printable_lines, lines))
         raise RequestError(
             f"{file} starts these programs on this machine, with your permissions and your files:"
@@ -122,7 +92,7 @@ def emulate_file(  # noqa: PLR0913
         )
     for line in lines:
         stderr().print(f"runs{line[1:]}", soft_wrap=True, markup=False)
-    return _emulate(scenario, programs, control, wanted, [file, *files_read(scenario)])
+    return _emulate(asked, scenario, programs, [file, *files_read(scenario)])
 
 
 def printable_lines(text: str) -> str:
@@ -131,41 +101,37 @@ def printable_lines(text: str) -> str:
 
 
 def _emulate(
-    scenario: Scenario,
-    programs: Sequence[Program],
-    control: str | None,
-    wanted: Wanted,
-    read: Sequence[str],
+    asked: Emulate, scenario: Scenario, programs: Sequence[Program], read: Sequence[str]
 ) -> int:
     """Runs programs, prints what the links did and writes the requested files."""
-    pictured = drawing(wanted)
-    if wanted.out is not None:
-        check_output(wanted.out)
-    outputs = {f"--pcap {name}": path for name, path in wanted.traces.items()}
-    check_apart(read, {"--out/": wanted.out, **outputs})
-    meter = sys.stderr.isatty() if wanted.meter is None else wanted.meter
+    pictured, traces = drawing(asked), asked.traces
+    if asked.out is not None:
+        check_output(asked.out)
+    outputs = {f"--pcap {name}": path for name, path in traces.items()}
+    check_apart(read, {"--out/": asked.out, **outputs})
+    meter = sys.stderr.isatty() if asked.meter is None else asked.meter
     records = Records(
-        over_time=wanted.out is not None,
-        traces=wanted.traces,
-        snap=wanted.snap or WHOLE_FRAMES,
+        over_time=asked.out is not None,
+        traces=traces,
+        snap=asked.snap or WHOLE_FRAMES,
     )
     emulation = emulate(
-        scenario, programs, control, records=records, watch=print_activity if meter else None
+        scenario, programs, asked.control, records=records, watch=print_activity if meter else None
     )
     figures = as_json(emulation)
-    if wanted.json:
+    if asked.json:
         print_json(figures)
     else:
         print_summary(emulation.summary)
         stdout().print(f"\n{plain(kernel_line(emulation.kernel))}.", soft_wrap=True)
         _print_fidelity(emulation.fidelity)
         _print_programs(emulation)
-        print_traces(wanted.traces)
-    if wanted.out is not None and emulation.result is not None:
-        with whole_directory(wanted.out) as directory:
+        print_traces(traces)
+    if asked.out is not None and emulation.result is not None:
+        with whole_directory(asked.out) as directory:
             write_result(emulation.result, directory, pictured, figures)
-        if not wanted.json:
-            print_written(wanted.out)
+        if not asked.json:
+            print_written(asked.out)
     return exit_code(emulation)
 
 
@@ -187,11 +153,6 @@ def print_activity(activity: dict[str, Any]) -> None:
         )
     line = f"{activity['time_s']:.0f} s: {'; '.join(parts)}"
     stderr().print(line, soft_wrap=True, markup=False, highlight=False)
-
-
-def check_machine() -> None:
-    """Prints in one line that this machine can emulate a network; what it lacks is an error."""
-    print(f"`emulate` works here. {check()}.")
 
 
 def as_json(emulation: Emulation) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
-from goodqueue.cli.capture import Capture
 from goodqueue.cli.commands.options import drawing, pair
 from goodqueue.cli.files import print_written, print_wrote, write_json
+from goodqueue.cli.passive.capture import Capture
 from goodqueue.core.outdir import (
     check_apart,
     check_file,

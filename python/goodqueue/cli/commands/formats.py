@@ -1,4 +1,4 @@
-"""Options of `goodqueue qdisc`."""
+"""Options of `goodqueue schema` and `goodqueue qdisc`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.commands.options import JsonOption, ScenarioFile, SetOption
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Print the JSON Schema of scenario files."""
 
 
 @dataclass(frozen=True)
