@@ -1,4 +1,4 @@
-"""Damaged, older, newer and foreign folders of studies: one message, never other results."""
+"""Damaged, newer and foreign folders of studies: one message, never other results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from conftest import refused
 from goodqueue import RequestError, Results, Study
 from goodqueue.cli import run_command
 from goodqueue.errors import DamageError
-from goodqueue.study.record.ledger import OLD_ROWS
 from goodqueue.study.record.store import LEDGER, TABLES, Store
 from goodqueue.study.record.verify import repair, verify
 from research.studies.flips import STUDY, Damaged, attempt, content, flip, harm
@@ -26,29 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
-
-FORMAT_1 = """\
-CREATE TABLE names (
-    id INTEGER PRIMARY KEY,
-    names TEXT NOT NULL UNIQUE,     -- of metrics, a line each
-    sample BLOB NOT NULL            -- metrics of the first run that has these
-);
-CREATE TABLE runs (
-    identity BLOB PRIMARY KEY,      -- SHA-256 over scenario, seed and results version
-    variant INTEGER NOT NULL,       -- place in the grid, for the order of rows only
-    parameters TEXT NOT NULL,       -- JSON: the value of each axis, by column
-    seed INTEGER NOT NULL,
-    version INTEGER NOT NULL,       -- results version of the engine
-    names INTEGER REFERENCES names, -- what the metrics are called
-    metrics BLOB,                   -- as packing.py has them; NULL if it failed
-    kept INTEGER NOT NULL,          -- tables beside: 1 series, 2 histograms, 4 flows
-    wall_s REAL NOT NULL,
-    host TEXT NOT NULL,
-    error TEXT
-);
-PRAGMA user_version = 1;
-"""
-"""Schema of the ledger before rows had checksums."""
 
 
 @pytest.fixture(scope="module")
@@ -84,20 +60,6 @@ def sql(folder: Path, *statements: str) -> None:
     with closing(sqlite3.connect(folder / LEDGER, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)
-
-
-def older(folder: Path) -> Path:
-    """Converts a ledger to format 1."""
-    with closing(sqlite3.connect(folder / LEDGER)) as connection:
-        names = connection.execute("SELECT id, names, sample FROM names").fetchall()
-        rows = [(*row[:8], *row[9:12]) for row in connection.execute(OLD_ROWS)]
-    (folder / LEDGER).unlink()
-    with closing(sqlite3.connect(folder / LEDGER)) as connection:
-        connection.executescript(FORMAT_1)
-        connection.executemany("INSERT INTO names VALUES (?, ?, ?)", names)
-        connection.executemany("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-        connection.commit()
-    return folder
 
 
 def flip_a_table(folder: Path) -> Path:
@@ -197,50 +159,11 @@ def test_a_merge_does_not_take_over_damage(runs: Path, tmp_path: Path, goodqueue
     assert len(Results(tmp_path / "all")) == 6
 
 
-def test_a_ledger_without_checksums_is_read_and_then_brought_up_to_date(
-    runs: Path, goodqueue: Command
-) -> None:
-    whole = content(runs)
-    older(runs)
-    assert content(runs) == whole
-    listed = goodqueue("results", runs, "--verify")
-    assert listed.returncode == 0, listed.stdout
-    assert "has no checksums (format 1)" in listed.stdout
-    assert Study(STUDY).run(runs).wide().height == 8
-    assert verify(runs).format == 2
-    assert content(runs) == whole
-    table = flip_a_table(runs)
-    assert [fault.what for fault in verify(runs).faults] == [f"{TABLES}/{table.name}"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE runs SET metrics = x'00' WHERE seed = 2",
-        "UPDATE runs SET seed = 'two' WHERE seed = 2",
-        "UPDATE runs SET parameters = '{' WHERE seed = 2",
-        "UPDATE runs SET names = 9 WHERE seed = 2",
-        "UPDATE runs SET wall_s = 9e999 WHERE seed = 2",
-        "UPDATE runs SET identity = substr(identity, 1, 9) WHERE seed = 2",
-    ],
-)
-def test_rows_without_checksums_that_cannot_be_read_are_damage(runs: Path, change: str) -> None:
-    sql(older(runs), change)
-    assert len(verify(runs).faults) == 2
-    with pytest.raises(DamageError, match="is damaged: run "):
-        Results(runs)
-    with pytest.raises(DamageError, match="is damaged: run "):
-        Store.open(runs)
-    repair(runs)
-    assert len(Results(runs)) == 6
-    assert Study(STUDY).run(runs).wide().height == 8
-
-
 def test_a_newer_store_is_refused(runs: Path, goodqueue: Command) -> None:
     sql(runs, "PRAGMA user_version = 3")
     for options in ((), ("--verify",), ("--repair",)):
         message = refused(goodqueue("results", runs, *options))
-        assert "written by a newer goodqueue (format 3, this one reads up to 2)" in message
+        assert "written by a newer goodqueue (format 3, this one reads 2)" in message
 
 
 def test_files_that_are_not_ledgers_are_refused_and_unchanged(

@@ -228,7 +228,7 @@ class Results:
         """
         path = self.folder / TABLES / f"{identity}.{name}.parquet"
         known = self._tables.get(identity, {}).get(name)
-        if known is None and not path.is_file():
+        if known is None:
             raise RequestError(
                 f"no {name} is stored for run {identity[:12]}; request it with [keep] in the study"
             )

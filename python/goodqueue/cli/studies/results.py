@@ -113,11 +113,6 @@ def _inspect(asked: ShowResults) -> int:
 def _inspection(folder: Path, found: Findings, *, repaired: bool) -> Iterator[str]:
     """Prints each fault on a line."""
     yield from (f"damaged: {fault}" for fault in found.faults)
-    if found.format == 1:
-        yield (
-            "the ledger has no checksums (format 1), so a changed figure cannot be found; "
-            "the next sweep into the folder adds checksums of its content"
-        )
     sound = f"{counted(found.rows, 'row')} and {counted(found.tables, 'table')} intact"
     if not found.faults:
         yield f"{folder}: {sound}, nothing is damaged"

@@ -7,10 +7,8 @@ the run's tables. SQLite's own check finds faults of the file's structure.
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import sqlite3
-import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -27,7 +25,7 @@ LEDGER = "ledger.sqlite"
 TABLES = "tables"
 
 FORMAT = 2
-"""Version of the ledger's own tables. Format 1 had no checksums."""
+"""Version of the ledger's own tables."""
 
 PAGE_SIZE = 8192
 """Bytes in a page of a new ledger. Ten rows fill such a page; SQLite's default of 4096 bytes leaves
@@ -52,21 +50,10 @@ LITTLE = 128 * 1024
 """Size of SQLite's index of the log in bytes. Without space for it SQLite reports an I/O error."""
 
 NAMES = "SELECT id, names, sample, checksum FROM names"
-OLD_NAMES = "SELECT id, names, sample, NULL FROM names"
 ROWS = (
     "SELECT identity, variant, parameters, seed, version, names, metrics, kept, tables, wall_s, "
     "host, error, checksum FROM runs"
 )
-OLD_ROWS = (
-    "SELECT identity, variant, parameters, seed, version, names, metrics, kept, '{}', wall_s, "
-    "host, error, NULL FROM runs"
-)
-OLD_KINDS = (
-    *(bytes, int, str, int, int, int | None, bytes | None, int, str),
-    *(float, str, str | None, type(None)),
-)
-"""Types of the columns of OLD_ROWS."""
-
 INSERT = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_NAMES = "INSERT INTO names VALUES (?, ?, ?, ?)"
 
@@ -135,12 +122,12 @@ def checksum(content: bytes) -> str:
     return blake2b(content, digest_size=8).hexdigest()
 
 
-def read_table(path: Path, known: str | None) -> tuple[bytes, Fault | None]:
+def read_table(path: Path, known: str) -> tuple[bytes, Fault | None]:
     """Returns the bytes of a table's file, and its fault if it is damaged.
 
     Args:
         path: the file.
-        known: its checksum; None if the ledger has none.
+        known: its checksum.
     """
     what = f"{TABLES}/{path.name}"
     try:
@@ -149,7 +136,7 @@ def read_table(path: Path, known: str | None) -> tuple[bytes, Fault | None]:
         return b"", Fault(what, "the file is missing")
     except OSError as error:
         return b"", Fault(what, f"it cannot be read ({error.strerror})")
-    if known is not None and checksum(content) != known:
+    if checksum(content) != known:
         return content, Fault(what, "the checksum differs")
     return content, None
 
@@ -185,31 +172,24 @@ class Reading:
     Attributes:
         packings: encodings of metrics, by number.
         faults: the faults found so far; all faults of rows once `rows` has ended.
-        old: True if the ledger has no checksums (format 1).
     """
 
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
         """Reads the names of metrics."""
         self._folder = folder
         self._connection = connection
-        columns = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
-        self.old = "checksum" not in columns
         self.faults: list[Fault] = []
         self.packings: dict[int, Packing] = {}
-        for number, names, sample, found in connection.execute(OLD_NAMES if self.old else NAMES):
-            sound = found == names_checksum(number, names, sample)
-            if self.old:
-                sound = isinstance(names, str) and isinstance(sample, bytes)
-                sound = sound and len(sample) == 8 * len(names.split("\n"))
-            if sound:
+        for number, names, sample, found in connection.execute(NAMES):
+            if found == names_checksum(number, names, sample):
                 self.packings[number] = Packing(number, names, sample)
             else:
                 self.faults.append(Fault(f"names of metrics {number}", "the checksum differs"))
 
     def rows(self, order: str = "") -> Iterator[Row]:
         """Yields the intact rows, and records the damaged ones as faults."""
-        for row in self._connection.execute((OLD_ROWS if self.old else ROWS) + order):
-            why = self._old_fault(row) if self.old else self._fault(row)
+        for row in self._connection.execute(ROWS + order):
+            why = self._fault(row)
             if why is None:
                 yield Row._make(row)
             else:
@@ -222,34 +202,10 @@ class Reading:
             return f"the names of its metrics ({row[5]}) are damaged"
         return None
 
-    def _old_fault(self, row: tuple[Any, ...]) -> str | None:
-        """Returns a fault of a row of format 1: only unreadable rows are found."""
-        right = all(map(isinstance, row, OLD_KINDS)) and len(row[0]) == 32
-        right = right and math.isfinite(row[9]) and (row[5] is None) == (row[6] is None)
-        if not right or not _is_object(row[2]):
-            return "it is not a row of a run"
-        if row[5] is None:
-            return None
-        packing = self.packings.get(row[5])
-        try:
-            values = b"" if packing is None else packing.unpack(row[6])
-        except zlib.error:
-            values = b""
-        if packing is None or len(values) != len(packing.sample):
-            return "its metrics cannot be read"
-        return None
-
     def refuse(self) -> None:
         """Raises the damage that was found, if any."""
         if self.faults:
             raise damaged(self._folder, self.faults)
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False
 
 
 def _called(row: tuple[Any, ...]) -> str:
@@ -274,7 +230,7 @@ def format_of(connection: sqlite3.Connection) -> int:
 
 
 def open_to_write(folder: Path) -> sqlite3.Connection:
-    """Opens the ledger of a folder. Creates it if missing, and upgrades an older format.
+    """Opens the ledger of a folder. Creates it if missing.
 
     Raises:
         RequestError: if the file is not a ledger, or one of a newer goodqueue.
@@ -289,9 +245,6 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
         with readable_errors(folder), immediately(connection):
             if check_format(folder, connection) == 0:
                 create(connection)
-            elif format_of(connection) != FORMAT:
-                _check_structure(folder, connection)
-                _upgrade(folder, connection)
         with readable_errors(folder):
             _check_structure(folder, connection)
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -382,10 +335,10 @@ def check_format(folder: Path, connection: sqlite3.Connection) -> int:
         raise RequestError(f"{path} is not a database of goodqueue; name another folder")
     if found > FORMAT:
         raise RequestError(
-            f"{path} was written by a newer goodqueue (format {found}, this one reads up to "
-            f"{FORMAT}); use that version, or name another folder"
+            f"{path} was written by a newer goodqueue (format {found}, this one reads {FORMAT}); "
+            "use that version, or name another folder"
         )
-    if not 1 <= found <= FORMAT or (found == FORMAT and set(tables.values()) != set(SCHEMA)):
+    if found != FORMAT or set(tables.values()) != set(SCHEMA):
         raise damaged(folder, [Fault("the file's structure", "its tables are not as written")])
     return found
 
@@ -411,39 +364,11 @@ def _check_structure(folder: Path, connection: sqlite3.Connection) -> None:
         raise damaged(folder, faults)
 
 
-def _upgrade(folder: Path, connection: sqlite3.Connection) -> None:
-    """Upgrades a ledger of format 1, with checksums of its present content."""
-    reading = Reading(folder, connection)
-    rows = list(reading.rows(" ORDER BY rowid"))
-    reading.refuse()
-    connection.execute("DROP TABLE runs")
-    connection.execute("DROP TABLE names")
-    create(connection)
-    write_names(connection, reading.packings.values())
-    found = tables_beside(folder)
-    connection.executemany(
-        INSERT,
-        (
-            row._replace(tables=parameters(found.get(row.identity.hex(), {}))).sealed()
-            for row in rows
-        ),
-    )
-
-
 def write_names(connection: sqlite3.Connection, packings: Iterable[Packing]) -> None:
     """Writes rows of `names`."""
     for one in packings:
         row = (one.id, one.names, one.sample, names_checksum(one.id, one.names, one.sample))
         connection.execute(INSERT_NAMES, row)
-
-
-def tables_beside(folder: Path) -> dict[str, dict[str, str]]:
-    """Returns the checksums of all tables of a folder, by identity and name."""
-    found: dict[str, dict[str, str]] = {}
-    for path in sorted((folder / TABLES).glob("[0-9a-f]*.*.parquet")):
-        identity, name, _ = path.name.split(".")
-        found.setdefault(identity, {})[name] = checksum(path.read_bytes())
-    return found
 
 
 @contextmanager

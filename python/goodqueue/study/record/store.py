@@ -284,7 +284,8 @@ class Store:
             rows = reading.rows(" ORDER BY rowid")
             wanted = [row for row in rows if self._lacks(row.identity, row.error)]
         reading.refuse()
-        wanted = [self._copy_tables(other, row) for row in wanted]
+        for row in wanted:
+            self._copy_tables(other, row)
         with self._transaction() as connection:
             for place, row in enumerate(wanted):
                 taken = row
@@ -303,20 +304,14 @@ class Store:
         found = self._done.get(identity)
         return found is None or (found[1] is not None and error is None)
 
-    def _copy_tables(self, other: Path, row: Row) -> Row:
-        """Copies the tables of a run and returns its row, with checksums if it had none."""
-        known = row.checksums()
-        if not known and row.kept:  # format 1 has no checksums
-            beside = (other / TABLES).glob(f"{row.identity.hex()}.*.parquet")
-            known = {path.name.split(".")[1]: "" for path in sorted(beside)}
-        for name, expected in known.items():
+    def _copy_tables(self, other: Path, row: Row) -> None:
+        """Copies the tables of a run."""
+        for name, known in row.checksums().items():
             file = f"{row.identity.hex()}.{name}.parquet"
-            content, fault = read_table(other / TABLES / file, expected or None)
+            content, fault = read_table(other / TABLES / file, known)
             if fault is not None:
                 raise damaged(other, [fault])
-            known[name] = checksum(content)
             self._write_file(file, content)
-        return row._replace(tables=parameters(known))
 
     def sync(self) -> None:
         """Writes the recorded runs to the disk."""

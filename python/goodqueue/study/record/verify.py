@@ -24,7 +24,6 @@ from goodqueue.study.record.ledger import (
     read_table,
     readable_errors,
     structure_faults,
-    tables_beside,
     write_names,
 )
 
@@ -40,7 +39,7 @@ class Findings:
     """Contents of a study's folder, and the faults that were found in it.
 
     Attributes:
-        format: version of the ledger's own tables; those of version 1 have no checksums.
+        format: version of the ledger's own tables; 0 if they cannot be read.
         rows: number of intact rows.
         tables: number of intact tables.
         faults: the damage.
@@ -100,20 +99,15 @@ def _look(folder: Path) -> _Sound:
             return _Sound(0, [], None, 0, faults, [])
         rows = _sound_rows(reading)
     faults += dict.fromkeys(reading.faults)
-    if reading.old:
-        beside = tables_beside(folder)
-        known = (parameters(beside.get(row.identity.hex(), {})) for row in rows)
-        rows = [row._replace(tables=text) for row, text in zip(rows, known, strict=True)]
     rows, tables, table_faults, files = _sound_tables(folder, rows)
-    version = 1 if reading.old else FORMAT
-    return _Sound(version, rows, reading, tables, faults + table_faults, files)
+    return _Sound(FORMAT, rows, reading, tables, faults + table_faults, files)
 
 
 def _structure(connection: sqlite3.Connection) -> list[Fault]:
     """Returns damage of the file that is not that of a single row."""
     try:
         found = structure_faults(connection)
-        if not found and format_of(connection) not in {1, FORMAT}:
+        if not found and format_of(connection) != FORMAT:
             found = [Fault("the file's structure", "the number of its format is wrong")]
     except sqlite3.Error as error:
         return [Fault("the file's structure", str(error))]
