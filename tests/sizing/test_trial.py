@@ -10,7 +10,7 @@ import pytest
 
 from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
-from goodqueue.sizing.trials.described import SHORT_PACKETS, settings, tail_drop
+from goodqueue.sizing.trials.described import SHORT_PACKETS, LinkTrial, settings, tail_drop
 from goodqueue.sizing.trials.length import Extent, epoch_s, length, peak_windows, rtts_of_flows
 
 
@@ -33,9 +33,10 @@ def test_epochs_are_those_of_the_saw_tooth() -> None:
     # CUBIC at W = 1000: cbrt(750) s = 9.1 s, before Reno's 100 s.
     fast = Link(120e6, (0.1,), 1)
     assert epoch_s(fast, 0) == pytest.approx(9.086, abs=1e-3)
-    # ABE reduces by 15 % and grows by a packet per round trip; Scalable TCP takes 13.4 of them.
+    # ABE halves its window after a loss, as Reno does, and grows by a packet per round trip.
+    # Scalable TCP takes 13.4 round trips.
     abe = Link(12e6, (0.1,), 1, congestion_control="abe")
-    assert epoch_s(abe, 0) == pytest.approx(1.5)
+    assert epoch_s(abe, 0) == pytest.approx(5)
     scalable = Link(120e6, (0.1,), 1, congestion_control="scalable")
     assert epoch_s(scalable, 0) == pytest.approx(1.34)
 
@@ -133,6 +134,22 @@ def test_every_control_uses_more_than_half_of_the_link(control: str) -> None:
     its_link = link(flows=4, congestion_control=control)
     bottleneck = summary(its_link, 40)["links"]["bottleneck"]
     assert 0.5 < bottleneck["utilization"] <= 1
+
+
+def test_abe_differs_from_reno_only_if_packets_are_marked() -> None:
+    """RFC 8511 changes the reaction to an ECN echo; a loss halves the window as before."""
+    for queue, larger in [(None, 0.0), ("fq_codel", 0.03)]:
+        busy = {
+            control: utilization(link(flows=1, congestion_control=control), queue)
+            for control in ("reno", "abe")
+        }
+        assert busy["abe"] - busy["reno"] >= larger
+        assert larger > 0 or busy["abe"] == busy["reno"]
+
+
+def utilization(its_link: Link, queue: str | None) -> float:
+    outcome = LinkTrial().scenario(its_link, 10, queue).run(series=False, packets=False)
+    return json.loads(outcome.summary_json())["links"]["bottleneck"]["utilization"]  # type: ignore[no-any-return]
 
 
 def test_only_long_flows_are_simulated_if_all_traffic_is_local() -> None:

@@ -14,9 +14,9 @@ from goodqueue.errors import RequestError
 RTT_STEPS = 18
 """Number of even steps in a range of round-trip times: the number of sources of Dhamdhere et al."""
 
-DECREASE = {"reno": 0.5, "cubic": 0.7, "abe": 0.85, "scalable": 0.875}
-"""Share of its window that a sender keeps after a loss: RFC 5681, RFC 9438 section 4.6, RFC 8511,
-Kelly's Scalable TCP."""
+DECREASE = {"reno": 0.5, "cubic": 0.7, "abe": 0.5, "scalable": 0.875}
+"""Share of its window that a sender keeps after a loss: RFC 5681, RFC 9438 section 4.6, Kelly's
+Scalable TCP. ABE keeps as much as Reno, because RFC 8511 changes only the reaction to ECN."""
 
 
 PROFILES = ("linux", "rfc")

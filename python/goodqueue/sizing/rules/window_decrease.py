@@ -55,9 +55,8 @@ RULE = Rule(
     name="window_decrease",
     title="window decrease",
     equation="B = (1/beta - 1) C T / 8M",
-    source="the argument of Villamizar and Song with another decrease; RFC 9438 (CUBIC, 0.7), RFC "
-    "8511 (ABE, 0.85), Scalable TCP (0.875); Spang, Arslan and McKeown, Updating the theory of "
-    "buffer sizing, 2021",
+    source="the argument of Villamizar and Song with another decrease; RFC 9438 (CUBIC, 0.7), "
+    "Scalable TCP (0.875); Spang, Arslan and McKeown, Updating the theory of buffer sizing, 2021",
     assumptions=("one flow, or flows in step", "drop tail; full utilisation is the aim"),
     advise=advise,
 )

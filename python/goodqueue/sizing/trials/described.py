@@ -51,8 +51,11 @@ HEADERS = {"linux": 52, "rfc": 40}
 LARGEST_WINDOW = 1 << 30
 """Largest window in bytes (RFC 7323 section 2.3)."""
 
-ABE = {"kind": "gaimd", "alpha": 1, "beta": 0.15}
-"""ABE as GAIMD: a window grows by one packet per round trip and gives up 15 % on a loss."""
+CONTROLS: dict[str, Settings] = {
+    "abe": {"congestion_control": "reno", "ecn": "rfc3168", "beta_ecn": 0.8},
+}
+"""Settings of the controls that are more than a name. ABE is Reno that keeps 80 % of its window
+after a mark; after a loss it halves its window (RFC 8511, section 3)."""
 
 TCP_CHANGES = {
     "as in theory (Reno, rfc)": as_in_theory,
@@ -162,7 +165,7 @@ def _tcp(link: Link) -> Settings:
     window = link.max_window_packets or max(10_000, 4 * link.bdp_packets)
     tcp: Settings = {
         "profile": link.profile,
-        "congestion_control": ABE if control == "abe" else control,
+        **CONTROLS.get(control, {"congestion_control": control}),
         "byte_counting": link.byte_counting,
         "mss": f"{_payload(link)}B",
         "receive_window": f"{min(math.floor(window * link.packet_bytes), LARGEST_WINDOW)}B",

@@ -37,12 +37,12 @@ OPENING_ROUNDS = 3
 """Number of these round trips in which all flows start, complete the handshake and send a first
 window."""
 
-MEAN_WINDOW = {"reno": 0.75, "cubic": 0.925, "abe": 0.925, "scalable": 0.936}
+MEAN_WINDOW = {"reno": 0.75, "cubic": 0.925, "abe": 0.75, "scalable": 0.936}
 """Mean of a saw-tooth over one loss epoch, as a share of its peak; k is the share kept on a loss.
 Reno and ABE grow linearly: (1 + k)/2. CUBIC is 1 - 0.3 (1 - u)^3: 1 - 0.3/4. Scalable TCP grows
 exponentially: (1 - k)/log(1/k)."""
 
-PEAK_SPREAD = {"reno": 0.6, "cubic": 0.5, "abe": 0.3, "scalable": 0.3}
+PEAK_SPREAD = {"reno": 0.6, "cubic": 0.5, "abe": 0.6, "scalable": 0.3}
 """Largest relative deviation of the window at a flow's last loss, if many flows share the link. If
 a window loses the share b of itself at random losses, its variance is about b/4 of its mean squared
 (a line through the mean; 1/6 exactly for b = 1/2). The saw-tooth itself contributes b^2/12 of its
