@@ -4,19 +4,13 @@
 //! it costs some slots of time and an update of each flow's window. `docs/hybrid.md` says what is
 //! modelled, where the model agrees with packets, and what it costs; MODEL.md gives the reasons.
 
-mod class;
-mod control;
 mod engine;
-mod fifo;
-mod law;
-mod leap;
+mod flows;
 mod link;
 mod noise;
 mod outcome;
-mod overflow;
+mod queue;
 mod range;
-mod setup;
-mod tally;
 mod whole;
 
 pub use engine::{Stopped, simulate};

@@ -4,7 +4,7 @@
 //! the next ones out (Zhang, Shenker and Clark 1991). All trains of a class pass its senders in an order
 //! that never changes, because queue and paths are first in, first out.
 
-use crate::control::{Flow, Round};
+use crate::flows::control::{Flow, Round};
 use crate::link::{FlowGroup, FluidControl};
 use crate::noise::Noise;
 use crate::whole::floor;

@@ -4,10 +4,10 @@
 //! grow by closed forms and the queue follows them: Σ wᵢ / (Tᵢ + q/C) = C. A flow of 10 Gb/s has a
 //! hundred thousand such round trips between two losses.
 
-use crate::class::Class;
 use crate::engine::{Calm, Engine};
-use crate::law::Law;
+use crate::flows::class::Class;
 use crate::link::FluidControl;
+use crate::queue::law::Law;
 
 /// Largest part of the distance to a full queue, or of an idle link to a busy one, that a leap may
 /// cover.

@@ -2,7 +2,7 @@
 
 use goodqueue_types::Histogram;
 
-use crate::class::Class;
+use crate::flows::class::Class;
 use crate::link::FluidLink;
 use crate::outcome::{Cost, FluidFlow, FluidOutcome};
 
@@ -133,7 +133,7 @@ impl Tally {
     }
 }
 
-fn flows(classes: &[Class]) -> impl Iterator<Item = &crate::control::Flow> {
+fn flows(classes: &[Class]) -> impl Iterator<Item = &crate::flows::control::Flow> {
     classes.iter().flat_map(Class::flows)
 }
 

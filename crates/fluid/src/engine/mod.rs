@@ -1,13 +1,18 @@
 //! Steps of time: packets that come back are sent again, wait, are lost or served, and come back.
 
-use crate::class::Class;
-use crate::fifo::Fifo;
-use crate::law::{Law, Seen};
+mod leap;
+mod overflow;
+mod setup;
+mod tally;
+
+use crate::flows::class::Class;
 use crate::link::{Extent, FluidLink};
 use crate::noise::Noise;
 use crate::outcome::{Cost, FluidOutcome};
-use crate::overflow::Burst;
-use crate::tally::Tally;
+use crate::queue::fifo::Fifo;
+use crate::queue::law::{Law, Seen};
+use overflow::Burst;
+use tally::Tally;
 
 /// Units of work, slots times classes, between two calls of `should_continue`.
 const ASKED_EVERY: u64 = 1 << 18;

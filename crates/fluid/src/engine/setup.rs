@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use goodqueue_types::Span;
 
-use crate::class::{Class, Shape};
+use crate::engine::tally::Tally;
 use crate::engine::{Calm, Engine};
-use crate::fifo::Fifo;
-use crate::law::Law;
+use crate::flows::class::{Class, Shape};
 use crate::link::{FlowGroup, FluidLink, flows_at};
 use crate::noise::Noise;
-use crate::tally::Tally;
+use crate::queue::fifo::Fifo;
+use crate::queue::law::Law;
 
 /// Least number of slots in the shortest round-trip time, where `LEAST_PER_SLOT` allows it.
 const SLOTS_PER_RTT: f64 = 32.0;
