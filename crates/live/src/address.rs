@@ -124,7 +124,7 @@ mod tests {
     use goodqueue_queue::Limit;
     use goodqueue_sim::WorkloadConfig;
     use goodqueue_testkit::dumbbell::Dumbbell;
-    use goodqueue_testkit::random_network::networks;
+    use goodqueue_testkit::networks;
     use goodqueue_types::{Hosts, Rate, Span, Time};
     use proptest::prelude::*;
 

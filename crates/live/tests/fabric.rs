@@ -2,7 +2,7 @@
 
 use goodqueue_live::fabric::Fabric;
 use goodqueue_sim::{Network, run};
-use goodqueue_testkit::random_network::networks;
+use goodqueue_testkit::networks;
 use goodqueue_types::{Direction, FlowId, PacketEvent, PacketEventKind, Rate, Span, Time};
 use proptest::prelude::*;
 use std::collections::HashSet;

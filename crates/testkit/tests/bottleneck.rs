@@ -7,7 +7,7 @@ use goodqueue_sim::{
 };
 use goodqueue_tcp::{CongestionControlConfig, EcnMode, TcpConfig};
 use goodqueue_testkit::dumbbell::{BOTTLENECK, Dumbbell};
-use goodqueue_testkit::random_network::networks;
+use goodqueue_testkit::networks;
 use goodqueue_types::parameters::vary;
 use goodqueue_types::{
     Cells, Framing, LinkId, Packet, PacketEventKind, RandomStream, Rate, Span, Time,

@@ -1,7 +1,7 @@
 //! Packets neither appear nor vanish: the packet events and the counters agree.
 
 use goodqueue_sim::{Outcome, Totals, run};
-use goodqueue_testkit::random_network::networks;
+use goodqueue_testkit::networks;
 use goodqueue_types::{DropReason, PacketEventKind, Time};
 use proptest::prelude::*;
 use proptest::test_runner::Config;

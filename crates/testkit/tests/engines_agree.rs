@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{BetweenLosses, LinkConfig, Network, WorkloadConfig, run};
-use goodqueue_testkit::random_graph::graphs;
-use goodqueue_testkit::random_network::networks;
 use goodqueue_testkit::{Mutation, compare, run_mutant, run_reference};
+use goodqueue_testkit::{graphs, networks};
 use goodqueue_types::{LinkId, Rate, Span};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

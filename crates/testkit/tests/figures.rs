@@ -6,8 +6,7 @@ use std::collections::HashMap;
 
 use goodqueue_sim::{LinkConfig, LinkOutcome, Network, Outcome, WorkloadConfig, run};
 use goodqueue_tcp::TimingRule;
-use goodqueue_testkit::random_graph::graphs;
-use goodqueue_testkit::random_network::networks;
+use goodqueue_testkit::{graphs, networks};
 use goodqueue_types::{Direction, FlowId, LinkId, PacketEventKind, Span, Time};
 use proptest::prelude::*;
 use proptest::test_runner::Config;

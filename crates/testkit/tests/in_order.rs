@@ -1,7 +1,7 @@
 //! The events that a run streams are those that it records, in the same order.
 
 use goodqueue_sim::{Network, Record, run, run_traced};
-use goodqueue_testkit::random_network::networks;
+use goodqueue_testkit::networks;
 use goodqueue_types::{LinkId, Packet, PacketEvent, PacketEventKind, PacketSink, Time};
 use proptest::prelude::*;
 use proptest::test_runner::Config;

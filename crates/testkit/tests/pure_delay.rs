@@ -3,7 +3,7 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{Impairments, LinkConfig, LinkOutcome, Network, Outcome, run};
-use goodqueue_testkit::random_network::networks;
+use goodqueue_testkit::networks;
 use goodqueue_testkit::{compare, run_reference};
 use goodqueue_types::{LinkId, Rate, Span};
 use proptest::prelude::*;

@@ -15,25 +15,14 @@
 //! An unknown feature makes a script fail. A known feature that is not modelled makes it not
 //! applicable.
 
-mod calls;
-mod clock;
-mod connection;
-mod cursor;
-mod driver;
-mod expect;
-mod expression;
-mod info;
-mod matcher;
-mod packet_parser;
-mod parser;
-mod settings;
-mod syntax;
+mod machine;
+mod script;
 
 use std::fmt;
 
 use goodqueue_tcp::Profile;
 
-use syntax::Refusal;
+use script::syntax::Refusal;
 
 /// Result of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +59,7 @@ impl fmt::Display for Verdict {
 
 /// Runs the script in `text` on a stack with `profile`, unless the script chooses another one.
 pub fn run_script(text: &str, profile: Profile) -> Verdict {
-    match parser::parse(text).and_then(|script| driver::run(&script, profile)) {
+    match script::parser::parse(text).and_then(|script| machine::driver::run(&script, profile)) {
         Ok(()) => Verdict::Pass,
         Err(Refusal::Malformed(line, what)) => Verdict::Fail(line, what),
         Err(Refusal::NotApplicable(line, what)) => Verdict::NotApplicable(line, what),

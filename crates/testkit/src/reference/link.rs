@@ -1,7 +1,7 @@
 //! A link of the reference engine.
 
+use super::plain_service::PlainService;
 use crate::Mutation;
-use crate::plain_service::PlainService;
 use goodqueue_queue::{Backlog, BufferPool, Configuration, Context, Discipline, Limit, Verdict};
 use goodqueue_sim::{
     Buffer, ImpairmentProcess, LinkConfig, LinkMeter, LossProcess, Network, SharedBuffer,

@@ -1,7 +1,7 @@
 //! Comparison of sent segments with the packet that the script expects.
 
 use super::connection::{Connection, Sent, flags_of, letters};
-use super::syntax::{EcnSpec, OptionSpec, PacketSpec};
+use crate::packetdrill::script::syntax::{EcnSpec, OptionSpec, PacketSpec};
 use goodqueue_types::Ecn;
 
 impl From<Ecn> for EcnSpec {

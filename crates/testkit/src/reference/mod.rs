@@ -7,6 +7,7 @@
 //! top to bottom.
 
 mod link;
+mod plain_service;
 
 use crate::Mutation;
 use goodqueue_queue::{Backlog, Context, Discipline, QueueDiscipline, Verdict};

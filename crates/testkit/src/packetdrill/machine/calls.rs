@@ -7,7 +7,7 @@ use goodqueue_types::Time;
 
 use super::connection::Connection;
 use super::settings::Settings;
-use super::syntax::{Call, Refusal};
+use crate::packetdrill::script::syntax::{Call, Refusal};
 
 /// Result of a system call: its return value, or the name of its error.
 pub type Answer = Result<i64, &'static str>;

@@ -5,7 +5,7 @@ use goodqueue_tcp::{
 };
 use goodqueue_types::Span;
 
-use super::syntax::{OptionSpec, Refusal, Script};
+use crate::packetdrill::script::syntax::{OptionSpec, Refusal, Script};
 
 /// Settings that the option lines and the commands of a script have made.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use goodqueue_tcp::{TcpConfig, TcpEndpoint};
 use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Time, Timestamps};
 
 use super::settings::Offer;
-use super::syntax::{EcnSpec, OptionSpec, PacketSpec};
+use crate::packetdrill::script::syntax::{EcnSpec, OptionSpec, PacketSpec};
 
 /// A segment that the endpoint sent, and the time at which it left.
 #[derive(Clone, Copy, Debug)]

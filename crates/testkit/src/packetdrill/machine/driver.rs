@@ -6,10 +6,10 @@ use goodqueue_types::Time;
 use super::calls::{Answer, Sockets};
 use super::clock::{Window, micros, seconds, time};
 use super::connection::Connection;
-use super::expression::{self, Names};
 use super::info;
 use super::settings::{Offer, Settings};
-use super::syntax::{Call, Event, PacketSpec, Refusal, Script, Step};
+use crate::packetdrill::script::expression::{self, Names};
+use crate::packetdrill::script::syntax::{Call, Event, PacketSpec, Refusal, Script, Step};
 
 /// Minimum time between inbound packets and calls, in microseconds: no machine processes two at
 /// once.

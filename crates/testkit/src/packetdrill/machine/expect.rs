@@ -6,7 +6,7 @@ use super::clock::{Window, micros, seconds, time};
 use super::connection::{flags_of, letters};
 use super::driver::Driver;
 use super::matcher::{Gathered, compare};
-use super::syntax::{Event, PacketSpec, Refusal};
+use crate::packetdrill::script::syntax::{Event, PacketSpec, Refusal};
 
 impl Driver<'_> {
     /// Waits for an expected packet and compares it with the one sent.

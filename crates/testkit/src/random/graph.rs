@@ -2,7 +2,7 @@
 //! directions. Flows take routes without loops in both directions around the ring, so that links
 //! feed each other in circles.
 
-use crate::random_network::{flow, limit, link, link_with_rate, network};
+use super::network::{flow, limit, link, link_with_rate, network};
 use goodqueue_sim::{Equipment, FlowConfig, LinkConfig, Network};
 use goodqueue_types::LinkId;
 use proptest::prelude::*;

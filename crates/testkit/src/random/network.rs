@@ -3,8 +3,8 @@
 //! links in all combinations, and the run may end in the middle of a transmission or exactly at its
 //! end.
 
-use crate::any_queue::any_queue;
-use crate::moody_queue::moody_queue;
+use super::any_queue::any_queue;
+use super::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
     DeliveryTrace, EchoReply, Equipment, ExchangesConfig, FlowConfig, GameConfig, Impairments,

@@ -159,7 +159,7 @@ fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packetdrill::syntax::OptionSpec;
+    use crate::packetdrill::script::syntax::OptionSpec;
 
     fn first(text: &str) -> Event {
         parse(text).expect("parses").events.remove(0)

@@ -1,0 +1,9 @@
+//! Random networks with random queues, on which tests run both engines.
+
+mod any_queue;
+mod graph;
+mod moody_queue;
+mod network;
+
+pub use graph::graphs;
+pub use network::networks;
