@@ -1,36 +1,29 @@
 //! Congestion control. It only decides windows and rates. The sender detects losses and repairs
 //! them.
 
-mod bbr;
-mod bbr3;
-mod cubic;
 mod dctcp;
-mod gaimd;
-mod illinois;
-mod ledbat;
-mod reno;
-mod scalable;
+mod delay;
+mod loss;
+mod rate;
 mod slow_start;
 #[cfg(test)]
 mod testbed;
-mod vegas;
-mod westwood;
 mod window;
 
 use goodqueue_types::parameters::{Key, Kind, REQUIRED, integer, key, number};
 use goodqueue_types::{Rate, Span, Time, variants};
 
-pub use bbr::{Bbr, BbrConfig};
-pub use bbr3::{Bbr3, Bbr3Config};
-pub use cubic::{Cubic, CubicConfig};
 pub use dctcp::{Dctcp, DctcpConfig};
-pub use gaimd::Gaimd;
-pub use illinois::{Illinois, IllinoisConfig};
-pub use ledbat::{Ledbat, LedbatConfig};
-pub use reno::Reno;
-pub use scalable::{Scalable, ScalableConfig};
-pub use vegas::{Vegas, VegasConfig};
-pub use westwood::{Westwood, WestwoodConfig};
+pub use delay::ledbat::{Ledbat, LedbatConfig};
+pub use delay::vegas::{Vegas, VegasConfig};
+pub use loss::cubic::{Cubic, CubicConfig};
+pub use loss::gaimd::Gaimd;
+pub use loss::illinois::{Illinois, IllinoisConfig};
+pub use loss::reno::Reno;
+pub use loss::scalable::{Scalable, ScalableConfig};
+pub use loss::westwood::{Westwood, WestwoodConfig};
+pub use rate::bbr::{Bbr, BbrConfig};
+pub use rate::bbr3::{Bbr3, Bbr3Config};
 pub use window::Window;
 
 use crate::config::{SlowStart, TcpConfig};

@@ -275,4 +275,4 @@ macro_rules! serve_by_window {
     };
 }
 
-pub(super) use serve_by_window;
+pub(in crate::cc) use serve_by_window;

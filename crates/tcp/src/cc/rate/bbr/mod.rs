@@ -11,7 +11,7 @@ mod policer;
 use goodqueue_types::parameters::{Key, TIMER, number};
 use goodqueue_types::{Rate, Span, Time, parameters};
 
-use super::{AckSample, CongestionControl, CongestionEvent, Needs, RateSample, SEED};
+use crate::cc::{AckSample, CongestionControl, CongestionEvent, Needs, RateSample, SEED};
 use crate::config::TcpConfig;
 pub(super) use max_filter::MaxFilter;
 use policer::Policer;

@@ -5,8 +5,8 @@
 use goodqueue_types::parameters::{Key, number};
 use goodqueue_types::{Span, Time, parameters};
 
-use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, Needs, Window};
+use crate::cc::window::serve_by_window;
+use crate::cc::{AckSample, CongestionControl, CongestionEvent, Needs, Window};
 use crate::config::{SlowStart, TcpConfig};
 
 /// Key for a number of segments in the queue.

@@ -3,7 +3,7 @@
 use goodqueue_types::Time;
 
 use super::{Bbr3, LEAST_WINDOW, MIN_RTT_AGE, Mode};
-use crate::cc::bbr::least_burst;
+use crate::cc::rate::bbr::least_burst;
 use crate::cc::{AckSample, RateSample};
 
 /// Growth of the bandwidth below which a round does not count as growing, and number of such rounds

@@ -8,8 +8,8 @@ use goodqueue_types::{Span, Time, parameters};
 
 use self::steps::{Steps, Surroundings};
 
-use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, SHARE, Window};
+use crate::cc::window::serve_by_window;
+use crate::cc::{AckSample, CongestionControl, CongestionEvent, SHARE, Window};
 use crate::config::{CubicVariant, SlowStart, TcpConfig};
 use crate::maybe::MaybeSpan;
 

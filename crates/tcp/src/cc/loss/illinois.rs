@@ -6,8 +6,8 @@
 use goodqueue_types::parameters::{integer, number};
 use goodqueue_types::{Span, Time, parameters};
 
-use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, Needs, SHARE, Window};
+use crate::cc::window::serve_by_window;
+use crate::cc::{AckSample, CongestionControl, CongestionEvent, Needs, SHARE, Window};
 use crate::config::{SlowStart, TcpConfig};
 
 parameters! {

@@ -5,8 +5,8 @@
 use goodqueue_types::parameters::number;
 use goodqueue_types::{Time, parameters};
 
-use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, SHARE, Window};
+use crate::cc::window::serve_by_window;
+use crate::cc::{AckSample, CongestionControl, CongestionEvent, SHARE, Window};
 use crate::config::{SlowStart, TcpConfig};
 
 parameters! {

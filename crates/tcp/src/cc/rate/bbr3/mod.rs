@@ -13,7 +13,7 @@ use goodqueue_types::parameters::{Key, TIMER};
 use goodqueue_types::{Rate, Span, Time, parameters};
 
 use super::bbr::{MaxFilter, least_burst};
-use super::{AckSample, CongestionControl, CongestionEvent, Needs, SEED, SHARE};
+use crate::cc::{AckSample, CongestionControl, CongestionEvent, Needs, SEED, SHARE};
 use crate::config::TcpConfig;
 
 parameters! {

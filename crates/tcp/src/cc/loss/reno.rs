@@ -2,8 +2,8 @@
 
 use goodqueue_types::Time;
 
-use super::window::serve_by_window;
-use super::{AckSample, CongestionControl, CongestionEvent, Window};
+use crate::cc::window::serve_by_window;
+use crate::cc::{AckSample, CongestionControl, CongestionEvent, Window};
 
 /// State of Reno.
 #[derive(Clone, Debug)]
