@@ -1,6 +1,6 @@
 //! Runs for the lab's page.
 
-use crate::error::{mistake, scenario_error};
+use crate::convert::error::{mistake, scenario_error};
 use goodqueue_lab::{Bounds, Experiment, LabError, View};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,19 +1,12 @@
 //! The extension module `goodqueue._core`: conversions between Python and the crates, no logic.
 
-mod batch;
-mod error;
-mod explain;
-mod job;
+mod convert;
 mod lab;
 mod live;
-mod outcome;
 mod passive;
 mod queue;
-mod scenario;
+mod run;
 mod study;
-mod table;
-mod units;
-mod worker;
 
 use pyo3::prelude::*;
 
@@ -21,26 +14,26 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::batch::run_batch;
-    #[pymodule_export]
-    use crate::explain::explain;
+    use crate::convert::units::{
+        parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span, parse_spans,
+    };
     #[pymodule_export]
     use crate::lab::LabRun;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::live::{emulate_enter, emulate_program, emulate_route};
     #[pymodule_export]
-    use crate::outcome::Outcome;
-    #[pymodule_export]
     use crate::passive::{Analysis, analyze, passive_thresholds};
     #[pymodule_export]
     use crate::queue::{Packet, QueueContext, check_queue};
     #[pymodule_export]
-    use crate::scenario::{Cancel, Scenario, build, schema, version};
+    use crate::run::batch::run_batch;
+    #[pymodule_export]
+    use crate::run::explain::explain;
+    #[pymodule_export]
+    use crate::run::outcome::Outcome;
+    #[pymodule_export]
+    use crate::run::scenario::{Cancel, Scenario, build, schema, version};
     #[pymodule_export]
     use crate::study::{Study, hybrid_version, measure, results_version};
-    #[pymodule_export]
-    use crate::units::{
-        parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span, parse_spans,
-    };
 }

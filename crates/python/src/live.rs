@@ -6,9 +6,9 @@
     reason = "lists come from Python as vectors"
 )]
 mod stages {
-    use crate::outcome::Outcome;
-    use crate::scenario::{Scenario, open_traces};
-    use crate::table::Table;
+    use crate::convert::table::Table;
+    use crate::run::outcome::Outcome;
+    use crate::run::scenario::{Scenario, open_traces};
     use goodqueue_live::address::HostTable;
     use goodqueue_live::fidelity::Fidelity;
     use goodqueue_live::linux::run::{Ended, Job, Kernel, Program, Watch, run};

@@ -1,7 +1,7 @@
 //! Analysis of packet captures, as JSON and as tables.
 
-use crate::error::{file_error, mistake};
-use crate::table::Table;
+use crate::convert::error::{file_error, mistake};
+use crate::convert::table::Table;
 use goodqueue_passive::{
     Bottleneck, Class, Control, FileError, Flow, Options, Place, Reading, Report, Thresholds,
     analyze_files,

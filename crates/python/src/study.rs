@@ -1,7 +1,7 @@
 //! Study files.
 
-use crate::error::scenario_error;
-use crate::scenario::Scenario;
+use crate::convert::error::scenario_error;
+use crate::run::scenario::Scenario;
 use pyo3::prelude::*;
 
 /// A study file whose own keys are valid.

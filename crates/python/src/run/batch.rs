@@ -1,8 +1,8 @@
 //! Many short runs in one call, because a call costs as much as a short run.
 
-use crate::job::{Job, simulate};
-use crate::outcome::Outcome;
-use crate::scenario::{Cancel, Engine, Scenario};
+use crate::run::job::{Job, simulate};
+use crate::run::outcome::Outcome;
+use crate::run::scenario::{Cancel, Engine, Scenario};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,6 +1,6 @@
 //! Values with units and lines of `tc`, read as the scenario format reads them.
 
-use crate::error::unit_error;
+use crate::convert::error::unit_error;
 use goodqueue_scenario::StatedSpans;
 use goodqueue_types::Span;
 use pyo3::prelude::*;

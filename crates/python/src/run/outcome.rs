@@ -1,6 +1,6 @@
 //! Results of a run, as JSON and as tables of little-endian columns.
 
-use crate::table::Table;
+use crate::convert::table::Table;
 use goodqueue_fluid::FluidOutcome;
 use goodqueue_scenario::{Hybrid, Scenario, metrics, summary_json};
 use goodqueue_sim::{LinkOutcome, Network, Record};

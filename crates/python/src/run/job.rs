@@ -1,8 +1,8 @@
 //! One run, from its scenario to its outcome.
 
-use crate::error::file_error;
-use crate::outcome::Outcome;
+use crate::convert::error::file_error;
 use crate::queue::Raised;
+use crate::run::outcome::Outcome;
 use goodqueue_queue::QueueConfig;
 use goodqueue_scenario::{Hybrid, Scenario};
 use goodqueue_trace::write::Traces;

@@ -1,10 +1,10 @@
 //! Scenarios: reading, changing, running.
 
-use crate::error::{file_error, scenario_error, unit_error};
-use crate::job::{Job, simulate};
-use crate::outcome::Outcome;
+use crate::convert::error::{file_error, scenario_error, unit_error};
 use crate::queue::{Raised, python_queue};
-use crate::worker::{Shared, interruptible, waited_for};
+use crate::run::job::{Job, simulate};
+use crate::run::outcome::Outcome;
+use crate::run::worker::{Shared, interruptible, waited_for};
 use goodqueue_queue::Limit;
 use goodqueue_scenario::{Tap, UnitError};
 use goodqueue_sim::{Network, WorkloadConfig};

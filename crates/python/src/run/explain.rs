@@ -1,8 +1,8 @@
 //! The life of one flow.
 
-use crate::error::unit_error;
-use crate::scenario::Scenario;
-use crate::worker::{Shared, interruptible};
+use crate::convert::error::unit_error;
+use crate::run::scenario::Scenario;
+use crate::run::worker::{Shared, interruptible};
 use goodqueue_sim::LifeRange;
 use goodqueue_types::{Span, Time};
 use pyo3::exceptions::PyKeyboardInterrupt;

@@ -1,0 +1,5 @@
+//! Conversions that every part of the module uses: mistakes, tables of columns, values with units.
+
+pub mod error;
+pub mod table;
+pub mod units;

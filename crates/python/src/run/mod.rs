@@ -1,0 +1,8 @@
+//! Runs of scenarios: reading, changing and running them, and their results.
+
+pub mod batch;
+pub mod explain;
+mod job;
+pub mod outcome;
+pub mod scenario;
+pub mod worker;
