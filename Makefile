@@ -17,7 +17,7 @@ STUBS := goodqueue._core --mypy-config-file pyproject.toml --allowlist tools/stu
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: help setup wheel check test lint golden slow counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs lock clean
+.PHONY: help setup wheel check test lint golden slow counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs site lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -124,8 +124,34 @@ docs: ## the programming interface of the Rust crates, in target/doc
 	cargo doc --locked --no-deps --quiet
 	@echo "open target/doc/goodqueue_types/index.html"
 
+# The generator has its own packages, so that `make setup` stays small.
+SITE := target/site-build
+SITE_BIN := target/site-venv/bin
+target/site-venv/.requirements: tools/site/requirements.lock
+	@test -x $(SITE_BIN)/python || $(PYTHON) -m venv target/site-venv
+	@$(SITE_BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	@touch $@
+
+# The engine of the lab in WebAssembly: a folder that becomes lab/engine on the site, if it exists. Without it the site
+# has no lab, because the page has nothing that computes.
+LAB_ENGINE ?= target/wasm/engine
+site: setup target/site-venv/.requirements ## the documentation and the lab as a site, in target/site
+	@rm -rf $(SITE) && mkdir -p $(SITE)/source
+	@cp tools/site/mkdocs.yml $(SITE)
+	$(BIN)/python tools/site/stage.py $(SITE)/source $(if $(wildcard $(LAB_ENGINE)),--lab)
+	PYTHONPATH=$(CURDIR)/python $(SITE_BIN)/zensical build --clean --strict --config-file $(SITE)/mkdocs.yml
+ifneq ($(wildcard $(LAB_ENGINE)),)
+	@cp -r python/goodqueue/lab/page $(SITE)/site/lab
+	@cp -r $(LAB_ENGINE) $(SITE)/site/lab/engine
+endif
+	@$(BIN)/python tools/site/check.py $(SITE)/site
+	@rm -rf target/site && mv $(SITE)/site target/site && rm -r $(SITE)
+	@echo "open target/site/index.html, or serve target/site by any web server"
+
 lock: ## choose the newest versions again and pin them in requirements.lock
 	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
+	    --custom-compile-command 'make lock' tools/site/requirements.in --output-file tools/site/requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
 	    --custom-compile-command 'make lock' --extra dev pyproject.toml --output-file requirements.lock
 

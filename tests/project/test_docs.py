@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 import subprocess
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,7 +20,7 @@ from conftest import ROOT, goodqueue, tracked
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = ["README.md", "docs/cli.md", "docs/explain.md"]
+PAGES = ["README.md", "docs/cli.md", "docs/explain.md", "docs/tutorial.md"]
 BLOCK = re.compile(
     r"```console\n\$ goodqueue (?P<arguments>[^|\n]*)(?P<filter> \| .*)?\n"
     r"(?P<output>(?:.*\n)*?)```\n"
@@ -30,16 +29,19 @@ GUIDE = "docs/sizing-guide.md"
 CODE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```\n", re.DOTALL)
 
 
-def run_block(block: re.Match[str], cache: Path) -> str:
+def run_block(block: re.Match[str], folder: Path) -> str:
     """Returns the block with the current output of its command, through its filter if it has one.
 
-    The runs are stored in `cache`, because results in a user's own cache would hide changes.
+    Args:
+        block: the command and the output on the page.
+        folder: place of `DIR`, which the blocks of a page share, and of stored runs, because
+            results in a user's own cache would hide changes.
     """
     arguments, narrowed = block["arguments"], block["filter"] or ""
-    with tempfile.TemporaryDirectory() as scratch:
-        words = shlex.split(arguments.replace("DIR", scratch))
-        done = goodqueue(*words, cwd=ROOT, XDG_CACHE_HOME=str(cache))
-        printed = (done.stdout + done.stderr).replace(scratch, "DIR")
+    scratch = str(folder / "DIR")
+    words = shlex.split(arguments.replace("DIR", scratch))
+    done = goodqueue(*words, cwd=ROOT, XDG_CACHE_HOME=str(folder / "cache"))
+    printed = (done.stdout + done.stderr).replace(scratch, "DIR")
     if narrowed:
         shell = ["/bin/bash", "-c", narrowed.removeprefix(" | ")]
         printed = subprocess.run(
