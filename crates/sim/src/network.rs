@@ -44,8 +44,9 @@ pub struct LinkConfig {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Span,
-    /// Base RTT of the flows that cross the link. Losses belong to one burst if they are less than
-    /// this, plus the time to send the backlog, apart. Without it bursts are not measured.
+    /// Base RTT of the flows that cross the link. Two losses belong to one burst if the time
+    /// between them is less than this RTT plus the time to send the backlog. Without it bursts are
+    /// not measured.
     pub burst_gap: Option<Span>,
     /// True if the link's statistics are reported. Other links only count packets.
     pub observed: bool,
@@ -65,8 +66,8 @@ pub struct Equipment {
     /// Index of the shared buffer on which the queue books its bytes. Without one the queue has a
     /// buffer of its own.
     pub pool: Option<u32>,
-    /// Numbers of arrivals that are lost whatever the queue holds, sorted. The first packet ever to
-    /// arrive is 0.
+    /// Numbers of the arriving packets that are lost whatever the backlog is, sorted. The first
+    /// packet that arrives in the run has number 0.
     pub drop_list: Vec<u64>,
     /// Random losses.
     pub loss: Option<LossConfig>,
@@ -165,7 +166,7 @@ pub struct FlowConfig {
     pub forward: Vec<LinkId>,
     /// Links from server to client.
     pub reverse: Vec<LinkId>,
-    /// Hosts at both ends, for queues that share among hosts.
+    /// Hosts at both ends, for queues that divide the rate among hosts.
     pub hosts: Hosts,
     /// Differentiated services code point of the flow's packets in both directions.
     pub dscp: u8,
@@ -180,7 +181,8 @@ pub struct FlowConfig {
 pub struct BetweenLosses {
     /// Window at the last loss, in segments.
     pub peak: u32,
-    /// Share of the time from the last loss to the return to that window that has passed.
+    /// Elapsed share of the time between the last loss and the moment at which the window has grown
+    /// back to its value at that loss.
     pub phase: f64,
 }
 
@@ -191,14 +193,14 @@ pub enum WorkloadConfig {
     Bulk {
         /// Both endpoints' configuration.
         tcp: Arc<TcpConfig>,
-        /// Bytes to send; `None` never ends.
+        /// Bytes to send; `None` for data without end.
         bytes: Option<u64>,
     },
     /// As `Bulk`, and the server answers all data that arrive.
     Echo {
         /// Both endpoints' configuration.
         tcp: Arc<TcpConfig>,
-        /// Bytes to send; `None` never ends.
+        /// Bytes to send; `None` for data without end.
         bytes: Option<u64>,
         /// Answer to each piece of data that the server's TCP delivers.
         reply: EchoReply,

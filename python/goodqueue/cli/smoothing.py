@@ -37,7 +37,7 @@ COLUMNS = ("packets", "bytes", "ms", "BDP")
 
 
 def smoothing(asked: Smoothing) -> int:
-    """Prints the law and simulations of a stream that is described, or of a scenario's video.
+    """Prints buffers by the law and by simulation, of a described stream or a scenario's video.
 
     Returns the exit code.
     """

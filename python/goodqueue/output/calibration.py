@@ -191,7 +191,7 @@ def _html(text: str) -> str:
 
 
 def _cell(one: Compared) -> str:
-    """Returns the three sides of a figure, and its judgement."""
+    """Returns a figure by theory, simulation and the kernel, and its judgement."""
     theory = "-" if one.theory is None else _shown(one.figure, one.theory)
     simulation = _with_interval(one.figure, one.simulation)
     kernel = "not measured" if one.kernel is None else _with_interval(one.figure, one.kernel)

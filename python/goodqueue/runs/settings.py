@@ -1,4 +1,4 @@
-"""Scenarios as nested tables of settings: made of them, read as them, and changed by key.
+"""Conversion of scenarios to and from nested tables of settings, and changes of single keys.
 
 No other module writes scenarios as TOML text for the core, or reads such text from it.
 """
@@ -107,7 +107,7 @@ def _block(head: str, path: str, table: Mapping[str, Any], comments: Mapping[str
 
 
 def printable(text: str) -> str:
-    """Returns a text that stays within its line."""
+    """Returns a text without characters that would end its line."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
@@ -122,7 +122,7 @@ def _key(key: object) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Returns a text in quotes. JSON's escapes are also TOML's, which needs one of U+007F too."""
+    """Returns a text in quotes. TOML has JSON's escapes, and also requires one for U+007F."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -52,7 +52,7 @@ class VersionError(Exception):
 def work(payload: bytes) -> bytes:
     """Runs a batch on a worker; takes and returns pickles.
 
-    A result is the fields of a `RunResult` after its run, which the client keeps.
+    A result has all fields of a `RunResult` but its run, which the client keeps.
     """
     version, keep, batch = pickle.loads(payload)  # noqa: S301 - from our own scheduler
     own = _core.results_version()
@@ -205,8 +205,8 @@ class _Flight:
     def _failed(self, future: Future, batch: Sequence[Run]) -> list[RunResult]:
         """Handles a batch without results: sends it again, or returns failed runs.
 
-        A worker that dies holds more runs than the one that killed it. All of them are run again at
-        the end, one at a time. A second death is then caused by the run itself.
+        A worker that dies usually holds several runs, one of which may have killed it. All of them
+        are run again at the end, one at a time. If a worker dies again, its only run is the cause.
         """
         from distributed import KilledWorker
 
@@ -254,7 +254,8 @@ def _connect(address: str) -> Client:
         raise RequestError(
             "--cluster needs Dask, which is not installed: pip install 'goodqueue[cluster]'"
         ) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # our own messages suffice
+    # Our own messages suffice.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         _knock(address)
         return Client(address, timeout=CONNECT_S, set_as_default=False)

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from goodqueue.study.model import Bound, StopSpec
 
 PRIOR_REPLICATES = 4
-"""c² of the sequence below: the strength with which its mixture expects the mean near the
-hypothesis.
+"""Parameter c² of `anytime_interval`; its choice determines where the intervals are narrowest.
 
 A normal mixture is narrowest near c² (1 - 2 ln alpha + ln(-2 ln alpha)) replicates (Waudby-Smith et
-al., below), 35 for alpha = 0.05: a usual number in studies.
+al., below). For alpha = 0.05 these are 35, a usual number in studies.
 """
 
 CONFIDENCE = 0.95
@@ -70,11 +69,12 @@ def _factor(count: int, confidence: float) -> float:
     For X of unknown variance and an effect size mu / sigma mixed over N(0, 1 / c²), the likelihood
     ratio of the scale-invariant data against mu = 0 is
 
-        sqrt(c² / (n + c²)) · (V / (V - S² / (n + c²)))^(n / 2),   V = Σ X², S = Σ X,
+        sqrt(c² / (n + c²)) · (V / (V - S² / (n + c²)))^(n / 2),   V = Σ X², S = Σ X.
 
-    a martingale from 1, which ever exceeds 1 / alpha with probability at most alpha (Ville). The
-    interval contains every mu for which that of X - mu does not exceed it; with d = (mean - mu)²
-    that is d (1 - R c² / (n + c²)) < (R - 1) s², where R = ((n + c²) / (c² alpha²))^(1 / n).
+    This ratio is a martingale that begins at 1. The probability that it ever exceeds 1 / alpha is
+    at most alpha (Ville). The interval contains every mu for which the ratio of X - mu does not
+    exceed 1 / alpha. With d = (mean - mu)² this condition is
+    d (1 - R c² / (n + c²)) < (R - 1) s², where R = ((n + c²) / (c² alpha²))^(1 / n).
     """
     with localcontext() as context:
         context.prec = 40

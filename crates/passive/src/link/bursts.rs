@@ -5,13 +5,14 @@
 //! Losses are dated by arrival, because a capture does not show when a queue dropped a packet that
 //! it had accepted. The packets behind a lost packet leave the queue after the wait at the time of
 //! its arrival, whichever end of the queue drops. One round trip later the sender's reaction
-//! arrives. The wait that counts is therefore that of the last loss and not that of the next.
+//! arrives. The end of a burst is therefore computed from the wait at its last loss, not from the
+//! wait at the next loss.
 //!
 //! BSCL describes flows in congestion avoidance, and its authors exclude the time in which flows
 //! start: the losses of a window that doubles each round trip do not predict later bursts. A burst
-//! belongs to the start-up in two cases: a flow that the link limits has its first loss in it while
-//! it can still be in slow start (RFC 5681, section 3.1), or such a flow has not yet recovered from
-//! that loss.
+//! belongs to the start-up in two cases. In the first, it contains the first loss of a flow that
+//! the link limits, and this flow can still be in slow start (RFC 5681, section 3.1). In the
+//! second, such a flow has not yet recovered from its first loss.
 
 use crate::Nanos;
 use crate::flow::Flow;
@@ -30,7 +31,8 @@ pub struct Burst {
     pub packets: u64,
     /// Number of flows with a loss. None if losses are known only from a log.
     pub flows_hit: Option<u64>,
-    /// Share of the flows present and limited by the link that had a loss.
+    /// Number of flows with a loss over the number of flows that are present and limited by the
+    /// link.
     pub synchronization: Option<f64>,
     /// True if a flow that the link limits overshot in this burst during its start-up.
     pub start_up: bool,
@@ -242,11 +244,11 @@ mod tests {
         }
         flows[1].start = 10_000 * MS;
         let losses = [
-            (1000, Some(0), 30), // the first overshoots
-            (1300, Some(0), 10), // what it sent again is lost, too
+            (1000, Some(0), 30), // the first flow overshoots
+            (1300, Some(0), 10), // its retransmissions are lost, too
             (2000, Some(0), 1),
             (3000, Some(7), 2), // a short flow is always in slow start, and part of the traffic
-            (11_000, Some(0), 9), // the second overshoots, and most of what is lost is the other's
+            (11_000, Some(0), 9), // the second flow overshoots, and the first loses most
             (11_010, Some(1), 8),
             (20_000, Some(1), 1),
         ]

@@ -109,8 +109,8 @@ fn recorder(network: &Network) -> Recorder {
 
 /// A run in progress.
 ///
-/// Packets are handled at their place in the lines and are never copied between two lines. This is
-/// why the lines are separate from the core, which has everything that packets meet.
+/// Packets are handled at their place in the lines and are never copied between two lines. The
+/// lines are therefore separate from the core, which has the links and hosts.
 #[derive(Debug)]
 pub struct Simulation<'a, P> {
     network: &'a Network,
@@ -237,7 +237,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     }
 
     /// Serves a link with a queue discipline that has sent a frame or may send a packet that its
-    /// queue held back. The event of the next transmission's end takes the place of this one.
+    /// queue held back. The event for the end of the next transmission replaces the present event.
     fn service(&mut self, event: Event) {
         let (link, now) = (event.index() as u32, event.time());
         if let Some(packet) = self.core.serve(link, now) {
@@ -248,7 +248,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
     }
 
-    /// Lets a packet leave a link with impairments and walks it as far as nothing can interfere.
+    /// Lets a packet leave a link with impairments and moves it on to the next link at which other
+    /// packets can arrive before it.
     #[cold]
     fn emergence(&mut self, event: Event) {
         let (link, now) = (event.index() as u32, event.time());
@@ -310,8 +311,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
     }
 
     /// Sends the packets of a host, which may be ahead of the event queue. If they reach the other
-    /// end at once, it answers at once too. Its answer waits in a line, because every loop of cause
-    /// and effect passes the event queue, so at most two hosts are involved.
+    /// end at once, it answers at once too. The answer waits in a line, because every loop from a
+    /// host back to itself contains a line. At most two hosts are therefore involved.
     fn transmit(&mut self, mut host: usize, mut now: Time) {
         let mut interrupted = None;
         loop {
@@ -354,7 +355,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     fn finish(self) -> (Outcome, P) {
         // Packets that would arrive after the end are never put in line.
         assert!(self.lines.is_empty(), "a line was left behind");
-        // Before the results take memory, that of the packets in flight is given back.
+        // Frees the memory of the packets in flight before the results need memory.
         drop(self.lines);
         let (network, mut core) = (self.network, self.core);
         core.observe_end();

@@ -19,9 +19,9 @@ use goodqueue_types::{
 };
 use std::cmp::Ordering;
 
-/// One end of a flow. Both engines create agents with [`agents`] and drive them alike: packets are
-/// delivered in order of arrival; a timer fires before anything later, and after a delivery at the
-/// same instant.
+/// One end of a flow. Both engines create agents with [`agents`] and drive them alike. Packets are
+/// delivered in order of arrival. A timer fires before every later event, and after a delivery at
+/// the same instant.
 #[derive(Debug)]
 pub struct Agent {
     flow: FlowId,
@@ -32,8 +32,9 @@ pub struct Agent {
     /// Propagation delay of the packets that reach the agent, in whole microseconds. No packet
     /// takes less. [`u32::MAX`] if their delay is not measured.
     floor_us: u32,
-    /// Time from which the next call of the agent begins the measurements or, later, ends the
-    /// present interval of the window. [`Time::MAX`] if neither remains.
+    /// Time of the next change of the measurements: first their beginning, then the end of each
+    /// interval of the window. The first call of the agent from this time on makes the change.
+    /// [`Time::MAX`] if no change remains.
     next_mark: Time,
     /// Length of an interval of the window.
     interval: Span,
@@ -51,7 +52,7 @@ const MICROSECOND: Span = Span::from_micros(1);
 /// Measurements of an agent in the window.
 #[derive(Clone, Debug)]
 struct Measurement {
-    /// Counters at the start of the measurements. Results count from them.
+    /// Counters at the start of the measurements, which results subtract.
     baseline: Baseline,
     /// Round-trip times in nanoseconds, allocated at the first sample.
     rtt_ns: Option<Box<CompactHistogram>>,

@@ -8,7 +8,7 @@ use super::tally::{Skip, Tally};
 use goodqueue_types::Ecn;
 use std::io::{self, BufRead};
 
-/// Largest length of a line, in bytes. ns-2 writes no longer ones.
+/// Largest length of a line, in bytes. All lines that ns-2 writes are shorter.
 const LONGEST_LINE: u64 = 4096;
 
 /// Event of a packet.
@@ -99,7 +99,7 @@ impl<R: BufRead> Ns2Trace<R> {
         }
     }
 
-    /// Returns whether a file begins with a valid line of a trace.
+    /// Returns true if a file begins with a valid line of a trace.
     pub fn begins(start: &[u8]) -> bool {
         let line = start.split(|byte| *byte == b'\n').next();
         line.and_then(|line| std::str::from_utf8(line).ok())

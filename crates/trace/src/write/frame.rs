@@ -139,8 +139,8 @@ pub fn frame(packet: &Packet, endpoints: &Endpoints) -> Frame {
 }
 
 /// Returns the length of the IP packet in the frame, in bytes. It exceeds the length of the
-/// simulated packet if that has no room for its headers, because some models count no bytes for
-/// options.
+/// simulated packet if the headers do not fit into that length, because some models count no bytes
+/// for options.
 pub fn shown_bytes(packet: &Packet, endpoints: &Endpoints) -> usize {
     match &packet.body {
         Body::Tcp(segment) => {
@@ -154,8 +154,8 @@ pub fn shown_bytes(packet: &Packet, endpoints: &Endpoints) -> usize {
     }
 }
 
-/// Writes the Ethernet header. The addresses are locally administered (IEEE 802: the second bit
-/// says so) and contain the host's IP address.
+/// Writes the Ethernet header. The addresses are locally administered, which their second bit marks
+/// (IEEE 802), and contain the host's IP address.
 fn ethernet(frame: &mut Frame, addresses: &Addresses) {
     for ip in [addresses.ip[1], addresses.ip[0]] {
         frame.put(&[0x02, 0x00]);
@@ -222,9 +222,9 @@ fn blocks_shown(segment: &Segment) -> usize {
     segment.sack.len().min(room)
 }
 
-/// Returns the length of the options, in bytes: that of the segment's options, or the length that
-/// the model has counted if it is larger. Each option, or pair of options, fills whole words, as in
-/// Linux.
+/// Returns the length of the options, in bytes: the length of the segment's options, or the length
+/// that the model counts for options if that is larger. Each option, or pair of options, fills
+/// whole words, as in Linux.
 fn options_bytes(segment: &Segment, tcp: Option<TcpFacts>) -> usize {
     let mut needed = 12 * usize::from(segment.timestamps.is_present());
     if let Some(tcp) = tcp.filter(|_| segment.flags.contains(SegmentFlags::SYN)) {

@@ -51,7 +51,7 @@ def advise(link: Link) -> Advice:
 
 
 def overload_probability(ratio: float, load: float) -> float:
-    """Returns P(N c > C): N is Poisson with mean rho C/c, each flow at access rate c."""
+    """Returns P(N c > C) for N flows at access rate c, where N is Poisson with mean rho C/c."""
     from scipy.special import pdtrc  # not needed by most answers, and slow to import
 
     return float(pdtrc(math.floor(ratio), load * ratio))

@@ -32,7 +32,7 @@ ROUNDING = 1e-9
 """Relative error that a formula's floating-point arithmetic may have."""
 
 SLOW_ACCESS = 0.1
-"""Share of the link's rate up to which access links space packets as pacing does."""
+"""Largest rate of access links, as a share of the link's rate, that spaces packets like pacing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def broken(*checks: tuple[bool, str]) -> tuple[str, ...]:
 
 
 def few_in_flight(link: Link, packets: float) -> tuple[bool, str]:
-    """Returns True with a sentence if windows are too small for saw-teeth with this buffer.
+    """Returns if windows are too small for saw-teeth with this buffer, and a sentence that says so.
 
     Losses occur when the buffer is full, so a window at a loss includes its part of the buffer.
     """
@@ -122,7 +122,7 @@ def saw_tooth_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]
 
 
 def burst_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
-    """Returns the assumptions of rules that consider windows out of step and no single packets."""
+    """Returns the assumptions of rules for windows out of step, which ignore single packets."""
     idle = idle_from_bursts(packets)
     return (
         (
@@ -165,7 +165,7 @@ def loss_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
 
 
 def loss_words(link: Link, packets: float) -> str:
-    """Returns the loss of N flows by formula, in words, without a figure if there is none."""
+    """Returns a phrase on the loss of N flows by formula; it has no figure if there is none."""
     lost = loss_rate(link, packets)
     if link.congestion_control != "cubic" and lost > MOST_LOSS:
         return f"more than {100 * MOST_LOSS:.0f} %, beyond the range of equation (18),"

@@ -1,7 +1,8 @@
 """The length of a replicate of a described link, and the windows at which its flows start.
 
-Long flows start near their stationary windows: each somewhere between two losses, at windows that
-nearly fill link and buffer together (`peak_windows`). So they need no start-up of many loss epochs.
+Long flows start near their stationary windows, each at some time between two losses. Their windows
+at these losses together nearly fill link and buffer (`peak_windows`). Flows therefore need no
+start-up of many loss epochs.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ WARM_ROUNDS = 30
 are short, and flows need several round trips to form their usual bursts."""
 
 OPENING_ROUNDS = 3
-"""Number of these round trips in which all flows start, complete the handshake and send a first
-window."""
+"""Duration in which all flows start, complete the handshake and send a first window, in units of
+the longest round trip with a full queue."""
 
 MEAN_WINDOW = {"reno": 0.75, "cubic": 0.925, "abe": 0.75, "scalable": 0.936}
 """Mean of a saw-tooth over one loss epoch, as a share of its peak; k is the share kept on a loss.
@@ -46,7 +47,7 @@ PEAK_SPREAD = {"reno": 0.6, "cubic": 0.5, "abe": 0.6, "scalable": 0.3}
 """Largest relative deviation of the window at a flow's last loss, if many flows share the link. If
 a window loses the share b of itself at random losses, its variance is about b/4 of its mean squared
 (a line through the mean; 1/6 exactly for b = 1/2). The saw-tooth itself contributes b^2/12 of its
-peak squared, and a uniform distribution with these limits the rest."""
+peak squared. A uniform distribution of the peaks within this deviation contributes the rest."""
 
 CUBIC_RTT_EXPONENT = 0.375
 """Exponent of the round-trip time in a CUBIC window that shares a link and is not in the
@@ -61,11 +62,11 @@ LONGEST_S = 1e6
 100 ms loses once in a week."""
 
 LEAST_EPOCHS = 5
-"""Smallest number of loss epochs after the start-up, however short the time is."""
+"""Smallest number of loss epochs after the start-up, even if the time budget is too short."""
 
 MANY_ROUNDS = 100
-"""Number of rounds of round-trip times after which the remaining flows shift the mean by less than
-0.5 %. The list is then as long as the link's, and not as long as the number of flows."""
+"""Flows per round-trip time of the link from which on all flows take the list's times in turn. The
+flows beyond whole turns then shift the mean by less than 0.5 %."""
 
 SCALABLE_ROUNDS = 13.4
 """Round trips in which Scalable TCP regains any window: log(0.875)/log(1.01)."""
@@ -96,7 +97,7 @@ class Extent:
     """Factors on the expected length of a replicate.
 
     Attributes:
-        stretch: length of loss epochs as found over their expected length.
+        stretch: measured length of loss epochs over their expected length.
         share: share of the full measured part that the time budget allows.
     """
 
@@ -154,14 +155,14 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
     least_s = min(max(LEAST_MEASURED_S * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S)
     measured = max(max(EPOCHS * share, LEAST_EPOCHS) * epoch, least_s)
     if warm:
-        measured = max(measured, start_up)  # or most of a replicate would be start-up
+        measured = max(measured, start_up)  # otherwise most of a replicate would be start-up
     start_up = min(start_up, LONGEST_S / 4)
     duration = min(start_up + measured, LONGEST_S)
     return Length(start_up, duration, duration / link.packet_time_s, warm)
 
 
 def _warm_start_s(link: Link, packets: float, epoch: float) -> float:
-    """Returns the seconds until flows that start near their stationary windows have them."""
+    """Returns the start-up of flows that start near their stationary windows, in seconds."""
     full = max(link.rtts_s) + link.seconds(packets)
     slowest = epoch * full / (link.mean_rtt_s + link.seconds(packets))
     return OPENING_ROUNDS * full + max(WARM_EPOCHS * slowest, WARM_ROUNDS * full)
@@ -171,8 +172,8 @@ def peak_windows(link: Link, packets: float) -> tuple[float, ...]:
     """Returns the long flows' windows at their last losses, in the order of `rtts_of_flows`.
 
     One flow fills link and buffer at its peak. The sum of many windows out of step with one another
-    stays near its mean. It falls short of link and buffer by the mean shortfall of one saw-tooth,
-    over the root of their number.
+    stays near its mean. Its distance from the capacity of link and buffer is the mean distance of
+    one saw-tooth from its peak, divided by the square root of the number of flows.
     """
     rtts = rtts_of_flows(link)
     full = [rtt + link.seconds(packets) for rtt in rtts]

@@ -1,7 +1,7 @@
 """The ledger of a study: an SQLite file with a row per run and a checksum in every row.
 
-An SQLite file has no checksums of its own. Each row therefore ends with one, and contains those of
-the run's tables. SQLite's own check finds faults of the file's structure.
+An SQLite file has no checksums of its own. Each row therefore ends with its own checksum, and
+contains the checksums of the run's tables. SQLite's own check finds faults of the file's structure.
 """
 
 from __future__ import annotations
