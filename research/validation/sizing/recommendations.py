@@ -184,8 +184,8 @@ def describe(checked: Sequence[Checked], most_packets: float) -> str:
         "gets replicates until it is shown with 99 % confidence to keep all bounds or to break "
         f"one, at most {MOST_REPLICATES}; a limit that is still open then is judged by its mean. "
         f"**{confirmed} are confirmed** within one step (the larger of 5 % and a packet), and "
-        f"{refuted} are refuted: a recommended limit was shown to break a bound, or none was "
-        f"recommended and one was shown to suffice. {runs:,} replicates were run."
+        f"{refuted} are refuted. An answer is refuted if its limit was shown to break a bound, or "
+        f"if it has no limit and one was shown to suffice. {runs:,} replicates were run."
     )
     return "\n".join(
         [
