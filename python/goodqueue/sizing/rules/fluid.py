@@ -70,7 +70,10 @@ def advise(link: Link) -> Advice:
     return Advice(
         float(packets),
         broken(
-            (link.flows < 100, f"{link.flows} flows are too few for a fluid model"),
+            (
+                link.flows < 100,
+                f"the number of flows ({link.flows}) is too small for a fluid model",
+            ),
             (
                 at.load < link.min_utilization,
                 f"the model's load there is {at.load:.1%}, below the requested utilisation",

@@ -22,7 +22,7 @@ def advise(link: Link) -> Advice:
             (
                 packets < link.bdp_packets and link.flows < 10,
                 (
-                    f"the path of the {link.flows} flows holds {link.bdp_packets:.3g} "
+                    f"the path holds {link.bdp_packets:.3g} "
                     "packets, and a few flows that halve leave the link idle with a queue "
                     "this short"
                 ),

@@ -157,7 +157,7 @@ def loss_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
         (
             loss_rate(link, packets) > link.max_loss_rate,
             (
-                f"the rule does not bound loss; with {link.flows} flows "
+                f"the rule does not bound loss; with {link.flows} flow{'s' * (link.flows > 1)} "
                 f"{loss_words(link, packets)} would be lost"
             ),
         ),

@@ -33,7 +33,7 @@ def advise(link: Link) -> Advice:
             *saw_tooth_checks(link, packets),
             (
                 link.flows < FEWEST_FLOWS,
-                f"{link.flows} flows are too few to be out of step",
+                f"the number of flows ({link.flows}) is too small for them to be out of step",
             ),
             (
                 len(set(link.rtts_s)) == 1 and link.flows > 1,
