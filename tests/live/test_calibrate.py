@@ -81,7 +81,21 @@ def test_the_saw_tooth_is_the_published_one() -> None:
     assert theory(Cell("fifo", "reno", 1, 133), LINK).utilization == pytest.approx(1)
 
 
-@pytest.mark.parametrize("control", ["reno", "cubic"])
+def test_one_bbr_flow_leaves_the_queue_of_the_draft() -> None:
+    # Three send quanta of two packets stay, and a quarter of 33.3 packets is added in two of eight
+    # round trips, half of it on average. 0.24 s of 10.24 s have 4 of 33.3 packets in flight.
+    large = theory(Cell("fifo", "bbr", 1, 133), LINK)
+    assert large.delay_s == pytest.approx((6 + 100 / 3 / 4 / 8) * 1.2e-3)
+    assert large.utilization == pytest.approx(1 - 0.24 / 10.24 * (1 - 0.12))
+    assert theory(Cell("fifo", "bbr", 1, 15), LINK).delay_s == large.delay_s
+    # Probing overflows smaller buffers.
+    assert theory(Cell("fifo", "bbr", 1, 14), LINK).delay_s is None
+    slow = Path(rate="1Mbps", rtt="400ms")
+    found = theory(Cell("fifo", "bbr", 1, 133), slow)
+    assert found.delay_s == pytest.approx((3 + 100 / 3 / 4 / 8) * 12e-3)
+
+
+@pytest.mark.parametrize("control", ["reno", "cubic", "bbr"])
 def test_theory_and_simulation_agree_on_a_large_fifo(control: str) -> None:
     path = Path(duration_s=200, warmup_s=20)
     cell = Cell("fifo", control, 1, 133)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from goodqueue.live.calibration.compare import (
     UTILIZATION_POINTS,
 )
 from goodqueue.output import page
+from goodqueue.output.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +47,8 @@ def as_json(calibration: Calibration) -> dict[str, Any]:
         "warmup_s": plan.path.warmup_s,
         "repeats": plan.repeats,
         "seeds": plan.seeds,
+        "jobs": plan.jobs,
+        "processors": os.cpu_count(),
         "system": calibration.system,
         "missing_controls": list(calibration.missing),
         "agreement": counts(calibration.rows),
@@ -102,7 +106,8 @@ def introduction(calibration: Calibration) -> list[str]:
             f"A link of {path.rate} with a base round-trip time of {path.rtt}. Each run takes "
             f"{path.duration_s:g} s, of which the last {path.measured_s:g} s are measured. "
             f"Simulation: {plan.seeds} seeds of the Linux profile. Kernel: {plan.repeats} "
-            "emulations of this machine's TCP behind the same queue. Theory: published formulas "
+            f"emulations of this machine's TCP behind the same queue, {plan.jobs} at once on "
+            f"{counted(os.cpu_count() or 1, 'processor')}. Theory: published formulas "
             "(docs/calibrate.md). Figures are means with 95 % intervals; drops are those of the "
             "measured time."
         ),

@@ -10,8 +10,11 @@ them.
 
 BBR behind a FIFO: several flows keep the two bandwidth-delay products in flight that the control
 allows (Ware et al., Modeling BBR's interactions with loss-based congestion control, IMC 2019), so
-their queue is one bandwidth-delay product, or the buffer if that is smaller. A single flow fills a
-quarter of a product in one round trip of eight.
+their queue is one bandwidth-delay product, or the buffer if that is smaller. A single flow
+(draft-cardwell-iccrg-bbr-congestion-control) allows three send quanta beyond the product, which
+stay in the queue, and adds a quarter of a product in one round trip of eight. Each ten seconds it
+keeps four packets in flight for 200 ms and a round trip. Theory has no delay for buffers that this
+overflows.
 """
 
 from __future__ import annotations
@@ -32,8 +35,17 @@ STEPS = 400
 CUBIC_C, CUBIC_BETA = 0.4, 0.7
 """Constants of RFC 9438: packets per cubic second, and the share of the window that is kept."""
 
-BBR_PROBE = 0.25
-"""Share of a bandwidth-delay product by which BBR raises what it has in flight, to probe."""
+BBR_PROBE, BBR_CYCLE = 0.25, 8
+"""Share of a bandwidth-delay product that BBR adds to probe, once in so many round trips."""
+
+BBR_QUANTA = 3
+"""Send quanta that BBR has in flight beyond its target."""
+
+BBR_SLOW_BPS, BBR_QUANTUM_S = 1.2e6, 1e-3
+"""Rate below which a send quantum is one packet, and its duration above; at least two packets."""
+
+BBR_PROBE_RTT_S, BBR_PROBE_RTT_EVERY_S, BBR_LEAST_PACKETS = 0.2, 10.0, 4
+"""Length and distance of the phases in which BBR measures the base RTT, and its window in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +80,17 @@ def theory(cell: Cell, path: Path) -> Theory:
 def _bbr(cell: Cell, path: Path) -> Theory:
     if cell.flows > 1:
         return Theory(1.0, min(cell.packets * path.packet_s, path.rtt_s))
-    probed = min(BBR_PROBE * path.bdp_packets, cell.packets)
-    return Theory(1.0, probed * path.packet_s / 8)
+    quantum = 1.0
+    if path.rate_bps >= BBR_SLOW_BPS:
+        quantum = max(2.0, BBR_QUANTUM_S / path.packet_s)
+    standing, probed = BBR_QUANTA * quantum, BBR_PROBE * path.bdp_packets
+    least_s = BBR_PROBE_RTT_S + path.rtt_s
+    idle = 1 - min(BBR_LEAST_PACKETS / path.bdp_packets, 1.0)
+    utilization = 1 - least_s / (BBR_PROBE_RTT_EVERY_S + least_s) * idle
+    if standing + probed > cell.packets:
+        return Theory(utilization)
+    # In probing the queue grows for a round trip, and shrinks in the next one.
+    return Theory(utilization, (standing + probed / BBR_CYCLE) * path.packet_s)
 
 
 def _saw_tooth(cell: Cell, path: Path) -> Theory:
