@@ -9,17 +9,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
+from goodqueue.live import precedence
 from goodqueue.live.tables import save_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-NICENESS = -10
-"""Niceness of the process that emulates the network, where the user may have it."""
 
 EXIT_REFUSED = 71
 """Exit code of a stage that the operating system refused a step."""
@@ -37,10 +34,8 @@ def enter(job: str, answer: str) -> int:
         job: number of the open file from which the next stage reads its job.
         answer: number of the open file to which results, or the reason for a refusal, are written.
     """
-    niceness = os.getpriority(os.PRIO_PROCESS, 0)
     # Only in the user's own namespace can root take precedence over the programs of others.
-    with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, min(NICENESS, niceness))
+    niceness = precedence.take()
     try:
         code = _core.emulate_enter([*launcher("route"), job, answer, str(niceness)])
     except RuntimeError as error:
@@ -104,10 +99,7 @@ def write(answer: str, text: str) -> None:
 
 def program(niceness: str, user: str, hosts: str, *command: str) -> int:
     """Becomes a program of the user. Returns only if the operating system refuses."""
-    # A program in real time could keep the emulator, and all others, from running.
-    if os.sched_getscheduler(0) in {os.SCHED_FIFO, os.SCHED_RR}:
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-    os.setpriority(os.PRIO_PROCESS, 0, int(niceness))
+    precedence.give_up(int(niceness))
     error = _core.emulate_program(int(user), hosts, list(command))
     print(f"{command[0]}: {error}", file=sys.stderr)
     return EXIT_REFUSED
