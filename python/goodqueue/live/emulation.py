@@ -20,6 +20,7 @@ from goodqueue import _core
 from goodqueue.core.unfinished import scratch
 from goodqueue.errors import RequestError
 from goodqueue.live.process import Interrupt, run_stages
+from goodqueue.live.relay import Relay
 from goodqueue.live.tables import Tables
 from goodqueue.runs.settings import scenario_of, settings_of
 from goodqueue.runs.throughput import Throughput
@@ -97,6 +98,7 @@ class Emulation:
             names below `net.ipv4`.
         programs: the end of each program: its exit code, null if the run ended it.
         interrupted: True if the run was interrupted before its programs ended.
+        uplink: the relay to the outside and its counts; None without one.
         result: figures and tables as of a simulated run; None unless recorded over time.
     """
 
@@ -106,6 +108,7 @@ class Emulation:
     kernel: dict[str, Any]
     programs: list[dict[str, Any]]
     interrupted: bool
+    uplink: dict[str, Any] | None = None
     result: Result | None = None
 
 
@@ -182,6 +185,7 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
     watch: Watch | None = None,
     stop: Interrupt | None = None,
     privileged: bool = False,
+    uplink: bool = False,
 ) -> Emulation:
     """Runs programs behind the links of a network until those on near hosts have ended.
 
@@ -196,6 +200,7 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
         stop: ends the run from another thread.
         privileged: let the programs administer the network of their own host, so that they can
             choose every congestion control that the kernel has loaded.
+        uplink: open a SOCKS relay to the outside on the far host of the first flow.
 
     Raises:
         ScenarioError: if a setting is wrong.
@@ -216,13 +221,15 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
             (name, str(file.absolute()))
             for name, file in stack.enter_context(opened(records.traces or {}, scenario))
         ]
+        relay = stack.enter_context(Relay()) if uplink else None
         throughput = None if folder is None else Throughput(_measured(scenario), folder)
         if throughput is not None:
             traces += [(name, str(file)) for name, file in throughput.traces]
         job = {
             "scenario": scenario.resolved_toml(),
             "programs": [
-                {"flow": p.flow, "server": p.server, "command": list(p.command)} for p in programs
+                {"flow": p.flow, "server": p.server, "command": list(p.command)}
+                for p in (*_relays(relay), *programs)
             ],
             "parameters": {
                 **(parameters or {}),
@@ -234,7 +241,8 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
             "snap": _core.parse_size("--snap", records.snap),
             "watched": watch is not None,
         }
-        answer = run_stages(job, stop or Interrupt(), watch)
+        files = [] if relay is None else [relay.inside.fileno()]
+        answer = run_stages(job, stop or Interrupt(), watch, files)
         if answer["summary"]["measured_s"] <= 0:
             raise RequestError("the run ended within its warm-up, so that nothing was measured")
         summary = {"engine": "emulated", **answer["summary"]}
@@ -248,8 +256,14 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
         answer["kernel"],
         answer["programs"],
         answer["interrupted"],
+        None if relay is None else relay.report(),
         result,
     )
+
+
+def _relays(relay: Relay | None) -> list[Program]:
+    """Returns the program that opens the port of a relay."""
+    return [] if relay is None else [Program(relay.command, server=True)]
 
 
 def kernel_line(kernel: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from goodqueue.live.remedies import explained
 from goodqueue.live.stage import launcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     Watch = Callable[[dict[str, Any]], None]
 
@@ -54,13 +54,16 @@ class Interrupt:
                 job.close()
 
 
-def run_stages(job: dict[str, Any], stop: Interrupt, watch: Watch | None = None) -> dict[str, Any]:
+def run_stages(
+    job: dict[str, Any], stop: Interrupt, watch: Watch | None = None, files: Sequence[int] = ()
+) -> dict[str, Any]:
     """Runs the stages of a job. Returns their answer.
 
     Args:
         job: the job, as `route` in `stage.py` reads it.
         stop: ends the run from another thread.
         watch: called each second with the activity of the links.
+        files: numbers of open files that programs inherit.
 
     Raises:
         RequestError: if the operating system refuses a step; the message has the remedy.
@@ -69,7 +72,7 @@ def run_stages(job: dict[str, Any], stop: Interrupt, watch: Watch | None = None)
     answer_read, answer_write = os.pipe()
     stage = subprocess.Popen(  # noqa: S603 - our own interpreter
         [*launcher("enter"), str(job_read), str(answer_write)],
-        pass_fds=(job_read, answer_write),
+        pass_fds=(job_read, answer_write, *files),
     )
     os.close(job_read)
     os.close(answer_write)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,12 @@ from goodqueue.cli.commands.options import (
     given,
     refuse_stray,
 )
+
+
+class Uplink(StrEnum):
+    """Kinds of connections to the outside."""
+
+    SOCKS = "socks"
 
 
 def _check(wanted: bool) -> None:
@@ -62,6 +69,14 @@ class Emulate:
         typer.Option(
             metavar="COMMAND",
             help="Program to run on the far host, as in 'iperf3 -s'. May be given several times.",
+        ),
+    ] = None
+    uplink: Annotated[
+        Uplink | None,
+        typer.Option(
+            help="Connect programs with the outside: a SOCKS relay on the far host, "
+            "socks5h://server:1080, which splits TCP.",
+            show_default="none",
         ),
     ] = None
     allow_commands: Annotated[

@@ -116,7 +116,12 @@ def _emulate(
         snap=asked.snap or WHOLE_FRAMES,
     )
     emulation = emulate(
-        scenario, programs, asked.control, records=records, watch=print_activity if meter else None
+        scenario,
+        programs,
+        asked.control,
+        records=records,
+        watch=print_activity if meter else None,
+        uplink=asked.uplink is not None,
     )
     figures = as_json(emulation)
     if asked.json:
@@ -124,6 +129,7 @@ def _emulate(
     else:
         print_summary(emulation.summary)
         stdout().print(f"\n{plain(kernel_line(emulation.kernel))}.", soft_wrap=True)
+        _print_uplink(emulation.uplink)
         _print_fidelity(emulation.fidelity)
         _print_programs(emulation)
         print_traces(traces)
@@ -155,6 +161,18 @@ def print_activity(activity: dict[str, Any]) -> None:
     stderr().print(line, soft_wrap=True, markup=False, highlight=False)
 
 
+def _print_uplink(uplink: dict[str, Any] | None) -> None:
+    """Prints what the relay to the outside carried."""
+    if uplink is not None:
+        carried = counted(uplink["connections"], "connection")
+        stdout().print(
+            f"Uplink: the SOCKS relay at {uplink['address']} carried {carried} and refused "
+            f"{uplink['refused']}. TCP was split: the emulated link had only the part between "
+            "programs and relay.",
+            soft_wrap=True,
+        )
+
+
 def as_json(emulation: Emulation) -> dict[str, Any]:
     """Returns the figures of a run, the fidelity report and the ends of its programs."""
     return {
@@ -163,6 +181,7 @@ def as_json(emulation: Emulation) -> dict[str, Any]:
         "kernel": emulation.kernel,
         "programs": emulation.programs,
         "interrupted": emulation.interrupted,
+        **({} if emulation.uplink is None else {"uplink": emulation.uplink}),
     }
 
 
