@@ -48,6 +48,12 @@ def build() -> str:
 def schema() -> str:
     """Returns the JSON Schema of scenario files."""
 
+def t_quantile(freedom: float, probability: float) -> float:
+    """Returns the quantile of Student's t distribution, for up to 10,000 degrees of freedom."""
+
+def poisson_tail(count: int, mean: float) -> float:
+    """Returns the probability that a Poisson variable with this mean exceeds `count`."""
+
 def parse_fraction(what: str, text: str) -> float:
     """Reads `98%` or a number from 0 to 1; `what` names it in messages."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
+from scipy.special import pdtrc, stdtrit
 
-from goodqueue.core.intervals import Interval, t_interval
+from goodqueue._core import poisson_tail
+from goodqueue.core.intervals import Interval, t_interval, t_quantile
 
 
 def test_half_width_follows_the_printed_t_table() -> None:
@@ -44,3 +46,17 @@ def test_an_interval_prints_its_half_width_unless_it_is_infinite() -> None:
 def test_equal_values_have_width_zero_and_one_value_an_infinite_width() -> None:
     assert t_interval([0.5] * 10).half_width == 0
     assert t_interval([0.5]).half_width == math.inf
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3.7, 9, 29, 250, 9_999, 10_001, 1e6])
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99, 0.999])
+def test_quantiles_of_student_agree_with_scipy(freedom: float, confidence: float) -> None:
+    expected = float(stdtrit(freedom, (1 + confidence) / 2))
+    assert t_quantile(freedom, confidence) == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 50, 1_000])
+@pytest.mark.parametrize("load", [0.0, 0.3, 0.8, 0.99, 1.2])
+def test_tails_of_poisson_agree_with_scipy(count: int, load: float) -> None:
+    expected = float(pdtrc(count, load * (count + 1)))
+    assert poisson_tail(count, load * (count + 1)) == pytest.approx(expected, rel=1e-9)

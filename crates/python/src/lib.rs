@@ -14,6 +14,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use crate::convert::statistics::{poisson_tail, t_quantile};
+    #[pymodule_export]
     use crate::convert::units::{
         parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span, parse_spans,
     };

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from goodqueue import _core
 from goodqueue.sizing.rules.rule import Advice, Rule, broken
 
 if TYPE_CHECKING:
@@ -52,9 +53,7 @@ def advise(link: Link) -> Advice:
 
 def overload_probability(ratio: float, load: float) -> float:
     """Returns P(N c > C) for N flows at access rate c, where N is Poisson with mean rho C/c."""
-    from scipy.special import pdtrc  # not needed by most answers, and slow to import
-
-    return float(pdtrc(math.floor(ratio), load * ratio))
+    return _core.poisson_tail(math.floor(ratio), load * ratio)
 
 
 RULE = Rule(
