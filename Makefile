@@ -89,7 +89,7 @@ fuzz: setup ## damaged files through every reader: make fuzz SECONDS=60 SEED=1
 	$(BIN)/python fuzz/run.py target/debug/goodqueue-fuzz $(SECONDS) $(SEED)
 
 demo: setup ## reproduce a published study of bufferbloat, then size its buffer
-	@$(BIN)/python -m goodqueue.cli.demo
+	@$(BIN)/goodqueue demo
 
 # The build with the profile of `make wheel`, if there is one. A profile names functions by paths and flags, so both
 # builds need --target.

@@ -17,6 +17,7 @@ import sys
 from typing import NoReturn
 
 from goodqueue.cli.exits import EXIT_BAD_INPUT, EXIT_INTERRUPTED
+from goodqueue.core.extras import EXTRAS, lacking
 from goodqueue.errors import RequestError, ScenarioError, os_error
 
 
@@ -64,6 +65,10 @@ def run_command(arguments: list[str]) -> int:
         return _refuse(str(error))
     except RequestError as error:
         return _refuse(f"error: {error}")
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRAS:
+            raise
+        return _refuse(f"error: {lacking(error.name)}")
     except TyperException as error:
         command = " ".join(["goodqueue", *arguments[:1]]) if is_command(arguments) else "goodqueue"
         # typer names the option if one is wrong; for several options it would only report a

@@ -12,6 +12,7 @@ from typer.main import get_command
 from goodqueue.cli.commands.analyze import Analyze
 from goodqueue.cli.commands.calibrate import Calibrate
 from goodqueue.cli.commands.compare import Compare
+from goodqueue.cli.commands.demo import Demo
 from goodqueue.cli.commands.emulate import Emulate
 from goodqueue.cli.commands.formats import Parse, Print, Schema
 from goodqueue.cli.commands.lab import Lab
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 COMMANDS: dict[str, tuple[type, str]] = {
+    "demo": (Demo, "demo.demonstrate"),
     "run": (Run, "run.run_scenario"),
     "compare": (Compare, "compare.compare_scenarios"),
     "analyze": (Analyze, "passive.analyze.analyze_capture"),
@@ -53,7 +55,7 @@ def application(only: str | None = None) -> typer.Typer:
     app = typer.Typer(
         help="How much buffer does a link need? Packet-level simulation of TCP and router queues.",
         rich_markup_mode=None,  # plain text, which pipes and screen readers can use
-        add_completion=False,
+        add_completion=only is None,
         context_settings={"help_option_names": ["-h", "--help"]},
         epilog="Exit codes: 0 answered; 2 wrong input or usage; 3 no buffer keeps the bounds "
         "of `size`; 4 runs of `sweep` failed; 5 `results --verify` found damage; 6 the "

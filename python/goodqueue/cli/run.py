@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.files import print_written, source_of, write_json, write_scenario
+from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart, check_folder, check_output, whole_directory
 from goodqueue.errors import RequestError
 from goodqueue.output.applications import application_tables
@@ -56,6 +57,7 @@ def run_scenario(asked: Run) -> int:
     if series is not None and out is None:
         raise RequestError("time series are written to files; name a directory with --out DIR")
     if out is not None:
+        require("polars", "matplotlib")
         check_output(out)
     source = source_of(asked.file)
     scenario = load(source, set=settings, seed=asked.seed)

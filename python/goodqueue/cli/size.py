@@ -11,6 +11,7 @@ from goodqueue import _core
 from goodqueue.cli.commands.options import drawing, overrides, taken
 from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
 from goodqueue.cli.files import print_written, print_wrote, source_of, write_json, write_scenario
+from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart, check_file, check_output, whole_directory
 from goodqueue.output.answer import (
     describe,
@@ -131,8 +132,10 @@ def _size(  # noqa: PLR0913, PLR0917 - the question, its inputs, and how it is a
 ) -> int:
     out, report, effort = asked.out, asked.report, _effort(asked)
     if report is not None:
+        require("matplotlib")
         check_file(report)
     if out is not None:
+        require("polars", "matplotlib")
         check_output(out)
     check_apart(inputs, {"--out/": out, "--report": report})
     if asked.quick:

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from goodqueue import _core
-from goodqueue.core.tables import frame
 from goodqueue.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
+
+    import polars as pl
 
 PARAMETERS = {
     "N_b": "flows that the link limits, averaged over time",
@@ -70,6 +69,8 @@ class Analysis:
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row per direction of a TCP connection that carried data; its columns have units."""
+        import polars as pl
+
         flows = self._frame(self._core.flows())
         names = pl.Series("name", self._core.flow_names, pl.String)
         return flows.insert_column(1, names.gather(flows["flow"]))
@@ -99,6 +100,8 @@ class Analysis:
         return self._frame(self._core.series())
 
     def _frame(self, table: _core.Table) -> pl.DataFrame:
+        from goodqueue.core.tables import frame  # takes a quarter of a second to import
+
         return frame(table, self._core.names())
 
     def __repr__(self) -> str:
