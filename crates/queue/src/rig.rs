@@ -1,13 +1,25 @@
 //! A test rig for disciplines: a clock, a buffer, and a record of drops and marks.
 
-use crate::{BufferPool, Configuration, Context, QueueDiscipline, Verdict};
+use crate::{
+    BufferPool, Configuration, Context, QueueConfig, QueueDiscipline, Verdict, conformance,
+};
 use goodqueue_types::{Body, DropReason, Ecn, Framing, Packet, RandomStream, Span, Time};
 
-/// Discipline with its environment, without link-layer framing.
+/// Checks that a discipline conforms with every discipline inside.
+pub fn check_all_inside(outer: impl Fn(QueueConfig) -> QueueConfig) {
+    for (name, inner) in crate::examples() {
+        let result = conformance::check_config(&outer(inner), 1);
+        let report = result.unwrap_or_else(|violation| panic!("{name}: {violation}"));
+        assert!(report.sent > 1_000, "{name}");
+    }
+}
+
+/// Discipline with its environment, without link-layer framing unless it is set.
 #[derive(Debug)]
 pub struct Rig<Q> {
     pub queue: Q,
     pub now: Time,
+    pub framing: Framing,
     random: RandomStream,
     buffer: BufferPool,
     pub verdicts: Vec<Verdict>,
@@ -24,6 +36,7 @@ impl<Q: QueueDiscipline> Rig<Q> {
         Self {
             queue: config.build(&mut random),
             now: Time::ZERO,
+            framing: Framing::default(),
             random,
             buffer: BufferPool::unlimited(),
             verdicts: Vec::new(),
@@ -40,7 +53,7 @@ impl<Q: QueueDiscipline> Rig<Q> {
     pub fn call<T>(&mut self, call: impl FnOnce(&mut Q, &mut Context<'_>) -> T) -> T {
         let mut context = Context {
             now: self.now,
-            framing: Framing::default(),
+            framing: self.framing,
             random: &mut self.random,
             account: self.buffer.account(0),
             verdicts: &mut self.verdicts,

@@ -223,36 +223,27 @@ impl QueueDiscipline for Prio {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BufferPool, Verdict, conformance};
-    use goodqueue_types::Framing;
+    use crate::Verdict;
+    use crate::rig::{Rig, check_all_inside};
 
     /// Offers packets of 100 bytes with these DSCPs and returns (DSCPs sent, DSCPs dropped).
     fn offer(config: &PrioConfig, dscps: &[u8]) -> (Vec<u8>, Vec<u8>) {
-        let mut random = RandomStream::new(1, "test", 0);
-        let mut queue = config.build(&mut random);
-        let (mut pool, mut verdicts) = (BufferPool::unlimited(), Vec::new());
-        let mut context = Context {
-            now: Time::ZERO,
-            framing: Framing::default(),
-            random: &mut random,
-            account: pool.account(0),
-            verdicts: &mut verdicts,
-        };
+        let mut rig = Rig::new(config);
         for dscp in dscps {
             let packet = Packet {
                 size: 100,
                 dscp: *dscp,
                 ..Packet::default()
             };
-            queue.enqueue(&mut context, packet);
+            rig.call(|queue, context| queue.enqueue(context, packet));
         }
-        let waiting = queue.backlog();
-        let sent: Vec<u8> = std::iter::from_fn(|| queue.dequeue(&mut context))
+        let waiting = rig.queue.backlog();
+        let sent: Vec<u8> = std::iter::from_fn(|| rig.dequeue())
             .map(|packet| packet.dscp)
             .collect();
         assert_eq!(waiting.packets, sent.len() as u64);
         assert_eq!(waiting.bytes, 100 * waiting.packets);
-        let dropped = verdicts.iter().map(|verdict| match verdict {
+        let dropped = rig.verdicts.iter().map(|verdict| match verdict {
             Verdict::Dropped(packet, _) => packet.dscp,
             marked @ Verdict::Marked(..) => panic!("{marked:?}"),
         });
@@ -311,12 +302,7 @@ mod tests {
 
     #[test]
     fn every_discipline_conforms_as_a_band() {
-        for (name, band) in crate::examples() {
-            let config = QueueConfig::Prio(PrioConfig::linux(band));
-            let result = conformance::check_config(&config, 1);
-            let report = result.unwrap_or_else(|violation| panic!("{name}: {violation}"));
-            assert!(report.sent > 1_000, "{name}");
-        }
+        check_all_inside(|band| QueueConfig::Prio(PrioConfig::linux(band)));
     }
 
     #[test]

@@ -290,8 +290,9 @@ impl QueueDiscipline for Tbf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BufferPool, Verdict, conformance};
-    use goodqueue_types::Framing;
+    use crate::Verdict;
+    use crate::rig::{Rig, check_all_inside};
+    use goodqueue_types::{Ecn, Framing};
 
     const MS: u64 = 1_000_000_000;
 
@@ -308,32 +309,21 @@ mod tests {
     /// Offers packets of these sizes at once and asks for them at the times that the queue
     /// announces. Returns the times of departure in picoseconds, and the number of drops.
     fn departures(config: &TbfConfig, sizes: &[u32]) -> (Vec<u64>, usize) {
-        let mut random = RandomStream::new(1, "test", 0);
-        let mut queue = config.build(&mut random);
-        let (mut pool, mut verdicts) = (BufferPool::unlimited(), Vec::new());
-        let mut context = Context {
-            now: Time::ZERO,
-            framing: Framing::default(),
-            random: &mut random,
-            account: pool.account(0),
-            verdicts: &mut verdicts,
-        };
+        let mut rig = Rig::new(config);
         for size in sizes {
-            let packet = Packet {
-                size: *size,
-                ..Packet::default()
-            };
-            queue.enqueue(&mut context, packet);
+            rig.enqueue(1, *size, Ecn::NotCapable);
         }
         let mut left = Vec::new();
-        while let Some(ready) = queue.next_ready(context.now) {
-            context.now = ready;
-            if queue.dequeue(&mut context).is_some() {
+        while let Some(ready) = rig.queue.next_ready(rig.now) {
+            rig.now = ready;
+            if rig.dequeue().is_some() {
                 left.push(ready.0);
             }
-            assert_eq!(context.account.used(), queue.backlog().bytes);
+            rig.call(|queue, context| {
+                assert_eq!(context.account.used(), queue.backlog().bytes);
+            });
         }
-        (left, verdicts.len())
+        (left, rig.verdicts.len())
     }
 
     #[test]
@@ -379,34 +369,24 @@ mod tests {
 
     #[test]
     fn a_packet_that_was_looked_at_still_counts() {
-        let mut random = RandomStream::new(1, "test", 0);
-        let mut queue = filter(None).build(&mut random);
-        let (mut pool, mut verdicts) = (BufferPool::unlimited(), Vec::new());
-        let mut context = Context {
-            now: Time::ZERO,
-            framing: Framing::bytes(18),
-            random: &mut random,
-            account: pool.account(0),
-            verdicts: &mut verdicts,
-        };
-        for _ in 0..3 {
-            let packet = Packet {
-                size: 1_482,
-                ..Packet::default()
-            };
-            queue.enqueue(&mut context, packet);
-        }
-        assert!(queue.dequeue(&mut context).is_some());
-        assert!(queue.dequeue(&mut context).is_some());
-        assert!(queue.dequeue(&mut context).is_none());
-        let backlog = queue.backlog();
+        let mut rig = Rig::new(&filter(None));
+        rig.framing = Framing::bytes(18);
+        rig.enqueue(3, 1_482, Ecn::NotCapable);
+        assert!(rig.dequeue().is_some());
+        assert!(rig.dequeue().is_some());
+        assert!(rig.dequeue().is_none());
+        let backlog = rig.queue.backlog();
         assert_eq!((backlog.packets, backlog.bytes), (1, 1_500));
-        assert_eq!(context.account.used(), 1_500);
+        assert_eq!(rig.call(|_, context| context.account.used()), 1_500);
         // The packet waits 1.5 ms for its tokens, however often the link asks before.
-        context.now = Time(MS);
-        assert!(queue.dequeue(&mut context).is_none());
-        assert_eq!(queue.next_ready(context.now), Some(Time(3 * MS / 2)));
-        assert!(!verdicts.iter().any(|v| matches!(v, Verdict::Dropped(..))));
+        rig.now = Time(MS);
+        assert!(rig.dequeue().is_none());
+        assert_eq!(rig.queue.next_ready(rig.now), Some(Time(3 * MS / 2)));
+        assert!(
+            !rig.verdicts
+                .iter()
+                .any(|v| matches!(v, Verdict::Dropped(..)))
+        );
     }
 
     /// The manual page of `tc` (`q_tbf.c`) has 0.5mbit, burst 5kb, latency 70ms, peakrate 1mbit and
@@ -430,15 +410,12 @@ mod tests {
 
     #[test]
     fn every_discipline_conforms_behind_tokens() {
-        for (name, inner) in crate::examples() {
-            let config = QueueConfig::Tbf(TbfConfig {
+        check_all_inside(|inner| {
+            QueueConfig::Tbf(TbfConfig {
                 inner: inner.into(),
                 ..filter(None)
-            });
-            let result = conformance::check_config(&config, 1);
-            let report = result.unwrap_or_else(|violation| panic!("{name}: {violation}"));
-            assert!(report.sent > 1_000, "{name}");
-        }
+            })
+        });
     }
 
     #[test]
