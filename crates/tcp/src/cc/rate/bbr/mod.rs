@@ -3,7 +3,6 @@
 //! rate of the last ten round trips, with at most twice the bandwidth-delay product in flight.
 
 mod control;
-mod max_filter;
 mod model;
 mod phases;
 mod policer;
@@ -11,9 +10,12 @@ mod policer;
 use goodqueue_types::parameters::{Key, TIMER, number};
 use goodqueue_types::{Rate, Span, Time, parameters};
 
+use super::{
+    AckEpoch, FULL_GROWTH, FULL_ROUNDS, LEAST_WINDOW, MaxFilter, PACING_MARGIN, least_burst,
+    serve_by_pace,
+};
 use crate::cc::{AckSample, CongestionControl, CongestionEvent, Needs, RateSample, SEED};
 use crate::config::TcpConfig;
-pub(super) use max_filter::MaxFilter;
 use policer::Policer;
 
 parameters! {
@@ -32,27 +34,13 @@ parameters! {
 }
 
 /// Gain 2 / ln 2, which doubles the sending rate every round trip.
-pub(super) const HIGH_GAIN: f64 = 2.885;
+const HIGH_GAIN: f64 = 2.885;
 /// Pacing gains of the cycle: one round trip of probing, one of draining, and six of cruising.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// Growth of the bandwidth below which a round does not count as growing, and number of such rounds
-/// that show a full pipe.
-const FULL_GROWTH: f64 = 1.25;
-const FULL_ROUNDS: u32 = 3;
-/// Ratio of the pacing rate to the bandwidth. It is below 1, so that queues drain.
-pub(super) const PACING_MARGIN: f64 = 0.99;
-/// Smallest window, in segments.
-const LEAST_WINDOW: f64 = 4.0;
 /// Longest period of ACK aggregation for which the window compensates, in seconds.
 const MOST_AGGREGATION: f64 = 0.1;
 /// Number of rounds that each half of the aggregation filter covers.
 const AGGREGATION_ROUNDS: u32 = 5;
-
-/// Returns the segments that leave back to back. Below 1.2 Mbit/s, here in bytes per second,
-/// segments leave one by one (draft-ietf-ccwg-bbr section 5.6.3; Linux's `bbr_min_tso_rate`).
-pub(super) fn least_burst(pace: f64) -> u32 {
-    if pace < 150_000.0 { 1 } else { 2 }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -116,8 +104,7 @@ pub struct Bbr {
 /// Excess of acknowledged bytes over those that the bandwidth would deliver.
 #[derive(Clone, Debug, Default)]
 struct Aggregation {
-    epoch_start: Time,
-    epoch_acked: f64,
+    epoch: AckEpoch,
     extra: [f64; 2],
     half: usize,
     rounds: u32,
@@ -189,32 +176,7 @@ impl CongestionControl for Bbr {
         self.cwnd = self.mss;
     }
 
-    fn window(&self) -> f64 {
-        self.cwnd
-    }
-
-    fn set_window(&mut self, bytes: f64) {
-        // An unlimited threshold at the end of recovery does not set the window.
-        if bytes < u64::MAX as f64 {
-            self.cwnd = bytes;
-        }
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.ssthresh
-    }
-
-    fn set_ssthresh(&mut self, bytes: u64) {
-        self.ssthresh = bytes;
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.pace.map(|pace| Rate((8.0 * pace).max(1.0) as u64))
-    }
-
-    fn least_burst(&self) -> u32 {
-        least_burst(self.pace.unwrap_or(0.0))
-    }
+    serve_by_pace!();
 
     fn on_undo(&mut self, _now: Time) {
         self.full_bandwidth = 0.0;
@@ -228,8 +190,7 @@ impl CongestionControl for Bbr {
             return;
         }
         self.restarting = true;
-        self.aggregation.epoch_start = now;
-        self.aggregation.epoch_acked = 0.0;
+        self.aggregation.epoch.restart(now);
         match self.mode {
             Mode::ProbeBandwidth(_) => {
                 self.pace = Some(self.bandwidth() * PACING_MARGIN).filter(|pace| *pace > 0.0);
@@ -239,14 +200,6 @@ impl CongestionControl for Bbr {
             }
             _ => {}
         }
-    }
-
-    fn sets_window_in_recovery(&self) -> bool {
-        true
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Rates
     }
 }
 

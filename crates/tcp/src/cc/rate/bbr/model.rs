@@ -62,14 +62,7 @@ impl Bbr {
                 state.extra[state.half] = 0.0;
             }
         }
-        let mut expected = bandwidth * now.saturating_since(state.epoch_start).as_secs_f64();
-        if state.epoch_acked <= expected {
-            state.epoch_acked = 0.0;
-            state.epoch_start = now;
-            expected = 0.0;
-        }
-        state.epoch_acked += acked;
-        let extra = (state.epoch_acked - expected).min(self.cwnd);
+        let extra = state.epoch.ahead(now, bandwidth, acked).min(self.cwnd);
         state.extra[state.half] = state.extra[state.half].max(extra);
     }
 

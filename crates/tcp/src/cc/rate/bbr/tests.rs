@@ -4,29 +4,7 @@ use crate::cc::testbed::Bottleneck;
 use crate::config::CongestionControlConfig;
 
 fn bottleneck(limit: u64) -> Bottleneck {
-    let mut config = TcpConfig::profile(Profile::Rfc);
-    config.congestion_control = CongestionControlConfig::Bbr(BbrConfig::default());
-    Bottleneck::new(&config, Rate(10_000_000), Span::from_millis(40), limit)
-}
-
-#[test]
-fn a_deep_buffer_stays_nearly_empty() {
-    let mut path = bottleneck(400);
-    path.run(Span::from_secs(5));
-    let outcome = path.run(Span::from_secs(30));
-    assert!(outcome.utilization > 0.95, "{outcome:?}");
-    assert!(outcome.delay < 0.25 * 0.040, "{outcome:?}");
-    assert!(outcome.loss == 0.0, "{outcome:?}");
-}
-
-/// A buffer of a quarter of the bandwidth-delay product, the excess of the probing gain, is enough.
-#[test]
-fn a_shallow_buffer_is_enough() {
-    let mut path = bottleneck(9);
-    path.run(Span::from_secs(5));
-    let outcome = path.run(Span::from_secs(30));
-    assert!(outcome.utilization > 0.93, "{outcome:?}");
-    assert!(outcome.loss < 0.04, "{outcome:?}");
+    super::super::tests::bottleneck(CongestionControlConfig::Bbr(BbrConfig::default()), limit)
 }
 
 /// The window falls to four segments for 200 ms every ten seconds.
@@ -57,17 +35,6 @@ fn the_round_trip_is_measured_every_ten_seconds() {
         apart.clone().all(|gap| (10.0..10.5).contains(&gap)),
         "{starts:?}"
     );
-}
-
-#[test]
-fn losses_and_timeouts_give_the_window_back() {
-    let mut path = bottleneck(400);
-    path.run(Span::from_secs(5));
-    let before = path.control.window();
-    path.control.on_retransmission_timeout(None);
-    assert!((path.control.window() - 1460.0).abs() < 1e-9);
-    path.run(Span::from_secs(1));
-    assert!(path.control.window() > 0.8 * before);
 }
 
 /// Linux's `bbr_min_tso_segs` is one below 1.2 Mbit/s and two above. Other controls always have

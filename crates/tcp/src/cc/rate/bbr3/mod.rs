@@ -12,7 +12,7 @@ mod tests;
 use goodqueue_types::parameters::{Key, TIMER};
 use goodqueue_types::{Rate, Span, Time, parameters};
 
-use super::bbr::{MaxFilter, least_burst};
+use super::{AckEpoch, LEAST_WINDOW, MaxFilter, PACING_MARGIN, least_burst, serve_by_pace};
 use crate::cc::{AckSample, CongestionControl, CongestionEvent, Needs, SEED, SHARE};
 use crate::config::TcpConfig;
 
@@ -47,10 +47,6 @@ parameters! {
 
 /// Pacing gain in Startup, 4 ln 2 (`BBR.StartupPacingGain`).
 const STARTUP_GAIN: f64 = 2.77;
-/// Ratio of the pacing rate to the bandwidth (`BBR.PacingMarginPercent`).
-const PACING_MARGIN: f64 = 0.99;
-/// Smallest window, in segments (`BBR.MinPipeCwnd`).
-const LEAST_WINDOW: f64 = 4.0;
 /// Age after which the shortest round-trip time is replaced (`BBR.MinRTTFilterLen`).
 const MIN_RTT_AGE: Span = Span::from_secs(10);
 
@@ -134,8 +130,7 @@ pub struct Bbr3 {
     losses_in_round: u32,
     lost_in_round: u64,
     aggregation: MaxFilter<10>,
-    epoch_start: Time,
-    epoch_acked: f64,
+    epoch: AckEpoch,
 
     min_rtt: Option<Span>,
     min_rtt_at: Time,
@@ -199,8 +194,7 @@ impl Bbr3 {
             losses_in_round: 0,
             lost_in_round: 0,
             aggregation: MaxFilter::default(),
-            epoch_start: Time::ZERO,
-            epoch_acked: 0.0,
+            epoch: AckEpoch::default(),
             min_rtt: None,
             min_rtt_at: Time::ZERO,
             probe_rtt_delay: None,
@@ -329,32 +323,7 @@ impl CongestionControl for Bbr3 {
         self.cwnd = self.mss;
     }
 
-    fn window(&self) -> f64 {
-        self.cwnd
-    }
-
-    fn set_window(&mut self, bytes: f64) {
-        // An unlimited threshold at the end of recovery does not set the window.
-        if bytes < u64::MAX as f64 {
-            self.cwnd = bytes;
-        }
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.ssthresh
-    }
-
-    fn set_ssthresh(&mut self, bytes: u64) {
-        self.ssthresh = bytes;
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.pace.map(|pace| Rate((8.0 * pace).max(1.0) as u64))
-    }
-
-    fn least_burst(&self) -> u32 {
-        least_burst(self.pace.unwrap_or(0.0))
-    }
+    serve_by_pace!();
 
     /// Lifts the bounds that a spurious loss set (in the spirit of section 5.5.10.3).
     fn on_undo(&mut self, _now: Time) {
@@ -370,21 +339,12 @@ impl CongestionControl for Bbr3 {
         }
         // The restart has no burst (section 5.4.1).
         self.restarting = true;
-        self.epoch_start = now;
-        self.epoch_acked = 0.0;
+        self.epoch.restart(now);
         if self.mode.is_probe_bandwidth() {
             let pace = self.bandwidth() * PACING_MARGIN;
             self.pace = Some(pace).filter(|pace| *pace > 0.0);
         } else if self.mode == Mode::ProbeRtt {
             self.end_probe_rtt_when_due(now);
         }
-    }
-
-    fn sets_window_in_recovery(&self) -> bool {
-        true
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Rates
     }
 }

@@ -3,13 +3,9 @@
 use goodqueue_types::Time;
 
 use super::{Bbr3, LEAST_WINDOW, MIN_RTT_AGE, Mode};
-use crate::cc::rate::bbr::least_burst;
+use crate::cc::rate::{FULL_GROWTH, FULL_ROUNDS, least_burst};
 use crate::cc::{AckSample, RateSample};
 
-/// Growth of the bandwidth below which a round does not count as growing, and number of such rounds
-/// that show a full pipe.
-const FULL_GROWTH: f64 = 1.25;
-const FULL_ROUNDS: u32 = 3;
 /// Number of ACKs with losses in a round from which the loss rate can end Startup
 /// (`BBRStartupFullLossCnt`).
 const STARTUP_LOSSES: u32 = 6;
@@ -145,14 +141,8 @@ impl Bbr3 {
 
     /// Measures by how much ACKs run ahead of the bandwidth (section 5.5.9).
     fn update_aggregation(&mut self, now: Time, acked: f64) {
-        let mut expected = self.bandwidth() * now.saturating_since(self.epoch_start).as_secs_f64();
-        if self.epoch_acked <= expected {
-            self.epoch_acked = 0.0;
-            self.epoch_start = now;
-            expected = 0.0;
-        }
-        self.epoch_acked += acked;
-        let extra = (self.epoch_acked - expected).min(self.cwnd);
+        let bandwidth = self.bandwidth();
+        let extra = (self.epoch.ahead(now, bandwidth, acked)).min(self.cwnd);
         // While Startup doubles the rate, the last measured rate lags, so every ACK would seem to
         // be ahead.
         if self.pipe_is_full {
