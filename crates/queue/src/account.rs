@@ -1,11 +1,12 @@
 //! The memory on which queues book their bytes: one port's own buffer, or one pool that the ports
 //! of a switch share.
 
+use goodqueue_types::parameters::{Declared, Key, Kind, Parameter, Parameters, Value, number};
+
 /// Policy by which the ports of a switch share one buffer.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sharing {
     /// A port may take all bytes that are free.
-    #[default]
     Complete,
     /// A port may take at most an equal part of the buffer.
     Static,
@@ -15,6 +16,61 @@ pub enum Sharing {
         /// The factor, above 0; switch chips have powers of two, often from 1/128 to 8.
         alpha: f64,
     },
+}
+
+impl Default for Sharing {
+    fn default() -> Self {
+        Self::Dynamic { alpha: 1.0 }
+    }
+}
+
+/// The policy, and the factor of one of them.
+impl Declared for Sharing {
+    const KEYS: &'static [Key] = &[
+        Key::of(Kind::Choice(&["dynamic", "static", "complete"]))
+            .named("policy")
+            .default("\"dynamic\"")
+            .example("static")
+            .doc(
+                "`dynamic`: a link may hold up to `alpha` times what is free; `static`: an equal \
+                 part; `complete`: whatever is free.",
+            ),
+        number(0.000_001, 1_000_000.0)
+            .named("alpha")
+            .default("1")
+            .example("0.5")
+            .doc("The factor of dynamic thresholds."),
+    ];
+}
+
+impl Parameters for Sharing {
+    fn keys(&self) -> &'static [Key] {
+        Self::KEYS
+    }
+
+    fn get(&self, key: &str) -> Option<Value> {
+        match (key, self) {
+            ("policy", Self::Complete) => Some(Value::Word("complete")),
+            ("policy", Self::Static) => Some(Value::Word("static")),
+            ("policy", Self::Dynamic { .. }) => Some(Value::Word("dynamic")),
+            ("alpha", Self::Dynamic { alpha }) => Some(alpha.value()),
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, key: &str, value: Value) {
+        match (key, value) {
+            ("policy", Value::Word("complete")) => *self = Self::Complete,
+            ("policy", Value::Word("static")) => *self = Self::Static,
+            ("policy", _) => *self = Self::default(),
+            ("alpha", value) => {
+                *self = Self::Dynamic {
+                    alpha: Parameter::from_value(value),
+                };
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Buffer memory and who uses how much of it.

@@ -1,7 +1,7 @@
 //! The interface of a discipline's parameters, and the refusal of those that cannot work.
 
 use crate::{Limit, QueueDiscipline};
-use goodqueue_types::parameters::{Declared, Given, Key, Tc};
+use goodqueue_types::parameters::{Declared, Given, Key, Refusal, Tc};
 use goodqueue_types::{RandomStream, Rate, Span};
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -130,35 +130,6 @@ pub trait BuiltIn: Configuration + Declared + Default {
     /// Returns the option of `tc` for a key.
     fn tc(key: &Key) -> Tc {
         key.tc
-    }
-}
-
-/// Refusal of a configuration, with its reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// Parameter by its name in scenario files.
-    pub key: &'static str,
-    /// Description of the fault.
-    pub message: String,
-    /// Advice on what to write instead.
-    pub help: String,
-}
-
-impl Refusal {
-    /// Creates a refusal of the parameter `key`.
-    pub fn new(key: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            key,
-            message: message.into(),
-            help: help.into(),
-        }
-    }
-
-    /// Creates the refusal of a table without the key `key`, which must be given.
-    pub fn missing<D: Declared>(key: &'static str) -> Self {
-        let found = D::KEYS.iter().find(|known| known.name == key);
-        let (message, help) = found.map_or_else(Default::default, Key::missing);
-        Self::new(key, message, help)
     }
 }
 

@@ -31,7 +31,7 @@ pub use aqm::red::{
     Choke, ChokeConfig, LinuxRed, LinuxRedConfig, Red, RedAdaptation, RedConfig, RedDecision,
     RedLaw, RedLink, RedUnit, red_plog, red_wlog,
 };
-pub use config::{BuiltIn, Configuration, CustomQueue, Exclusive, Ignored, Place, Qdisc, Refusal};
+pub use config::{BuiltIn, Configuration, CustomQueue, Exclusive, Ignored, Place, Qdisc};
 pub use discipline::{Discipline, QueueConfig};
 pub use examples::examples;
 pub use fair::cake::{
@@ -50,6 +50,7 @@ pub use fifo::Fifo;
 pub use fifo::drop_tail::{DropTail, DropTailConfig};
 pub use fifo::head_drop::{HeadDrop, HeadDropConfig};
 pub use fifo::step::{Step, StepConfig};
+pub use goodqueue_types::parameters::Refusal;
 pub use limit::{Backlog, Limit};
 pub use shaper::tbf::{Inner, Tbf, TbfConfig, TbfPeak};
 

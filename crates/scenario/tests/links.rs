@@ -2,7 +2,9 @@
 
 use goodqueue_queue::{Limit, Sharing};
 use goodqueue_scenario::{Scenario, ScenarioError, parse_mahimahi, parse_rate_csv, summary_json};
-use goodqueue_sim::{Impairments, Jitter, Law, LinkConfig, RateDraw, Reorder, ServiceConfig, run};
+use goodqueue_sim::{
+    Impairments, Jitter, Law, LinkConfig, MarkovRates, Reorder, ServiceConfig, run,
+};
 use goodqueue_types::{Cells, Rate, Span};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -228,11 +230,12 @@ fn rates_are_drawn_anew_under_each_seed() {
     check_round_trip(&scenario);
     let link = bottleneck(&scenario);
     assert_eq!(link.rate, Rate(3_000_000));
-    let Some(ServiceConfig::Random(random)) = &link.service else {
-        panic!("{link:?}")
+    let expected = MarkovRates {
+        interval: Span::from_millis(50),
+        rates: [Rate(0), Rate(6_000_000)].into(),
+        stay: 0.8,
     };
-    assert_eq!(random.interval, Span::from_millis(50));
-    assert!(matches!(random.draw, RateDraw::Markov { stay: 0.8, .. }));
+    assert_eq!(link.service, Some(ServiceConfig::Markov(expected)));
     let sent = |seed| run(&scenario.with_seed(seed).network()).links[0].departures;
     assert_eq!(sent(1), sent(1));
     assert!((2..9).any(|seed| sent(seed) != sent(1)));
@@ -396,7 +399,7 @@ proptest! {
     fn no_file_breaks_the_parsers_of_traces(bytes in bytes()) {
         let lines = bytes.split(|byte| *byte == b'\n').count();
         match parse_mahimahi(&bytes) {
-            Ok(trace) => prop_assert!(trace.milliseconds.is_sorted()),
+            Ok(trace) => prop_assert!(trace.milliseconds.0.is_sorted()),
             Err(error) => prop_assert!(error.line.is_none_or(|line| (1..=lines).contains(&line))),
         }
         match parse_rate_csv(&bytes) {
@@ -418,7 +421,7 @@ proptest! {
         let times: Vec<u32> = times.into_iter().map(|gap| { time += gap; time }).collect();
         let lines: Vec<String> = times.iter().map(u32::to_string).collect();
         if let Ok(trace) = parse_mahimahi(lines.join("\n").as_bytes()) {
-            prop_assert_eq!(&*trace.milliseconds, &times[..]);
+            prop_assert_eq!(&*trace.milliseconds.0, &times[..]);
         } else {
             prop_assert_eq!(times.last(), Some(&0));
         }

@@ -1,9 +1,9 @@
 //! Everything that is registered is documented, runs, and is read as it is written. The lists come
-//! from the registries of queue disciplines and congestion controls.
+//! from the registries of queue disciplines, congestion controls, and laws of loss and of rates.
 
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_scenario::{Scenario, queue_toml};
-use goodqueue_sim::run;
+use goodqueue_sim::{LossConfig, ServiceConfig, run};
 use goodqueue_tc::{parse_qdisc, qdisc_commands};
 use goodqueue_tcp::CongestionControlConfig;
 use goodqueue_types::RandomStream;
@@ -12,16 +12,17 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Frames of up to 1514 bytes on a link of 10 Mb/s.
+const PLAIN: &str = "schema_version = 1\nduration = \"5s\"\n[topology]\nshape = \"dumbbell\"\n\
+    [topology.bottleneck]\nrate = \"10Mbps\"\ndelay = \"20ms\"\nframing = \"14B\"\n\
+    queue = { limit = \"100p\" }\n[[flow]]\nworkload = { kind = \"bulk\" }\n\
+    tcp = { mss = \"1460B\", recovery = \"sack\" }\n";
+
 fn link(overrides: &[(&str, String)]) -> Scenario {
-    let text = b"schema_version = 1\nduration = \"5s\"\n[topology]\nshape = \"dumbbell\"\n\
-        [topology.bottleneck]\nrate = \"10Mbps\"\ndelay = \"20ms\"\nframing = \"14B\"\n\
-        queue = { limit = \"100p\" }\n[[flow]]\nworkload = { kind = \"bulk\" }\n\
-        tcp = { mss = \"1460B\", recovery = \"sack\" }\n";
     let overrides: Vec<_> = overrides
         .iter()
         .map(|(key, value)| ((*key).to_owned(), value.clone()))
         .collect();
-    Scenario::parse(text, "test", &overrides)
+    Scenario::parse(PLAIN.as_bytes(), "test", &overrides)
         .unwrap_or_else(|error| panic!("{error}\n{overrides:?}"))
 }
 
@@ -57,6 +58,49 @@ fn every_congestion_control_has_a_section() {
             page.contains(&heading),
             "docs/congestion-controls.md lacks {heading}"
         );
+    }
+}
+
+#[test]
+fn every_law_of_a_link_is_documented() {
+    let laws = [
+        ("fifo.md", LossConfig::WORDS),
+        ("service.md", ServiceConfig::WORDS),
+    ];
+    for (page, words) in laws {
+        let text = text(&docs().join("queues").join(page));
+        for word in words {
+            assert!(text.contains(&format!("`{word}`")), "{page} lacks {word}");
+        }
+    }
+}
+
+/// The examples of all keys together are a valid table. Laws that read a file are left out.
+#[test]
+fn every_law_of_a_link_is_read_as_it_is_written() {
+    let laws = [
+        ("loss", "queue =", LossConfig::VARIANTS),
+        ("service", "rate = \"10Mbps\"\n", ServiceConfig::VARIANTS),
+    ];
+    for (key, place, variants) in laws {
+        for (word, spec) in variants {
+            let keys = spec.keys.iter().filter(|key| key.name != "kind");
+            let given = keys.map(|key| format!(", {} = {}", key.name, key.toml_example()));
+            let table = format!("{{ kind = \"{word}\"{} }}", given.collect::<String>());
+            if table.contains("file =") {
+                continue;
+            }
+            // A law of the rate replaces the rate.
+            let rest = if key == "service" { "" } else { place };
+            let text = PLAIN.replace(place, &format!("{key} = {table}\n{rest}"));
+            let read = Scenario::parse(text.as_bytes(), "test", &[]);
+            let read = read.unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let written = read.resolved_toml();
+            assert!(written.contains(&format!("kind = \"{word}\"")), "{written}");
+            let again = Scenario::parse(written.as_bytes(), "again", &[]);
+            let again = again.unwrap_or_else(|error| panic!("{word}: {error}"));
+            assert_eq!(again.resolved_toml(), written);
+        }
     }
 }
 

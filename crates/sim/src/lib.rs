@@ -20,11 +20,15 @@ pub use goodqueue_tcp::{Limited, TimeLimited};
 pub use host::agent::{Agent, agents, flow_outcome, receiver_of};
 pub use host::ideal::IdealPath;
 pub use link::bottleneck::{Bottleneck, BottleneckEvent, PacketFate};
-pub use link::impairment::{Fate, ImpairmentProcess, Impairments, Jitter, Reorder};
-pub use link::loss::{LossConfig, LossOf, LossProcess, LossUnit};
+pub use link::impairment::{Duplicate, Fate, ImpairmentProcess, Impairments, Jitter, Reorder};
+pub use link::loss::{
+    GilbertElliott, IndependentLoss, LossConfig, LossLaw, LossOf, LossProcess, LossScope,
+    LossState, LossUnit,
+};
 pub use link::service::{
-    BYTES_PER_OPPORTUNITY, DeliveryTrace, MOST_OPPORTUNITIES, RandomRate, RateDraw, RateTrace,
-    ServiceConfig, Stretch, Stretches, VaryingRate,
+    BYTES_PER_OPPORTUNITY, DeliveryTrace, MOST_OPPORTUNITIES, MarkovRates, RateFile, RateStep,
+    RateTrace, ServiceConfig, ServiceLaw, ServiceState, Stretch, Stretches, UniformRates,
+    VaryingRate,
 };
 pub use link::shared_buffer::{Buffer, SharedBuffer, shared_buffers};
 pub use measure::e_model;

@@ -9,7 +9,8 @@ use crate::workload::session::SessionConfig;
 use crate::workload::{EchoReply, GameConfig, VoiceConfig};
 use goodqueue_queue::{Limit, QueueConfig, Sharing};
 use goodqueue_tcp::TcpConfig;
-use goodqueue_types::{Framing, Hosts, LinkId, Rate, Span, Time};
+use goodqueue_types::parameters::{Key, Kind, LARGEST, size};
+use goodqueue_types::{Framing, Hosts, LinkId, Rate, Span, Time, parameters};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -140,17 +141,18 @@ impl LinkConfig {
     }
 }
 
-/// A buffer that several links share.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PoolConfig {
-    /// Name in results.
-    pub name: String,
-    /// Capacity in bytes, with framing.
-    pub capacity: u64,
-    /// Policy by which links share the buffer.
-    pub sharing: Sharing,
-    /// Bytes reserved for each link.
-    pub headroom: u64,
+parameters! {
+    /// A buffer that several links share.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct PoolConfig("shared buffer") {
+        /// Name in results and in `pool` of links.
+        name: String = String::new() => Key::of(Kind::Name).required().example("switch");
+        /// Frame bytes that all links together may have waiting.
+        capacity: u64 = 0 => size(1, LARGEST).required().example("12MB");
+        sharing: Sharing = Sharing::default();
+        /// Bytes kept for each link; what is left is shared, and thresholds count that alone.
+        headroom: u64 = 0 => size(0, LARGEST).default("\"0B\"").example("10kB");
+    }
 }
 
 /// A flow between two hosts.

@@ -5,7 +5,7 @@
 mod common;
 
 use common::cases::{Case, cases, network, plain};
-use goodqueue_tcp::cc::ScalableConfig;
+use goodqueue_tcp::cc::{GaimdConfig, ScalableConfig};
 use goodqueue_tcp::{AckRule, CongestionControlConfig, EcnMode, Profile, Recovery, SlowStart};
 use goodqueue_types::{Span, Time};
 use proptest::prelude::*;
@@ -70,10 +70,10 @@ fn an_end_that_closes_last_does_not_leave_data_behind() {
     transfers_everything(&Case {
         profile: Profile::Ns2,
         recovery: Recovery::NewReno,
-        control: CongestionControlConfig::Gaimd {
+        control: CongestionControlConfig::Gaimd(GaimdConfig {
             alpha: 0.31,
             beta: 0.125,
-        },
+        }),
         seed: 5_528_186_771_662_076_645,
         loss: 0.177_979_610_529_197_3,
         duplication: 0.021_543_645_635_416_53,

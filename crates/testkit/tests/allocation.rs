@@ -4,8 +4,8 @@
 
 use goodqueue_queue::{Limit, Sharing};
 use goodqueue_sim::{
-    Impairments, Jitter, Law, Network, NoProbe, PoolConfig, RateTrace, Reorder, ServiceConfig,
-    Simulation, WorkloadConfig,
+    Impairments, Jitter, Law, Network, NoProbe, PoolConfig, RateStep, RateTrace, Reorder,
+    ServiceConfig, Simulation, WorkloadConfig,
 };
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
@@ -153,6 +153,7 @@ fn no_queue_allocates_after_the_warm_up() {
                 (Span::ZERO, Rate(0)),
                 (Span::from_millis(500), Rate(20_000_000)),
             ]
+            .map(|(at, rate)| RateStep { at, rate })
             .into(),
             repeat: Some(Span::from_secs(1)),
         }));

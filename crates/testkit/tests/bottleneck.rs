@@ -2,8 +2,8 @@
 
 use goodqueue_queue::{Configuration, Limit, QueueConfig, examples};
 use goodqueue_sim::{
-    Bottleneck, Equipment, Impairments, Jitter, Law, LossConfig, Network, PacketFate, RateTrace,
-    Reorder, ServiceConfig, WorkloadConfig, run,
+    Bottleneck, Equipment, Impairments, Jitter, Law, LossConfig, Network, PacketFate, RateStep,
+    RateTrace, Reorder, ServiceConfig, WorkloadConfig, run,
 };
 use goodqueue_tcp::{CongestionControlConfig, EcnMode, TcpConfig};
 use goodqueue_testkit::dumbbell::{BOTTLENECK, Dumbbell};
@@ -109,7 +109,10 @@ fn kinds() -> Vec<Kind> {
     let varying = |equipment: &mut Equipment| {
         let ms = Span::from_millis;
         let steps = [(0, 3_000_017), (70, 0), (110, 9_000_011), (190, 1_500_007)];
-        let steps = steps.map(|(at, rate)| (ms(at), Rate(rate)));
+        let steps = steps.map(|(at, rate)| RateStep {
+            at: ms(at),
+            rate: Rate(rate),
+        });
         equipment.service = Some(ServiceConfig::Trace(RateTrace {
             steps: steps.to_vec().into(),
             repeat: Some(ms(251)),

@@ -2,8 +2,8 @@
 
 use goodqueue_queue::{Limit, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
-    DeliveryTrace, FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, RateTrace, Record,
-    ServiceConfig, WorkloadConfig, run,
+    DeliveryTrace, FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, RateStep, RateTrace,
+    Record, ServiceConfig, WorkloadConfig, run,
 };
 use goodqueue_testkit::dumbbell::link;
 use goodqueue_types::{Hosts, LinkId, PacketEventKind, RandomStream, Rate, Span, Time};
@@ -171,6 +171,7 @@ fn an_outage_causes_the_computed_backlog_and_delay() {
             (seconds(1.0), Rate(0)),
             (seconds(1.5), Rate(8_000_000)),
         ]
+        .map(|(at, rate)| RateStep { at, rate })
         .into(),
         repeat: None,
     }));
@@ -206,9 +207,9 @@ fn a_saturated_trace_delivers_by_counting_opportunities() {
     let rounds = (0..).flat_map(|round| milliseconds.iter().map(move |at| round * time + at));
     for size in [400, 1_504, 4_000] {
         let mut link = observed();
-        link.service = Some(ServiceConfig::Opportunities(DeliveryTrace {
-            milliseconds: milliseconds.as_slice().into(),
-        }));
+        link.service = Some(ServiceConfig::Opportunities(DeliveryTrace::new(
+            milliseconds.as_slice(),
+        )));
         // A packet every 10 µs exceeds the capacity of the trace.
         let network = network(vec![link], &every_micros(10, size), 2);
         let packets = run(&network).packets;

@@ -3,7 +3,7 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
-    Distribution, FlowOutcome, Law, LossConfig, LossOf, LossUnit, Metric, Network, SessionConfig,
+    Distribution, FlowOutcome, IndependentLoss, Law, LossConfig, Metric, Network, SessionConfig,
     TransfersConfig, WorkloadConfig, run,
 };
 use goodqueue_tcp::{InitialWindow, Profile, Recovery, TcpConfig};
@@ -18,12 +18,10 @@ const MSS: f64 = 1_460.0;
 /// Adds losses in both directions that affect all packets.
 fn lossy(mut network: Network, path: &LossyPath) -> Network {
     for (link, probability) in network.links.iter_mut().zip([path.loss, path.reverse_loss]) {
-        link.loss = Some(LossConfig::Independent {
+        link.loss = Some(LossConfig::Independent(IndependentLoss {
             probability,
-            per: LossUnit::Packet,
-            of: LossOf::Everything,
-            after_transmission: false,
-        });
+            ..IndependentLoss::default()
+        }));
     }
     network
 }

@@ -2,7 +2,7 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
-    FlowOutcome, GameConfig, Law, LossConfig, LossOf, LossUnit, Metric, SessionConfig, Updates,
+    FlowOutcome, GameConfig, IndependentLoss, Law, LossConfig, Metric, SessionConfig, Updates,
     VideoConfig, WorkloadConfig, run,
 };
 use goodqueue_tcp::{Profile, TcpConfig};
@@ -196,12 +196,10 @@ fn game(loss: f64, deadline: Span, seconds: u64) -> FlowOutcome {
     }));
     let mut network = dumbbell(MBPS, seconds).network(vec![(Time::ZERO, game)]);
     for link in &mut network.links[..2] {
-        link.loss = (loss > 0.0).then_some(LossConfig::Independent {
+        link.loss = (loss > 0.0).then_some(LossConfig::Independent(IndependentLoss {
             probability: loss,
-            per: LossUnit::Packet,
-            of: LossOf::Everything,
-            after_transmission: false,
-        });
+            ..IndependentLoss::default()
+        }));
     }
     run(&network).flows.remove(0)
 }

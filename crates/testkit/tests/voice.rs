@@ -2,7 +2,7 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
-    FlowOutcome, LossConfig, LossOf, LossUnit, Metric, VoiceConfig, WorkloadConfig, run,
+    FlowOutcome, IndependentLoss, LossConfig, Metric, VoiceConfig, WorkloadConfig, run,
 };
 use goodqueue_testkit::dumbbell::Dumbbell;
 use goodqueue_types::{Rate, Span, Time};
@@ -24,12 +24,10 @@ fn call(loss: f64, concealment: bool, seconds: u64) -> FlowOutcome {
         concealment,
     });
     let mut network = dumbbell.network(vec![(Time::ZERO, voice)]);
-    network.links[0].loss = (loss > 0.0).then_some(LossConfig::Independent {
+    network.links[0].loss = (loss > 0.0).then_some(LossConfig::Independent(IndependentLoss {
         probability: loss,
-        per: LossUnit::Packet,
-        of: LossOf::Everything,
-        after_transmission: false,
-    });
+        ..IndependentLoss::default()
+    }));
     run(&network).flows.remove(0)
 }
 

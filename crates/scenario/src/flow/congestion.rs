@@ -3,6 +3,7 @@
 use crate::language::error::Checked;
 use crate::language::reader::Reader;
 use crate::language::spec::Kind;
+use goodqueue_tcp::cc::{self, GaimdConfig, Needs};
 use goodqueue_tcp::{CongestionControlConfig, EcnMode, Recovery, TcpConfig};
 use goodqueue_types::parameters::{Parameter, Parameters};
 
@@ -11,24 +12,19 @@ pub(crate) fn read(table: &Reader<'_>, control: &mut CongestionControlConfig) ->
     if let Some(field) = table.get("congestion_control") {
         *control = CongestionControlConfig::from_value(crate::language::value::read(&field)?);
     }
-    for field in ["alpha", "beta"].iter().filter_map(|key| table.get(key)) {
+    for field in GaimdConfig::SHORT
+        .iter()
+        .filter_map(|key| table.get(key.name))
+    {
         let key = field.key.name;
-        if !matches!(control, CongestionControlConfig::Gaimd { .. }) {
+        if !matches!(control, CongestionControlConfig::Gaimd(_)) {
             let help = format!("add congestion_control = \"gaimd\", or leave {key} out");
             return Err(field.problem(format!("\"{key}\" belongs to gaimd"), help));
         }
         control.set(key, crate::language::value::read(&field)?);
     }
-    match *control {
-        CongestionControlConfig::Gaimd { alpha: 0.0, .. } => Err(table.problem(
-            "alpha",
-            "alpha is zero",
-            "write how many segments a round adds",
-        )),
-        CongestionControlConfig::Gaimd { beta, .. } if beta == 0.0 || beta >= 1.0 => {
-            let help = "write a number between 0 and 1, as in beta = 0.5";
-            Err(table.problem("beta", format!("a window cannot shrink by {beta}"), help))
-        }
+    match control {
+        CongestionControlConfig::Gaimd(gaimd) => table.accept(gaimd.check()),
         _ => Ok(()),
     }
 }
@@ -49,10 +45,7 @@ fn is_blind(config: &TcpConfig) -> bool {
 
 /// Checks that the other switches fit the control.
 pub(crate) fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
-    let needs_rates = matches!(
-        config.congestion_control,
-        CongestionControlConfig::Bbr(_) | CongestionControlConfig::Bbr3(_)
-    );
+    let needs_rates = cc::built_in(config).needs() == Needs::Rates;
     if needs_rates && config.recovery != Recovery::Sack {
         let name = config.congestion_control.word();
         let message = format!("{name} needs to know what was delivered during recovery");
@@ -73,7 +66,7 @@ pub(crate) fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
 pub(crate) fn write(control: &CongestionControlConfig) -> Vec<String> {
     let written = match control {
         CongestionControlConfig::Reno => "\"reno\"".to_owned(),
-        CongestionControlConfig::Gaimd { alpha, beta } => {
+        CongestionControlConfig::Gaimd(GaimdConfig { alpha, beta }) => {
             format!("\"gaimd\", alpha = {alpha}, beta = {beta}")
         }
         _ => crate::language::value::write(&control.value(), Kind::Free),

@@ -240,7 +240,7 @@ fn read_peak_windows(table: &Reader<'_>, workload: &WorkloadConfig) -> Checked<V
     if !matches!(
         tcp.congestion_control,
         CongestionControlConfig::Reno
-            | CongestionControlConfig::Gaimd { .. }
+            | CongestionControlConfig::Gaimd(_)
             | CongestionControlConfig::Cubic(_)
             | CongestionControlConfig::Scalable(_)
     ) {

@@ -12,6 +12,7 @@ use goodqueue_fluid::{
 };
 use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_sim::{Impairments, WorkloadConfig};
+use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{
     AckRule, CongestionControlConfig, CubicVariant, EcnMode, Recovery, RecoveryWindow, TcpConfig,
     WindowArithmetic,
@@ -287,7 +288,7 @@ fn control(tcp: &TcpConfig) -> Option<FluidControl> {
     Some(match tcp.congestion_control {
         CongestionControlConfig::Reno => FluidControl::RENO,
         // The engine takes the share of the window that is kept after a loss.
-        CongestionControlConfig::Gaimd { alpha, beta } => FluidControl::Gaimd {
+        CongestionControlConfig::Gaimd(GaimdConfig { alpha, beta }) => FluidControl::Gaimd {
             alpha,
             beta: 1.0 - beta,
         },

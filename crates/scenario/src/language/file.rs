@@ -4,6 +4,7 @@ use crate::language::error::{Checked, Problem, shorten};
 use crate::language::reader::{Field, Reader};
 use crate::language::text::{plain, quote};
 use crate::language::trace::TraceError;
+use goodqueue_types::parameters::{Parameters, Value};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,13 @@ impl<'a> NamedFile<'a> {
         let line = line.map_or_else(String::new, |line| format!(", line {line}"));
         let name = shorten(&self.path.display().to_string());
         self.field.problem(format!("{name}{line}: {message}"), help)
+    }
+
+    /// Names the file, by its full path, and its checksum in parameters.
+    pub(crate) fn name_in(self, parameters: &mut impl Parameters) {
+        let (path, checksum) = self.origin();
+        parameters.set("file", Value::Text(path.display().to_string()));
+        parameters.set("checksum", Value::Text(format!("{checksum:016x}")));
     }
 
     /// Returns the origin of the file's content.

@@ -3,7 +3,7 @@
 use crate::language::error::Checked;
 use crate::language::reader::{Field, Reader};
 use crate::language::spec::Kind;
-use goodqueue_queue::{Configuration, QueueConfig, Refusal};
+use goodqueue_queue::{Configuration, QueueConfig};
 use goodqueue_types::parameters::Parameter;
 
 /// Reads the table of a queue.
@@ -11,14 +11,8 @@ pub(crate) fn read(field: &Field<'_>) -> Checked<QueueConfig> {
     let (word, table) = Reader::tagged(field)?;
     table.check_required()?;
     let place = table.place();
-    let refuse = |refusal| {
-        let Refusal { key, message, help } = refusal;
-        table.problem(key, message, help)
-    };
     let exclusive = QueueConfig::exclusive(word);
-    exclusive
-        .check(|key| table.get(key).is_some())
-        .map_err(refuse)?;
+    table.accept(exclusive.check(|key| table.get(key).is_some()))?;
     let given = match QueueConfig::rate_key(word) {
         // Packets wait for tokens: times and BDPs are those of the shaper's rate.
         Some(key) => table.at_rate(table.require(key)?.rate()?).given("kind")?,
@@ -26,7 +20,7 @@ pub(crate) fn read(field: &Field<'_>) -> Checked<QueueConfig> {
     };
     let config = QueueConfig::read(word, &given, &place);
     let checked = config.and_then(|config| config.check(place.frame_bytes).map(|()| config));
-    checked.map_err(refuse)
+    table.accept(checked)
 }
 
 /// Writes a queue with all its parameters as an inline TOML table that reads back the same; none

@@ -3,12 +3,13 @@
 use crate::language::document::{Node, Table, Value};
 use crate::language::error::{Checked, Origin, Problem, nearest, shorten};
 use crate::language::spec::{Key, Kind, REQUIRED, Spec, variants};
+use crate::language::trace::rate_or_zero;
 use crate::language::units::{
     StatedLimit, UnitError, parse_fraction, parse_limit, parse_packets_within, parse_rate,
     parse_size_within, parse_span_within,
 };
 use goodqueue_queue::Place;
-use goodqueue_types::parameters::Given;
+use goodqueue_types::parameters::{Given, Refusal};
 use goodqueue_types::{Rate, Span};
 
 /// A table whose keys are all known.
@@ -116,15 +117,24 @@ impl<'a> Reader<'a> {
         Problem::new(self.at, self.path_of(name), message, help)
     }
 
-    /// Returns a problem with the table as a whole, placed at one of its keys if given.
+    /// Returns a problem with the table as a whole, placed at one of its keys if given. The name may
+    /// be a path, as `steps.0.at`.
     pub(crate) fn problem(
         &self,
         name: &str,
         message: impl Into<String>,
         help: impl Into<String>,
     ) -> Problem {
-        let at = self.table.get(name).map_or(self.at, |node| node.at);
+        let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+        let node = self.table.get(first);
+        let node = node.map(|node| rest.split('.').fold(node, |node, part| inside(node, part)));
+        let at = node.map_or(self.at, |node| node.at);
         Problem::new(at, self.path_of(name), message, help)
+    }
+
+    /// Turns the refusal of a parameter into a problem with this table.
+    pub(crate) fn accept<T>(&self, result: Result<T, Refusal>) -> Checked<T> {
+        result.map_err(|refusal| self.problem(&refusal.key, refusal.message, refusal.help))
     }
 
     /// Returns the link behind this table's queue.
@@ -301,6 +311,11 @@ impl<'a> Field<'a> {
 
     pub(crate) fn rate(&self) -> Checked<Rate> {
         self.with_unit("a rate", parse_rate)
+    }
+
+    /// Returns a rate, which may be zero.
+    pub(crate) fn rate_or_zero(&self) -> Checked<Rate> {
+        self.with_unit("a rate", rate_or_zero)
     }
 
     pub(crate) fn span(&self) -> Checked<Span> {
@@ -562,6 +577,16 @@ impl<'a> Field<'a> {
             _ => None,
         }
     }
+}
+
+/// Returns the value at a key or an index of this one, or the value itself if there is none.
+fn inside<'a>(node: &'a Node, part: &str) -> &'a Node {
+    let found = match &node.value {
+        Value::Table(table) => table.get(part),
+        Value::List(items) => part.parse().ok().and_then(|index: usize| items.get(index)),
+        _ => None,
+    };
+    found.unwrap_or(node)
 }
 
 /// Returns the first result of `pick` for a kind, one of its alternatives, or the kind of its

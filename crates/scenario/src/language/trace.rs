@@ -97,9 +97,7 @@ pub fn parse_mahimahi(bytes: &[u8]) -> Result<DeliveryTrace, TraceError> {
             let help = "the last time is when the trace begins again: write one above 0";
             Err(TraceError::new(None, "it ends at time 0", help))
         }
-        Some(_) => Ok(DeliveryTrace {
-            milliseconds: milliseconds.into(),
-        }),
+        Some(_) => Ok(DeliveryTrace::new(milliseconds)),
     }
 }
 
@@ -200,7 +198,7 @@ mod tests {
     #[test]
     fn the_lines_of_a_delivery_trace_are_milliseconds() {
         let trace = parse_mahimahi(b"0\n3\r\n\n# two at once\n3\n12").unwrap();
-        assert_eq!(*trace.milliseconds, [0, 3, 3, 12]);
+        assert_eq!(*trace.milliseconds.0, [0, 3, 3, 12]);
     }
 
     #[test]

@@ -3,10 +3,17 @@
 use crate::language::error::Checked;
 use crate::language::reader::{Field, Reader, search};
 use crate::language::spec::{Key, Kind, Spec};
+use crate::language::text::quote;
 use crate::language::units::resolve_limit;
 use crate::language::units::{format_rate, format_size, format_span};
 use goodqueue_queue::Limit;
 use goodqueue_types::parameters::{BY_VALUE, Given, Parameter, TableValue, Value};
+
+/// Reads the parameter at a key of a table, if it is given.
+pub(crate) fn at<P: Parameter>(table: &Reader<'_>, key: &str) -> Checked<Option<P>> {
+    let value = table.get(key).map(|field| read(&field)).transpose()?;
+    Ok(value.map(P::from_value))
+}
 
 /// Reads a value of the kind of its key.
 pub(crate) fn read(field: &Field<'_>) -> Checked<Value> {
@@ -15,13 +22,20 @@ pub(crate) fn read(field: &Field<'_>) -> Checked<Value> {
     {
         return Ok(Value::Word(word));
     }
-    let kind = alternative(field);
+    read_as(alternative(field), field)
+}
+
+/// Reads a value of this kind.
+fn read_as(kind: Kind, field: &Field<'_>) -> Checked<Value> {
     Ok(match kind {
+        Kind::Text => Value::Text(field.text()?),
+        Kind::Name => Value::Text(field.name()?),
         Kind::Flag => Value::Flag(field.flag()?),
         Kind::Integer { .. } => Value::Integer(field.integer()?),
         Kind::Number { .. } => Value::Number(field.number()?),
         Kind::Fraction => Value::Number(field.fraction()?),
         Kind::Rate => Value::Rate(field.rate()?),
+        Kind::RateOrZero => Value::Rate(field.rate_or_zero()?),
         Kind::Span { .. } => Value::Span(field.span()?),
         Kind::Size { .. } => Value::Bytes(field.size()?),
         Kind::Packets { .. } => Value::Packets(field.packets()?),
@@ -34,27 +48,29 @@ pub(crate) fn read(field: &Field<'_>) -> Checked<Value> {
             let items = items.iter().map(|item| read_as(*kind, item));
             Value::List(items.collect::<Checked<_>>()?)
         }
+        Kind::List(_) => {
+            let tables = field.tables()?;
+            let tables = tables.iter().map(|table| read_table(None, table, ""));
+            Value::List(tables.collect::<Checked<_>>()?)
+        }
         Kind::Tagged { tag, .. } => {
             let (word, table) = Reader::tagged(field)?;
-            Value::Table(TableValue {
-                word: Some(word),
-                given: table.given(tag)?,
-            })
+            read_table(Some(word), &table, tag)?
         }
-        Kind::Table(_) => Value::Table(TableValue {
-            word: None,
-            given: field.table()?.given("")?,
-        }),
+        Kind::Table(_) => read_table(None, &field.table()?, "")?,
         other => unreachable!("no parameter is of the kind {other:?}"),
     })
 }
 
-/// Reads an item of a list.
-fn read_as(kind: Kind, item: &Field<'_>) -> Checked<Value> {
-    match kind {
-        Kind::Queue => Ok(crate::language::queue::read(item)?.value()),
-        other => unreachable!("no parameter is a list of {other:?}"),
-    }
+/// Reads the values of a table without the key `tag` that chose it.
+pub(crate) fn read_table(
+    word: Option<&'static str>,
+    table: &Reader<'_>,
+    tag: &str,
+) -> Checked<Value> {
+    table.check_required()?;
+    let given = table.given(tag)?;
+    Ok(Value::Table(TableValue { word, given }))
 }
 
 /// The limit of a queue, resolved for the link that the queue stands before.
@@ -112,6 +128,7 @@ pub(crate) fn write(value: &Value, kind: Kind) -> String {
         Value::Packets(packets) => format!("\"{packets}p\""),
         Value::Bytes(bytes) => format!("\"{}\"", format_size(*bytes)),
         Value::Word(word) => format!("\"{word}\""),
+        Value::Text(text) => quote(text),
         Value::Absent => format!("\"{}\"", kind.absent().unwrap_or("unlimited")),
         Value::Numbers(numbers) => format!("{numbers:?}"),
         Value::List(items) => {
@@ -130,9 +147,12 @@ pub(crate) fn write(value: &Value, kind: Kind) -> String {
     }
 }
 
-/// Writes each value as `key = value`.
+/// Writes each value as `key = value`, without those that are absent and have no word for it.
 pub(crate) fn assignments(given: &Given) -> impl Iterator<Item = String> {
-    let items = given.0.iter();
+    let items = given.0.iter().filter(|(key, value)| {
+        let has_word = matches!(key.kind, Kind::Limit | Kind::Either(_));
+        *value != Value::Absent || has_word
+    });
     items.map(|(key, value)| format!("{} = {}", key.name, write(value, key.kind)))
 }
 

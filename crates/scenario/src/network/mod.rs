@@ -78,10 +78,7 @@ fn direction(name: &str, config: &LinkDirection, delay: Span, observed: Observed
 
 fn equipment(config: &LinkDirection) -> Equipment {
     Equipment {
-        service: config
-            .service
-            .as_ref()
-            .map(|service| service.config.clone()),
+        service: config.service.clone(),
         framing: config.framing,
         queue: config.queue.clone(),
         pool: config.pool,

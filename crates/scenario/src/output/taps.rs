@@ -170,7 +170,9 @@ fn gate(network: &Network, link: LinkId) -> Gate {
         name: config.name.clone(),
         next: next_after(network, Some(link)),
         next_after_opposite: next_after(network, opposite(network, link)),
-        loses_after: config.loss.is_some_and(|loss| loss.is_after_transmission()),
+        loses_after: config
+            .loss
+            .is_some_and(|loss| loss.law().scope().after_transmission),
     }
 }
 

@@ -6,7 +6,7 @@ use goodqueue_scenario::{
     parse_limit, parse_override, parse_rate, parse_size, parse_span, parse_spans,
 };
 use goodqueue_sim::{Network, PacketSize, WorkloadConfig};
-use goodqueue_tcp::cc::CubicConfig;
+use goodqueue_tcp::cc::{CubicConfig, GaimdConfig};
 use goodqueue_tcp::{CongestionControlConfig, EcnMode, Profile, Recovery, TcpConfig};
 use goodqueue_types::{Framing, LinkId, Rate, Span, Time};
 use std::sync::Arc;
@@ -227,10 +227,10 @@ fn a_flows_tcp_is_its_profile_then_the_common_table_then_its_own() {
         "tcp.rto.minimum=200ms",
     ];
     let tcp = tcp_of(&parse_with(DUMBBELL, &gaimd), 0);
-    let control = CongestionControlConfig::Gaimd {
+    let control = CongestionControlConfig::Gaimd(GaimdConfig {
         alpha: 0.31,
         beta: 0.125,
-    };
+    });
     assert_eq!(
         (tcp.congestion_control, tcp.rto.minimum),
         (control, Span::from_millis(200))

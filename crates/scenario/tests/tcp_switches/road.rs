@@ -2,6 +2,7 @@
 
 use crate::switches::below;
 use goodqueue_sim::{FlowOutcome, Network, Outcome, WorkloadConfig};
+use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{CongestionControlConfig as Control, Recovery, TcpConfig};
 use goodqueue_types::RandomStream;
 
@@ -145,7 +146,7 @@ fn law(tcp: &TcpConfig, window: f64, rtt_s: f64) -> f64 {
     // of Mathis and others (CCR 1997), √(3/(2p)).
     let aimd = |alpha: f64, beta: f64| alpha * (2.0 - beta) / (2.0 * beta * window * window);
     match &tcp.congestion_control {
-        Control::Gaimd { alpha, beta } => aimd(*alpha, *beta),
+        Control::Gaimd(GaimdConfig { alpha, beta }) => aimd(*alpha, *beta),
         Control::Cubic(cubic) => {
             // RFC 9438 section 5.1 with C = 0.4; as a share of losses the larger of it and Reno's is
             // that of the larger window.
@@ -163,7 +164,7 @@ fn law(tcp: &TcpConfig, window: f64, rtt_s: f64) -> f64 {
 fn law_holds(tcp: &TcpConfig, seen: &Seen, flows: usize) -> bool {
     let additive = matches!(
         tcp.congestion_control,
-        Control::Reno | Control::Gaimd { .. } | Control::Cubic(_)
+        Control::Reno | Control::Gaimd(_) | Control::Cubic(_)
     );
     let has_room = largest_window(tcp) > 4.0 * seen.window * f64::from(tcp.mss);
     // Otherwise each step of the window takes more ACKs than the law assumes.

@@ -38,6 +38,13 @@ parameters! {
         delay: Span = Span::ZERO => span(Span(1), LONGEST).required().example("5ms")
             .doc("How much longer these are on their way.");
     }
+
+    /// Packets that arrive twice.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Duplicate("duplication") {
+        /// Share of the packets that arrives twice.
+        probability: f64 = 0.0 => fraction().required().example("0.1%");
+    }
 }
 
 impl Impairments {

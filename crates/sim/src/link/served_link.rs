@@ -68,10 +68,10 @@ impl ServedLink {
         Self {
             rate: config.rate,
             picos_per_byte: config.rate.picos_per_byte().unwrap_or(0),
-            varying: config.service.as_ref().map(|service| {
-                let stretches = service.stretches(network.seed, index);
-                Box::new(VaryingRate::new(stretches, window))
-            }),
+            varying: config
+                .service
+                .as_ref()
+                .map(|service| Box::new(VaryingRate::new(service, network.seed, index, window))),
             delay: config.delay,
             framing: config.framing,
             queue: config.queue.build(&mut random),

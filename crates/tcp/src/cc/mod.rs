@@ -17,7 +17,7 @@ pub use dctcp::{Dctcp, DctcpConfig};
 pub use delay::ledbat::{Ledbat, LedbatConfig};
 pub use delay::vegas::{Vegas, VegasConfig};
 pub use loss::cubic::{Cubic, CubicConfig};
-pub use loss::gaimd::Gaimd;
+pub use loss::gaimd::{Gaimd, GaimdConfig};
 pub use loss::illinois::{Illinois, IllinoisConfig};
 pub use loss::reno::Reno;
 pub use loss::scalable::{Scalable, ScalableConfig};
@@ -296,8 +296,8 @@ pub(crate) const SHARE: Key = number(0.001, 0.999);
 /// Key for the seed of a control's own draws.
 pub(crate) const SEED: Key = integer(0, u64::MAX >> 1).example("1");
 
-/// Generates the parameters, the state and the dispatch of all controls from one list. `Reno` and
-/// `Gaimd`, whose windows other controls use, and `Custom`, which no file can name, are added to it.
+/// Generates the parameters, the state and the dispatch of all controls from one list. `Reno`, which
+/// has no parameters, and `Custom`, which no file can name, are added to it.
 macro_rules! controls {
     ($d:tt $($(#[$doc:meta])* $kind:ident = $word:literal($state:ty, $config:ty),)+) => {
         variants! {
@@ -306,14 +306,6 @@ macro_rules! controls {
             pub enum CongestionControlConfig(KIND) {
                 /// Additive increase by one segment per round trip, decrease by half.
                 Reno = "reno"("reno"),
-                /// Additive increase by α segments per round trip, decrease to (1 − β) of the
-                /// window.
-                Gaimd = "gaimd"("gaimd") {
-                    /// Segments added per round trip.
-                    alpha: f64 = 1.0 => number(0.001, 1_000.0).example("0.31");
-                    /// Share of the window given up at a loss.
-                    beta: f64 = 0.5 => SHARE.example("0.125");
-                },
                 $($(#[$doc])* $kind(parameters: $config) = $word($word),)+
                 ;
                 /// A control that is defined outside this crate.
@@ -326,19 +318,14 @@ macro_rules! controls {
         #[derive(Debug)]
         pub(crate) enum Controller {
             Reno(Reno),
-            Gaimd(Box<Gaimd>),
             $($kind(Box<$state>),)+
             Custom(Box<dyn CongestionControl + Send>),
         }
 
         impl Controller {
             pub fn new(config: &TcpConfig) -> Self {
-                let window = || Window::new(config, SlowStart::Classic);
                 match config.congestion_control {
-                    CongestionControlConfig::Reno => Self::Reno(Reno::new(window())),
-                    CongestionControlConfig::Gaimd { alpha, beta } => {
-                        Self::Gaimd(Box::new(Gaimd::new(window(), alpha, beta)))
-                    }
+                    CongestionControlConfig::Reno => Self::smallest(config),
                     $(CongestionControlConfig::$kind(parameters) => {
                         Self::$kind(Box::new(<$state>::new(config, parameters)))
                     })+
@@ -351,7 +338,6 @@ macro_rules! controls {
             ($d self:ident, $d control:ident => $d call:expr) => {
                 match $d self {
                     Controller::Reno($d control) => $d call,
-                    Controller::Gaimd($d control) => $d call,
                     $(Controller::$kind($d control) => $d call,)+
                     Controller::Custom($d control) => $d call,
                 }
@@ -361,6 +347,8 @@ macro_rules! controls {
 }
 
 controls! { $
+    /// Additive increase by α segments per round trip, decrease to (1 − β) of the window.
+    Gaimd = "gaimd"(Gaimd, GaimdConfig),
     /// CUBIC of RFC 9438.
     Cubic = "cubic"(Cubic, CubicConfig),
     /// BBR, version 1.
@@ -382,7 +370,7 @@ controls! { $
 }
 
 impl Controller {
-    /// Returns the smallest control, for an end that never has data to send.
+    /// Returns Reno, the smallest control, which also serves an end that never has data to send.
     pub fn smallest(config: &TcpConfig) -> Self {
         Self::Reno(Reno::new(Window::new(config, SlowStart::Classic)))
     }

@@ -65,10 +65,10 @@ fn a_flow_may_begin_between_two_losses() {
     let rtt = Span::from_millis(50);
     let peak = 800.0;
     let reno = (CongestionControlConfig::Reno, peak / 2.0, 0.98);
-    let gaimd = CongestionControlConfig::Gaimd {
+    let gaimd = CongestionControlConfig::Gaimd(GaimdConfig {
         alpha: 1.0,
         beta: 0.15,
-    };
+    });
     let gaimd = (gaimd, 0.15 * peak, 1.0 - 0.01 / 0.15);
     let scalable = CongestionControlConfig::Scalable(ScalableConfig::default());
     let scalable = (scalable, 13.42, 1.0 - libm::log(0.99) / libm::log(0.875));
@@ -131,10 +131,10 @@ fn reno_halves_and_never_below_two_segments() {
 #[test]
 fn gaimd_adds_alpha_and_leaves_one_minus_beta() {
     let mut config = config(1000, 20, InitialSsthresh::Bytes(1000));
-    config.congestion_control = CongestionControlConfig::Gaimd {
+    config.congestion_control = CongestionControlConfig::Gaimd(GaimdConfig {
         alpha: 0.31,
         beta: 0.125,
-    };
+    });
     let mut control = Controller::new(&config);
     // ACKs of one window add α segments.
     acknowledge(&mut control, 20, 1000);

@@ -8,10 +8,11 @@ use super::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
     DeliveryTrace, EchoReply, Equipment, ExchangesConfig, FlowConfig, GameConfig, Impairments,
-    Jitter, Law, LinkConfig, LossConfig, Network, PacketSize, PoolConfig, RandomRate, RateDraw,
-    RateTrace, Record, Reorder, ServiceConfig, SessionConfig, TransfersConfig, Updates,
-    VideoConfig, VoiceConfig, WebConfig, WorkloadConfig,
+    Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network, PacketSize, PoolConfig, RateStep,
+    RateTrace, Record, Reorder, ServiceConfig, SessionConfig, TransfersConfig, UniformRates,
+    Updates, VideoConfig, VoiceConfig, WebConfig, WorkloadConfig,
 };
+use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{
     CongestionControlConfig, EcnMode, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
 };
@@ -179,10 +180,13 @@ fn service() -> impl Strategy<Value = Option<ServiceConfig>> {
     let steps = prop::collection::vec((1_u64..30, rate()), 1..6);
     let trace = (rate(), steps, any::<bool>()).prop_map(|(first, steps, repeats)| {
         let mut time = Span::ZERO;
-        let mut trace = vec![(time, first)];
+        let mut trace = vec![RateStep {
+            at: time,
+            rate: first,
+        }];
         for (millis, rate) in steps {
             time += Span::from_millis(millis);
-            trace.push((time, rate));
+            trace.push(RateStep { at: time, rate });
         }
         ServiceConfig::Trace(RateTrace {
             steps: trace.into(),
@@ -197,26 +201,26 @@ fn service() -> impl Strategy<Value = Option<ServiceConfig>> {
         });
         let mut milliseconds: Vec<u32> = times.collect();
         milliseconds.push(milliseconds[milliseconds.len() - 1] + 1);
-        ServiceConfig::Opportunities(DeliveryTrace {
-            milliseconds: milliseconds.into(),
-        })
+        ServiceConfig::Opportunities(DeliveryTrace::new(milliseconds))
     });
-    let draw = prop_oneof![
-        Just(RateDraw::Uniform(Rate(0), Rate(8_000_000))),
-        (prop::collection::vec(rate(), 2..4), 0.0..1.0).prop_map(|(rates, stay)| {
-            let rates = rates.into();
-            RateDraw::Markov { rates, stay }
-        }),
-    ];
+    let markov = (prop::collection::vec(rate(), 2..4), 0.0..1.0);
+    let draw = prop_oneof![Just(None), markov.prop_map(Some)];
     let random = (select(vec![500, 2_000, 10_000]), draw).prop_map(|(micros, draw)| {
-        ServiceConfig::Random(RandomRate {
-            interval: Span::from_micros(micros),
-            draw,
+        let interval = Span::from_micros(micros);
+        let Some((rates, stay)) = draw else {
+            let (from, to) = (Rate(0), Rate(8_000_000));
+            return ServiceConfig::Uniform(UniformRates { interval, from, to });
+        };
+        let rates = rates.into();
+        ServiceConfig::Markov(MarkovRates {
+            interval,
+            rates,
+            stay,
         })
     });
     let service = prop_oneof![trace, opportunities, random]
         .prop_filter("nothing ever passes", |service| {
-            service.mean_rate(Span::from_secs(1)) > Rate(0)
+            service.law().mean_rate(Span::from_secs(1)) > Rate(0)
         });
     prop_oneof![5 => Just(None), 1 => service.prop_map(Some)]
 }
@@ -526,7 +530,7 @@ fn tcp() -> impl Strategy<Value = TcpConfig> {
     let congestion_control = prop_oneof![
         Just(CongestionControlConfig::Reno),
         (0.1..2.0, 0.1..0.9)
-            .prop_map(|(alpha, beta)| CongestionControlConfig::Gaimd { alpha, beta }),
+            .prop_map(|(alpha, beta)| CongestionControlConfig::Gaimd(GaimdConfig { alpha, beta })),
     ];
     let recovery = select(vec![
         Recovery::Tahoe,

@@ -196,6 +196,11 @@ pub const fn rate() -> Key {
     Key::of(Kind::Rate)
 }
 
+/// Creates a key for a rate that may be zero.
+pub const fn rate_or_zero() -> Key {
+    Key::of(Kind::RateOrZero)
+}
+
 /// Creates a key for a time within these bounds.
 pub const fn span(min: Span, max: Span) -> Key {
     Key::of(Kind::Span { min, max })
@@ -225,6 +230,12 @@ pub const fn one_of(kinds: &'static [Kind]) -> Key {
 pub const fn words<W: Words>() -> Key {
     Key::of(Kind::Choice(W::WORDS))
 }
+
+/// Key of the checksum of a file that another key of the table names.
+pub const CHECKSUM: Key = Key::of(Kind::Text)
+    .default("not checked")
+    .example("\"cbf29ce484222325\"")
+    .doc("FNV-1a (64 bits) of the file, which must agree; resolved scenarios have it.");
 
 /// Counts the keys of several lists.
 pub const fn count_keys(parts: &[&[Key]]) -> usize {

@@ -49,6 +49,8 @@ pub enum Kind {
     Percent,
     /// Bits per second.
     Rate,
+    /// Bits per second, or none at all.
+    RateOrZero,
     /// Time.
     Span {
         /// Shortest time.

@@ -153,17 +153,21 @@ macro_rules! __parameter {
 /// Declares an enum whose variants are tables of parameters, each with its word at the key `kind`.
 ///
 /// A variant has no parameters, or fields as in [`parameters!`], or a struct of parameters, which
-/// the binding in parentheses names. The second literal names the table in the schema. The key in
-/// parentheses after the enum's name is the key of the words. A last variant after a semicolon is one
-/// that no file can name. It has no parameters, and its own method `name` returns its word.
+/// the binding in parentheses names. The second literal names the table in the schema. A third one
+/// is the meaning of the word; `MEANINGS` joins them for the documentation of the key. The key in
+/// parentheses after the enum's name is the key of the words. After `as dyn`, a trait is named that
+/// the structs of all variants have; the method `law` returns them as such. A last variant after a
+/// semicolon is one that no file can name. It has no parameters, and its own method `name` returns
+/// its word.
 #[macro_export]
 macro_rules! variants {
     (
         $(#[$meta:meta])*
-        pub enum $choice:ident($kind_key:expr) {
+        pub enum $choice:ident($kind_key:expr) $(as dyn $law:ident)? {
             $(
                 $(#[$doc:meta])*
-                $variant:ident $(($bind:ident: $inner:ty))? = $word:literal($name:literal) $({
+                $variant:ident $(($bind:ident: $inner:ty))?
+                    = $word:literal($name:literal $(, $meaning:literal)?) $({
                     $(
                         $(#[doc = $field_doc:literal])*
                         $field:ident: $kind:ty = $default:expr => $key:expr;
@@ -227,6 +231,9 @@ macro_rules! variants {
             }
         }
 
+        $crate::__law! { $choice $($law)?: $($variant)+ }
+        $crate::__meanings! { $choice: $($word $($meaning)?,)+ }
+
         impl $crate::parameters::Parameters for $choice {
             fn keys(&self) -> &'static [$crate::parameters::Key] {
                 let word = self.word();
@@ -277,6 +284,37 @@ macro_rules! variants {
             }
         }
     };
+}
+
+/// The method `law` of [`variants!`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __law {
+    ($choice:ident: $($variant:ident)+) => {};
+    ($choice:ident $law:ident: $($variant:ident)+) => {
+        impl $choice {
+            /// Returns the parameters of the variant as what they have in common.
+            pub fn law(&self) -> &dyn $law {
+                match self {
+                    $(Self::$variant(inner) => inner,)+
+                }
+            }
+        }
+    };
+}
+
+/// The documentation of the words of [`variants!`], if each has a meaning.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __meanings {
+    ($choice:ident: $($word:literal $meaning:literal,)+) => {
+        impl $choice {
+            /// Meanings of the words, as documentation of their key.
+            pub const MEANINGS: &'static str =
+                concat!($("; `", $word, "`: ", $meaning,)+ ".").split_at(2).1;
+        }
+    };
+    ($($without:tt)*) => {};
 }
 
 /// Declares enums whose values are words in scenario files.

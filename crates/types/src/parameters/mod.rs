@@ -11,14 +11,18 @@ mod key;
 mod kind;
 mod macros;
 mod random;
+mod refusal;
 #[cfg(test)]
 mod tests;
 mod value;
 
 pub use key::{
-    BY_VALUE, Key, REQUIRED, Tc, concat_keys, count_keys, flag, fraction, integer, key, limit,
-    number, one_of, packets, rate, size, span, with_default, words,
+    BY_VALUE, CHECKSUM, Key, REQUIRED, Tc, concat_keys, count_keys, flag, fraction, integer, key,
+    limit, number, one_of, packets, rate, rate_or_zero, size, span, with_default, words,
 };
 pub use kind::{DELAY, HOUR, Kind, LARGEST, LONGEST, Spec, TIMER, Variants};
 pub use random::{vary, vary_within};
-pub use value::{Declared, Given, Parameter, Parameters, TableValue, Value, Words, word_of};
+pub use refusal::Refusal;
+pub use value::{
+    Declared, Given, Parameter, Parameters, TableValue, Unkeyed, Value, Words, word_of,
+};

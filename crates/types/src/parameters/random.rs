@@ -17,6 +17,10 @@ impl Kind {
             }
             Self::Fraction => Value::Number(f64::from(pick(random, 1001) as u32) / 1000.0),
             Self::Rate => Value::Rate(Rate(spread(random, 1_000, 10_000_000_000))),
+            Self::RateOrZero => match pick(random, 4) {
+                0 => Value::Rate(Rate(0)),
+                _ => return Self::Rate.random(random),
+            },
             Self::Span { min, max } => Value::Span(Span(spread(random, min.0, max.0))),
             Self::Size { min, max } => Value::Bytes(spread(random, min, max)),
             Self::Packets { min, max } => Value::Packets(spread(random, min, max)),

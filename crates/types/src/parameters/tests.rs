@@ -130,3 +130,33 @@ fn random_values_lie_within_their_bounds_and_vary() {
     counts.dedup();
     assert!(counts.len() > 20);
 }
+
+/// Parameters with a gain.
+pub trait Gaining {
+    fn factor(&self) -> f64;
+}
+
+impl Gaining for Inner {
+    fn factor(&self) -> f64 {
+        self.gain
+    }
+}
+
+variants! {
+    /// A choice among tables that have something in common.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum Alike(key("kind", Kind::Choice(Alike::WORDS), "one", "one", Alike::MEANINGS)) as dyn Gaining {
+        /// The first.
+        One(inner: Inner) = "one"("first", "the usual one"),
+        /// The second.
+        Two(inner: Inner) = "two"("second", "the other"),
+    }
+}
+
+#[test]
+fn alternatives_share_a_trait_and_document_their_words() {
+    assert_eq!(Alike::MEANINGS, "`one`: the usual one; `two`: the other.");
+    let mut choice = Alike::defaults("two");
+    choice.set("the_gain", Value::Number(2.0));
+    assert!((choice.law().factor() - 2.0).abs() < 1e-12);
+}

@@ -2,6 +2,7 @@
 
 use super::Key;
 use crate::{Rate, Span};
+use std::sync::Arc;
 
 /// Value of a parameter. Its units are resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +13,8 @@ pub enum Value {
     Integer(u64),
     /// Number.
     Number(f64),
+    /// Text.
+    Text(String),
     /// Time.
     Span(Span),
     /// Rate.
@@ -146,6 +149,27 @@ impl<P: Declared + Default> Parameters for Option<P> {
     }
 }
 
+/// Data that belong to a table of parameters and that no key holds, as the content of a file does
+/// not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unkeyed<T>(pub T);
+
+impl<T> Declared for Unkeyed<T> {
+    const KEYS: &'static [Key] = &[];
+}
+
+impl<T> Parameters for Unkeyed<T> {
+    fn keys(&self) -> &'static [Key] {
+        &[]
+    }
+
+    fn get(&self, _key: &str) -> Option<Value> {
+        None
+    }
+
+    fn set(&mut self, _key: &str, _value: Value) {}
+}
+
 /// Enum whose values are words.
 pub trait Words: Sized + Copy + PartialEq + 'static {
     /// Every word.
@@ -243,6 +267,29 @@ impl<P: Parameter> Parameter for Vec<P> {
 
     fn value(&self) -> Value {
         Value::List(self.iter().map(Parameter::value).collect())
+    }
+}
+
+impl<P: Parameter> Parameter for Arc<[P]> {
+    fn from_value(value: Value) -> Self {
+        Vec::from_value(value).into()
+    }
+
+    fn value(&self) -> Value {
+        Value::List(self.iter().map(Parameter::value).collect())
+    }
+}
+
+impl Parameter for String {
+    fn from_value(value: Value) -> Self {
+        match value {
+            Value::Text(text) => text,
+            other => mismatch(&other, "a text"),
+        }
+    }
+
+    fn value(&self) -> Value {
+        Value::Text(self.clone())
     }
 }
 

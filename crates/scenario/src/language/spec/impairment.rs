@@ -1,7 +1,7 @@
 //! The keys of what a link does to packets on their way.
 
-use super::{Key, Kind, REQUIRED, Spec, key, law};
-use goodqueue_sim::Reorder;
+use super::{Key, Kind, key, law};
+use goodqueue_sim::{Duplicate, Reorder};
 
 pub(super) const ORDER: Key = key(
     "order",
@@ -29,20 +29,8 @@ pub(super) const REORDER: Key = key(
 
 pub(super) const DUPLICATE: Key = key(
     "duplicate",
-    Kind::Table(&DUPLICATION),
+    Kind::Table(Duplicate::SPEC),
     "none",
     "{ probability = \"0.1%\" }",
     "Packets that arrive twice.",
 );
-
-static DUPLICATION: Spec = Spec {
-    name: "duplication",
-    defaults: None,
-    keys: &[key(
-        "probability",
-        Kind::Fraction,
-        REQUIRED,
-        "\"0.1%\"",
-        "Share of the packets that arrives twice.",
-    )],
-};

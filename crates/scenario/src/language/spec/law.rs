@@ -1,7 +1,7 @@
 //! Laws of chance: the keys of a size or a time that varies.
 
-use super::service::CHECKSUM;
 use super::{AMOUNT, ANY_TIME, INTERVAL, Key, Kind, REQUIRED, Spec, key};
+use goodqueue_types::parameters::CHECKSUM;
 
 const LAW: Key = key(
     "law",
@@ -68,7 +68,7 @@ macro_rules! laws {
         static EMPIRICAL: Spec = Spec {
             name: concat!("empirical ", $quantity),
             defaults: None,
-            keys: &[LAW, FILE, CHECKSUM, $($more,)*],
+            keys: &[LAW, FILE, CHECKSUM.named("checksum"), $($more,)*],
         };
         Kind::Tagged {
             tag: "law",

@@ -6,14 +6,13 @@ mod framing;
 mod impairment;
 mod law;
 mod pool;
-mod service;
 mod study;
 mod tcp;
 mod topology;
 mod workload;
 
 use goodqueue_queue::QueueConfig;
-use goodqueue_sim::LossConfig;
+use goodqueue_sim::{LossConfig, ServiceConfig};
 use goodqueue_types::Span;
 use goodqueue_types::parameters::DELAY;
 pub(crate) use goodqueue_types::parameters::{
@@ -40,6 +39,10 @@ pub(crate) fn variants(kind: Kind) -> Option<(&'static str, Variants)> {
 pub(crate) const LOSS: Kind = Kind::Tagged {
     tag: "kind",
     variants: LossConfig::VARIANTS,
+};
+pub(crate) const SERVICE: Kind = Kind::Tagged {
+    tag: "kind",
+    variants: ServiceConfig::VARIANTS,
 };
 const ANY_TIME: Kind = Kind::Span {
     min: Span::ZERO,

@@ -1,11 +1,9 @@
 //! The keys of `[topology]`.
 
-use super::LOSS;
 use super::framing::FRAMING;
 use super::impairment::{DUPLICATE, JITTER, REORDER};
 use super::pool::{LINK_POOL, POOLS};
-use super::service::SERVICE;
-use super::{DELAY, Key, Kind, MOST_LINKS, REQUIRED, Spec, key};
+use super::{DELAY, Key, Kind, LOSS, MOST_LINKS, REQUIRED, SERVICE, Spec, key};
 use goodqueue_types::parameters::{concat_keys, count_keys};
 
 /// Joins lists of keys.

@@ -6,15 +6,15 @@ use crate::language::reader::Reader;
 use crate::language::spec::Kind;
 use crate::language::text::{inline, plain};
 use crate::language::value;
-use goodqueue_sim::{Impairments, Jitter, Reorder};
+use goodqueue_sim::{Duplicate, Impairments, Jitter};
 use goodqueue_types::parameters::Parameter;
 
 /// Reads the impairments from a link's table.
 pub(crate) fn read(link: &Reader<'_>, laws: Laws<'_>) -> Checked<Impairments> {
     Ok(Impairments {
         jitter: read_jitter(link, laws)?,
-        reorder: read_reorder(link)?,
-        duplicate: read_duplicate(link)?,
+        reorder: value::at(link, "reorder")?,
+        duplicate: value::at(link, "duplicate")?.map(|Duplicate { probability }| probability),
     })
 }
 
@@ -26,21 +26,6 @@ fn read_jitter(link: &Reader<'_>, laws: Laws<'_>) -> Checked<Option<Jitter>> {
     let keeps_order = table.choice("order")? != Some("free");
     let law = laws.times(&field)?;
     Ok(Some(Jitter { law, keeps_order }))
-}
-
-fn read_reorder(link: &Reader<'_>) -> Checked<Option<Reorder>> {
-    let Some(field) = link.get("reorder") else {
-        return Ok(None);
-    };
-    field.table()?.check_required()?;
-    value::read(&field).map(Reorder::from_value).map(Some)
-}
-
-fn read_duplicate(link: &Reader<'_>) -> Checked<Option<f64>> {
-    let Some(table) = link.table("duplicate")? else {
-        return Ok(None);
-    };
-    table.require("probability")?.fraction().map(Some)
 }
 
 /// Returns the keys of a link that read back the same.
@@ -60,11 +45,9 @@ pub(crate) fn items(config: &Impairments) -> Vec<(&'static str, String)> {
     if let Some(reorder) = reorder {
         items.push(("reorder", value::write(&reorder.value(), Kind::Free)));
     }
-    if let Some(probability) = duplicate {
-        items.push((
-            "duplicate",
-            inline(&[("probability", probability.to_string())]),
-        ));
+    if let Some(probability) = *duplicate {
+        let duplicate = Duplicate { probability };
+        items.push(("duplicate", value::write(&duplicate.value(), Kind::Free)));
     }
     items
 }

@@ -4,8 +4,10 @@ use crate::language::error::{Checked, nearest, shorten};
 use crate::language::reader::Reader;
 use crate::language::text::plain;
 use crate::language::units::format_size;
+use crate::language::value;
 use goodqueue_queue::{BufferPool, Sharing};
 use goodqueue_sim::PoolConfig;
+use goodqueue_types::parameters::Parameter;
 use std::fmt::Write;
 
 /// Reads all pools of a topology.
@@ -15,7 +17,6 @@ pub(crate) fn read(topology: &Reader<'_>) -> Checked<Vec<PoolConfig>> {
     };
     let mut pools: Vec<PoolConfig> = Vec::new();
     for table in field.tables()? {
-        table.check_required()?;
         let pool = read_pool(&table)?;
         if pools.iter().any(|other| other.name == pool.name) {
             let message = format!("two shared buffers are called \"{}\"", pool.name);
@@ -27,30 +28,20 @@ pub(crate) fn read(topology: &Reader<'_>) -> Checked<Vec<PoolConfig>> {
 }
 
 fn read_pool(table: &Reader<'_>) -> Checked<PoolConfig> {
-    let policy = table.choice("policy")?.unwrap_or("dynamic");
+    let pool = PoolConfig::from_value(value::read_table(None, table, "")?);
     let unused = |key| {
+        let policy = table.choice("policy")?.unwrap_or("dynamic");
         let message = format!("\"{key}\" has no meaning for a {policy} policy");
-        table.problem(key, message, "leave it out, or choose another policy")
+        Err(table.problem(key, message, "leave it out, or choose another policy"))
     };
-    if policy != "dynamic" && table.get("alpha").is_some() {
-        return Err(unused("alpha"));
+    let is_dynamic = matches!(table.choice("policy")?, None | Some("dynamic"));
+    if !is_dynamic && table.get("alpha").is_some() {
+        return unused("alpha");
     }
-    if policy == "static" && table.get("headroom").is_some() {
-        return Err(unused("headroom"));
+    if pool.sharing == Sharing::Static && table.get("headroom").is_some() {
+        return unused("headroom");
     }
-    let alpha = table.get("alpha").map(|field| field.number()).transpose()?;
-    Ok(PoolConfig {
-        name: table.require("name")?.name()?,
-        capacity: table.require("capacity")?.size()?,
-        sharing: match policy {
-            "static" => Sharing::Static,
-            "complete" => Sharing::Complete,
-            _ => Sharing::Dynamic {
-                alpha: alpha.unwrap_or(1.0),
-            },
-        },
-        headroom: table.size("headroom")?.unwrap_or(0),
-    })
+    Ok(pool)
 }
 
 /// Reads the pool that a link uses.

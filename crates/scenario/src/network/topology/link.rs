@@ -3,10 +3,11 @@
 use crate::flow::law::Laws;
 use crate::language::error::{Checked, Problem};
 use crate::language::reader::{Field, Reader};
+use crate::language::value;
 use crate::network::link::pool;
-use crate::network::link::service::{self, Service};
+use crate::network::link::service;
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
-use goodqueue_sim::{Impairments, LossConfig, PoolConfig};
+use goodqueue_sim::{Impairments, LossConfig, PoolConfig, ServiceConfig};
 use goodqueue_types::{Framing, Rate, Span};
 use std::path::Path;
 
@@ -46,7 +47,7 @@ pub(crate) struct LinkDirection {
     /// Rate, or the mean rate if it changes.
     pub rate: Rate,
     /// Changes of the rate, if it changes.
-    pub service: Option<Service>,
+    pub service: Option<ServiceConfig>,
     pub delay: Span,
     pub framing: Framing,
     pub queue: QueueConfig,
@@ -151,7 +152,7 @@ fn read_direction(
             .or(start.pool)
             .filter(|_| !only_delays),
         drop_list: read_drop_list(reader)?,
-        loss: crate::network::link::loss::read(reader)?,
+        loss: value::at(reader, "loss")?,
         impairments: crate::network::link::impairment::read(reader, Laws(common.folder))?,
     })
 }

@@ -44,25 +44,28 @@ fn bursts(fates: &[bool]) -> (f64, f64) {
     (starts as f64, lost as f64 / starts as f64)
 }
 
+/// Returns the scope of all packets with probabilities for this unit.
+fn by(per: LossUnit) -> LossScope {
+    LossScope {
+        per,
+        ..LossScope::default()
+    }
+}
+
 fn gilbert(to_bad: f64, to_good: f64, per: LossUnit) -> LossConfig {
-    LossConfig::GilbertElliott {
+    LossConfig::GilbertElliott(GilbertElliott {
         to_bad,
         to_good,
-        loss_bad: 1.0,
-        loss_good: 0.0,
-        per,
-        of: LossOf::Everything,
-        after_transmission: false,
-    }
+        scope: by(per),
+        ..GilbertElliott::default()
+    })
 }
 
 #[test]
 fn independent_losses_have_their_share() {
-    let model = |probability, per| LossConfig::Independent {
-        probability,
-        per,
-        of: LossOf::Everything,
-        after_transmission: false,
+    let model = |probability, per| {
+        let scope = by(per);
+        LossConfig::Independent(IndependentLoss { probability, scope })
     };
     let packets = fates(model(0.03, LossUnit::Packet), &[40, 1500]);
     assert_share(&packets, 0.03);
@@ -97,15 +100,13 @@ fn bursts_by_packet_have_their_share_and_length() {
 /// Elliott's model has a share of (1-h) p / (p + r) + (1-k) r / (p + r).
 #[test]
 fn each_state_has_its_own_loss() {
-    let model = LossConfig::GilbertElliott {
+    let model = LossConfig::GilbertElliott(GilbertElliott {
         to_bad: 0.02,
         to_good: 0.1,
         loss_bad: 0.4,
         loss_good: 0.01,
-        per: LossUnit::Packet,
-        of: LossOf::Everything,
-        after_transmission: false,
-    };
+        scope: by(LossUnit::Packet),
+    });
     assert_share(&fates(model, &[1500]), (0.4 * 0.02 + 0.01 * 0.1) / 0.12);
 }
 
@@ -121,31 +122,6 @@ fn bursts_by_byte_have_the_share_of_the_chain_byte_by_byte() {
     assert_share(&fates, 1.0 - kept(1500));
     let pairs: Vec<bool> = fates.windows(2).map(|pair| !(pair[0] || pair[1])).collect();
     assert_share(&pairs, kept(3000));
-}
-
-/// One step by a power equals as many single steps of the chain, byte by byte.
-#[test]
-fn a_power_equals_as_many_single_steps() {
-    let chain = Chain::of(&LossConfig::GilbertElliott {
-        to_bad: 0.01,
-        to_good: 0.03,
-        loss_bad: 0.2,
-        loss_good: 0.001,
-        per: LossUnit::Byte,
-        of: LossOf::Everything,
-        after_transmission: false,
-    });
-    let chain = chain.unwrap();
-    let mut walked = [[1.0, 0.0], [0.0, 1.0]];
-    for _ in 0..93 {
-        walked = product(&walked, &chain.kept);
-    }
-    let powered = power(chain.kept, 93);
-    for (a, b) in walked.iter().flatten().zip(powered.iter().flatten()) {
-        assert!((a - b).abs() < 1e-14, "{a} {b}");
-    }
-    let rows = power(chain.step, 93).map(|row| row[0] + row[1]);
-    assert!(rows.iter().all(|sum| (sum - 1.0).abs() < 1e-12));
 }
 
 #[test]

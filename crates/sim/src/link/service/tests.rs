@@ -1,4 +1,5 @@
 use super::*;
+use crate::measure::link_meter::Window;
 
 const MS: u64 = 1_000_000_000;
 
@@ -7,9 +8,10 @@ fn ms(millis: u64) -> Time {
 }
 
 fn trace(steps: &[(u64, u64)], repeat: Option<u64>) -> ServiceConfig {
-    let steps = steps
-        .iter()
-        .map(|(millis, rate)| (Span::from_millis(*millis), Rate(*rate)));
+    let steps = steps.iter().map(|(millis, rate)| RateStep {
+        at: Span::from_millis(*millis),
+        rate: Rate(*rate),
+    });
     ServiceConfig::Trace(RateTrace {
         steps: steps.collect(),
         repeat: repeat.map(Span::from_millis),
@@ -17,9 +19,7 @@ fn trace(steps: &[(u64, u64)], repeat: Option<u64>) -> ServiceConfig {
 }
 
 fn opportunities(milliseconds: &[u32]) -> ServiceConfig {
-    ServiceConfig::Opportunities(DeliveryTrace {
-        milliseconds: milliseconds.into(),
-    })
+    ServiceConfig::Opportunities(DeliveryTrace::new(milliseconds))
 }
 
 fn link(config: &ServiceConfig) -> VaryingRate {
@@ -27,7 +27,7 @@ fn link(config: &ServiceConfig) -> VaryingRate {
         from: ms(0),
         to: ms(1_000),
     };
-    VaryingRate::new(config.stretches(1, 0), window)
+    VaryingRate::new(config, 1, 0, window)
 }
 
 #[test]
@@ -43,7 +43,10 @@ fn a_transmission_lasts_until_its_stretches_offer_its_bytes() {
     assert_eq!(link.transmit(ms(9), 3_000), ms(11));
     // The transmission spans the outage, with 2000 bytes before it and 500 after it.
     assert_eq!(link.transmit(ms(19), 2_500), Time(30 * MS + MS / 2));
-    assert_eq!(config.mean_rate(Span::from_millis(40)), Rate(8_000_000));
+    assert_eq!(
+        config.law().mean_rate(Span::from_millis(40)),
+        Rate(8_000_000)
+    );
 }
 
 #[test]
@@ -56,7 +59,7 @@ fn nothing_begins_in_an_outage() {
     // The trace repeats after 40 ms.
     assert_eq!(link.opens(ms(49)), ms(49));
     assert_eq!(link.opens(ms(50)), ms(70));
-    assert_eq!(config.mean_rate(Span::MAX), Rate(4_000_000));
+    assert_eq!(config.law().mean_rate(Span::MAX), Rate(4_000_000));
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn packets_share_opportunities_as_in_mahimahi() {
     let jumbo = send(ms(11), 9_000);
     assert_eq!((jumbo.0, jumbo.1), (12, 22));
     // There are 4 opportunities of 1504 bytes in 10 ms.
-    assert_eq!(config.mean_rate(Span::MAX), Rate(4_812_800));
+    assert_eq!(config.law().mean_rate(Span::MAX), Rate(4_812_800));
 }
 
 #[test]
@@ -139,25 +142,31 @@ fn utilisation_is_the_share_of_the_bytes_that_the_link_offers() {
 
 #[test]
 fn chains_and_uniform_rates_have_their_means() {
-    let mean = |draw| {
-        let config = ServiceConfig::Random(RandomRate {
-            interval: Span::from_millis(1),
-            draw,
-        });
+    let interval = Span::from_millis(1);
+    let mean = |config: ServiceConfig| {
         let stretches = config.stretches(7, 3).take(20_000);
         let rates: Vec<u64> = stretches.map(|stretch| stretch.rate.0).collect();
         let mean = rates.iter().sum::<u64>() as f64 / 20_000.0;
         let kept = rates.windows(2).filter(|pair| pair[0] == pair[1]).count();
-        (mean, kept as f64 / 19_999.0, config.mean_rate(Span(1)).0)
+        (
+            mean,
+            kept as f64 / 19_999.0,
+            config.law().mean_rate(Span(1)).0,
+        )
     };
-    let (uniform, _, expected) = mean(RateDraw::Uniform(Rate(1_000), Rate(3_000)));
+    let (uniform, _, expected) = mean(ServiceConfig::Uniform(UniformRates {
+        interval,
+        from: Rate(1_000),
+        to: Rate(3_000),
+    }));
     assert_eq!(expected, 2_000);
     // The tolerance is four standard deviations of 2000/√12 over √20,000 draws.
     assert!((uniform - 2_000.0).abs() < 4.0 * 577.4 / 141.4, "{uniform}");
-    let (chain, kept, expected) = mean(RateDraw::Markov {
-        rates: Arc::new([Rate(0), Rate(600), Rate(2_400)]),
+    let (chain, kept, expected) = mean(ServiceConfig::Markov(MarkovRates {
+        interval,
+        rates: [Rate(0), Rate(600), Rate(2_400)].into(),
         stay: 0.8,
-    });
+    }));
     assert_eq!(expected, 1_000);
     // Consecutive rates are correlated by 0.7, which multiplies the variance by 1.7/0.3.
     let deviation = 1_019.8 * f64::sqrt(1.7 / 0.3) / 141.4;

@@ -1,10 +1,64 @@
 //! GAIMD: the window grows by α segments per round trip and falls to (1 − β) of itself after a loss
 //! (Yang and Lam, "General AIMD congestion control", ICNP 2000). Reno is α = 1, β = 1/2.
 
-use goodqueue_types::Time;
+use goodqueue_types::parameters::{Key, Kind, Refusal, key, number};
+use goodqueue_types::{Time, parameters};
 
 use crate::cc::window::serve_by_window;
-use crate::cc::{AckSample, CongestionControl, CongestionEvent, Window};
+use crate::cc::{AckSample, CongestionControl, CongestionEvent, SHARE, Window};
+use crate::config::{SlowStart, TcpConfig};
+
+parameters! {
+    /// Parameters of GAIMD.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct GaimdConfig("gaimd") {
+        /// Segments added per round trip.
+        alpha: f64 = 1.0 => number(0.001, 1_000.0).example("0.31");
+        /// Share of the window given up at a loss.
+        beta: f64 = 0.5 => SHARE.example("0.125");
+    }
+}
+
+impl GaimdConfig {
+    /// Keys of a table of TCP that set the parameters beside the control's name.
+    pub const SHORT: [Key; 2] = [
+        key(
+            "alpha",
+            Kind::Number {
+                min: 0.0,
+                max: 1_000.0,
+            },
+            "1",
+            "0.31",
+            "Segments added per round trip; for `gaimd` only.",
+        ),
+        key(
+            "beta",
+            Kind::Fraction,
+            "0.5",
+            "0.125",
+            "Share of the window given up at a loss; for `gaimd` only.",
+        ),
+    ];
+
+    /// Checks values of the short keys.
+    ///
+    /// # Errors
+    /// Returns the parameter that is no step of a saw-tooth.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let Self { alpha, beta } = *self;
+        if alpha == 0.0 {
+            let help = "write how many segments a round adds";
+            return Err(Refusal::new("alpha", "alpha is zero", help));
+        }
+        if beta == 0.0 || beta >= 1.0 {
+            let help = "write a number between 0 and 1, as in beta = 0.5";
+            let message = format!("a window cannot shrink by {beta}");
+            return Err(Refusal::new("beta", message, help));
+        }
+        Ok(())
+    }
+}
 
 /// State of GAIMD.
 #[derive(Clone, Debug)]
@@ -15,11 +69,10 @@ pub struct Gaimd {
 }
 
 impl Gaimd {
-    /// Starts from `window`. `alpha` is in segments per round trip, and `beta` is the share of the
-    /// window that a loss takes.
-    pub fn new(window: Window, alpha: f64, beta: f64) -> Self {
+    /// Creates the state for a connection with `config`.
+    pub fn new(config: &TcpConfig, GaimdConfig { alpha, beta }: GaimdConfig) -> Self {
         Self {
-            window,
+            window: Window::new(config, SlowStart::Classic),
             alpha,
             beta,
         }
@@ -61,6 +114,7 @@ impl CongestionControl for Gaimd {
 mod tests {
     use goodqueue_types::Span;
 
+    use super::GaimdConfig;
     use crate::cc::testbed::periodic_loss;
     use crate::{CongestionControlConfig, Profile, TcpConfig};
 
@@ -70,7 +124,7 @@ mod tests {
     fn the_square_root_law_with_alpha_and_beta() {
         for (alpha, beta) in [(1.0, 0.5), (0.2, 0.125), (0.31, 0.125), (2.0, 0.75)] {
             let mut config = TcpConfig::profile(Profile::Ns2);
-            config.congestion_control = CongestionControlConfig::Gaimd { alpha, beta };
+            config.congestion_control = CongestionControlConfig::Gaimd(GaimdConfig { alpha, beta });
             for packets in [10_000, 100_000] {
                 let p = 1.0 / packets as f64;
                 let law = (alpha * (2.0 - beta) / (2.0 * beta * p)).sqrt();
