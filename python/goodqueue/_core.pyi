@@ -164,6 +164,13 @@ class LabRun:
     def picture(self) -> str | None:
         """Runs and returns the picture as JSON text, or None if the run was stopped."""
 
+    def packets(self, from_ms: int, to_ms: int) -> str | None:
+        """Runs and returns the packets between two times of the run as JSON text.
+
+        There are at most 20,000 packets; the answer's `to_ns` is earlier if there would be more.
+        None if the run was stopped.
+        """
+
     def stop(self) -> None:
         """Stops the run within some milliseconds."""
 

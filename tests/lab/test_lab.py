@@ -6,7 +6,6 @@ import hashlib
 import http.client
 import json
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -213,6 +212,23 @@ def test_a_newer_run_of_a_tab_stops_the_older(server: LabServer) -> None:
     assert answers == [409]
 
 
+def test_packets_of_a_part_of_a_run_are_bounded(server: LabServer) -> None:
+    """The columns are alike long, in order of sending, and within the part."""
+    asked = {"tab": "p", "text": scenario(), "from_ms": 1000, "to_ms": 1500}
+    status, found = compute(server, "packets", **asked)
+    assert status == 200
+    assert (found["from_ns"], found["to_ns"]) == (1_000_000_000, 1_500_000_000)
+    columns = [column for column in found.values() if isinstance(column, list)]
+    assert len({len(column) for column in columns}) == 1
+    assert 100 < len(found["sent_ns"]) <= 20_000
+    assert found["sent_ns"] == sorted(found["sent_ns"])
+    crowded = asked | {"text": scenario(rate="400Mbps"), "to_ms": 5000}
+    _, many = compute(server, "packets", **crowded)
+    assert 15_000 < len(many["sent_ns"]) <= 20_000
+    assert many["to_ns"] < 5_000_000_000
+    assert compute(server, "packets", **(asked | {"from_ms": -1}))[0] == 400
+
+
 def test_theory_answers_in_every_unit_with_its_curve(server: LabServer) -> None:
     """The instant answer is that of `size --quick`."""
     asked = {"rate": "20Mbps", "rtt": "30ms", "flows": 4, "control": "cubic"}
@@ -267,21 +283,3 @@ def test_the_command_prints_its_address_and_ends_with_ctrl_c() -> None:
     with socket.socket() as free:
         free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         free.bind(("127.0.0.1", port))
-
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: the page is not opened")
-def test_the_page_shows_figures_in_a_browser(server: LabServer) -> None:
-    """A browser that opens the address with a question in it shows that link's figures."""
-    address = f"{server.url}#rate=2Mbps&rtt=30ms&flows=1&buffer=20p"
-    command = [str(CHROMIUM), "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"]
-    command += ["--virtual-time-budget=20000", address]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    dom = done.stdout
-    assert 'class="problem"' not in dom
-    assert "Buffer: 20 packets" in dom
-    assert re.search(r"Utilisation</span><b>[\d.]+ %", dom)
-    assert re.search(r"A FIFO needs [\d,]+ packets", dom)
-    assert dom.count("<canvas") >= 6

@@ -152,6 +152,11 @@ impl Experiment {
         }))
     }
 
+    /// Returns what is simulated.
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
     /// Returns the scenario with every default written out.
     pub fn resolved_toml(&self) -> String {
         self.scenario.resolved_toml()

@@ -1,7 +1,8 @@
 //! Runs for the lab's page.
 
 use crate::convert::error::{mistake, scenario_error};
-use goodqueue_lab::{Bounds, Experiment, LabError, View};
+use goodqueue_lab::{Bounds, Experiment, LabError, View, Watch};
+use goodqueue_types::{Span, Time};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -51,11 +52,23 @@ impl LabRun {
     /// continue meanwhile.
     fn picture(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| {
-            let picture = self.experiment.run(self.view, |share| {
-                self.done.store((share * 1e9) as u64, Ordering::Relaxed);
-                !self.stopped.load(Ordering::Relaxed)
-            });
+            let picture = self.experiment.run(self.view, |share| self.goes_on(share));
             picture.map(|picture| picture.to_string())
+        })
+    }
+
+    /// Runs and returns the packets between two times of the run, in milliseconds, as JSON text, or
+    /// None if the run was stopped.
+    fn packets(&self, py: Python<'_>, from_ms: u64, to_ms: u64) -> Option<String> {
+        let at = |ms: u64| Time::ZERO + Span::from_millis(ms.min(LONGEST_MS));
+        let watch = Watch {
+            from: at(from_ms),
+            to: at(to_ms),
+            most: Watch::MOST_PACKETS,
+        };
+        py.detach(|| {
+            let packets = self.experiment.packets(watch, |share| self.goes_on(share));
+            packets.map(|packets| packets.to_string())
         })
     }
 
@@ -68,5 +81,16 @@ impl LabRun {
     #[getter]
     fn done(&self) -> f64 {
         self.done.load(Ordering::Relaxed) as f64 / 1e9
+    }
+}
+
+/// Latest time of packets that are shown, in milliseconds.
+const LONGEST_MS: u64 = 1_000_000;
+
+impl LabRun {
+    /// Notes the progress; returns false if the run was stopped.
+    fn goes_on(&self, share: f64) -> bool {
+        self.done.store((share * 1e9) as u64, Ordering::Relaxed);
+        !self.stopped.load(Ordering::Relaxed)
     }
 }

@@ -42,6 +42,7 @@ TYPES = {
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "css": "text/css; charset=utf-8",
+    "json": "application/json",
     "svg": "image/svg+xml",
     "txt": "text/plain; charset=utf-8",
 }
@@ -62,9 +63,12 @@ def page_files() -> dict[str, bytes]:
     """Returns the files of the page by their path in addresses, such as `/app.js`."""
     root = resources.files("goodqueue.lab") / "page"
     found = {}
-    for folder, prefix in ((root, "/"), (root / "vendor", "/vendor/")):
+    folders = [("/", root)]
+    for prefix, folder in folders:
         for file in folder.iterdir():
-            if file.is_file() and file.name.rpartition(".")[2] in TYPES:
+            if file.is_dir():
+                folders.append((f"{prefix}{file.name}/", file))
+            elif file.name.rpartition(".")[2] in TYPES:
                 found[prefix + file.name] = file.read_bytes()
     return found
 
@@ -77,8 +81,8 @@ class Runs:
         self._turns = threading.Semaphore(RUNS_AT_ONCE)
         self._runs: OrderedDict[str, _core.LabRun] = OrderedDict()
 
-    def picture(self, tab: str, run: _core.LabRun) -> str | None:
-        """Returns the picture of a run, or None if a newer one of the same tab stopped it."""
+    def result(self, tab: str, run: _core.LabRun, compute: Callable[[], str | None]) -> str | None:
+        """Returns what a run computes, or None if a newer one of the same tab stopped it."""
         with self._lock:
             older = self._runs.pop(tab, None)
             self._runs[tab] = run
@@ -87,7 +91,7 @@ class Runs:
             if one is not None:
                 one.stop()
         with self._turns:
-            return run.picture()
+            return compute()
 
     def stop(self) -> None:
         """Stops all runs."""
@@ -193,7 +197,12 @@ class LabHandler(BaseHTTPRequestHandler):
         token = self.headers.get("X-Goodqueue-Token", "")
         if not hmac.compare_digest(token.encode(), self.server.token.encode()):
             raise Refused(HTTPStatus.FORBIDDEN, "open the address that `goodqueue lab` printed")
-        actions = {"/picture": self._picture, "/theory": self._theory, "/start": self._start}
+        actions = {
+            "/picture": self._picture,
+            "/packets": self._packets,
+            "/theory": self._theory,
+            "/start": self._start,
+        }
         action = actions.get(self.path)
         if action is None:
             raise Refused(HTTPStatus.NOT_FOUND, f"there is no {self.path[:80]}")
@@ -228,10 +237,20 @@ class LabHandler(BaseHTTPRequestHandler):
             flows=int(asked["flows"]),
             first_packets=None if first is None else int(first),
         )
-        picture = self.server.runs.picture(str(asked["tab"])[:64], run)
-        if picture is None:
+        return self._result(asked, run, run.picture)
+
+    def _packets(self, asked: dict[str, Any]) -> bytes:
+        run = _core.LabRun(str(asked["text"]), columns=1, flows=0)
+        start, end = int(asked["from_ms"]), int(asked["to_ms"])
+        return self._result(asked, run, lambda: run.packets(start, end))
+
+    def _result(
+        self, asked: dict[str, Any], run: _core.LabRun, compute: Callable[[], str | None]
+    ) -> bytes:
+        found = self.server.runs.result(str(asked["tab"])[:64], run, compute)
+        if found is None:
             raise Refused(HTTPStatus.CONFLICT, "a newer run has replaced this one")
-        return picture.encode()
+        return found.encode()
 
     def _theory(self, asked: dict[str, Any]) -> bytes:
         link = Asked(

@@ -14,7 +14,8 @@
 //   run(text, options, signal)     picture of one run: summary, buffers, series of links and flows
 //       options: purpose ("run"), files, columns (600), flows (8), firstPackets, seed,
 //       limit ({link, limit: "30p"}: another buffer of one link), onProgress(share from 0 to 1)
-//   packets(text, fromMs, toMs, signal)  packets of a short part of a run, with their times at the link
+//   packets(text, fromMs, toMs, options, signal)  packets of a short part of a run, with their times at the link
+//       options: purpose ("packets"), files
 //   stop(purpose)                  stops the run for a purpose; a new run for it does so, too
 //   knee(text, options, signal)    runs of several buffers: [{packets, figures, link}, ...]
 //       options: link ("bottleneck"), limits (["0.1bdp", "8p", ...]), packets of each run (30,000), seed,
@@ -141,9 +142,12 @@ export async function run(text, options, signal) {
 export const picture = (purpose, text, options, signal) => run(text, { ...options, purpose }, signal);
 
 /** Returns the packets between two times of a run.
- * @param {string} text @param {number} fromMs @param {number} toMs @param {AbortSignal} signal @param {Files} [files] */
-export const packets = (text, fromMs, toMs, signal, files = {}) =>
-  ask("packets", { tab: `${tab}.packets`, text, files, from_ms: Math.round(fromMs), to_ms: Math.round(toMs), background: true }, signal);
+ * @param {string} text @param {number} fromMs @param {number} toMs @param {{purpose?: string, files?: Files}} options
+ * @param {AbortSignal} [signal] */
+export function packets(text, fromMs, toMs, { purpose = "packets", files = {} }, signal) {
+  const [from_ms, to_ms] = [Math.round(fromMs), Math.round(toMs)];
+  return ask("packets", { tab: `${tab}.${purpose}`, text, files, from_ms, to_ms, background: true }, signal);
+}
 
 /** Stops the run for a purpose. @param {string} [purpose] */
 export function stop(purpose = "run") {
