@@ -1,286 +1,189 @@
-// The lab: one link, its traffic, and what its buffer does. Every change runs it again.
+// @ts-check
+// The lab: one link or two, their traffic, and what a buffer does. Every change runs them again.
 
-import { html, render, useEffect, useRef, useState } from "/vendor/htm-preact-3.1.1.js";
-import { Refusal, picture, start, theory } from "/engine.js";
-import { COLOURS, Chart, number } from "/charts.js";
-import { PRESETS, fromHash, roughRate, roughRtt, runSeconds, scenarioText, sizeCommand, toHash, wholeFlows } from "/state.js";
+import { Controls } from "./controls.js";
+import { Refusal, start, wasStopped } from "./engine.js";
+import { number } from "./figures.js";
+import { PacketView } from "./packets/view.js";
+import { PRESETS, USUAL, fromHash, nameOf, toHash } from "./state.js";
+import { Story, stories } from "./stories/story.js";
+import { html, render, useEffect, useState } from "./vendor/htm-preact-3.1.1.js";
+import { Knee } from "./views/knee.js";
+import { Rates, Series, commonEnds } from "./views/series.js";
+import { Take } from "./views/take.js";
+import { Tiles } from "./views/tiles.js";
+import { watch, work } from "./work.js";
 
-/** Packets of the first picture, which appears while the whole run goes on. */
-const FIRST_PACKETS = 20_000;
-/** Packets of each point of the knee, a run of its own. */
-const KNEE_PACKETS = 30_000;
-/** Buffers of the knee, in bandwidth-delay products. */
-const KNEE = [0.03, 0.06, 0.12, 0.25, 0.5, 1, 2, 4, 8];
-const COLUMNS = 600;
-const FLOWS = 8;
+/** Largest scenario file that is read, in bytes. */
+const MOST_FILE = 500_000;
 
 function App() {
-  const [question, setQuestion] = useState(fromHash(location.hash));
-  const [names, setNames] = useState(/** @type {any} */ ({ queues: [question.queue], controls: [question.control] }));
-  const [shown, setShown] = useState(/** @type {any} */ (null));
-  const [instant, setInstant] = useState(/** @type {any} */ (null));
-  const [knee, setKnee] = useState(/** @type {any[]} */ ([]));
+  const [state, setState] = useState(fromHash(location.hash));
+  const [edited, setEdited] = useState(/** @type {"a" | "b"} */ ("a"));
+  const [names, setNames] = useState(/** @type {any} */ ({ queues: [state.a.queue], controls: [state.a.control] }));
+  const [all, setAll] = useState(/** @type {import("./stories/story.js").StoryData[]} */ ([]));
+  const [found, setFound] = useState(/** @type {(import("./work.js").Found & {of: string}) | null} */ (null));
+  const [trips, setTrips] = useState(/** @type {any} */ (null));
   const [problem, setProblem] = useState(/** @type {any} */ (null));
-  const [busy, setBusy] = useState(false);
 
   useEffect(() => {
     start().then(setNames, setProblem);
-    const changed = () => setQuestion(fromHash(location.hash));
+    stories().then(setAll, setProblem);
+    const changed = () => setState(fromHash(location.hash));
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
   }, []);
 
+  useEffect(() => history.replaceState(null, "", location.pathname + location.search + toHash(state)), [toHash(state)]);
+
+  const link = JSON.stringify([state.a, state.b, state.file]);
   useEffect(() => {
     const stop = new AbortController();
-    history.replaceState(null, "", location.pathname + location.search + toHash(question));
-    setBusy(true);
-    work(question, stop.signal, { setShown, setInstant, setKnee, setProblem })
-      .catch((error) => stop.signal.aborted || superseded(error) || setProblem(error))
-      .finally(() => stop.signal.aborted || setBusy(false));
+    const failed = (/** @type {any} */ error) => stop.signal.aborted || wasStopped(error) || setProblem(error);
+    work(state, stop.signal, (step) => {
+      setProblem(null);
+      setFound({ ...step, of: link });
+    }).catch(failed);
     return () => stop.abort();
-  }, [JSON.stringify(question)]);
+  }, [link]);
 
-  const change = (/** @type {any} */ part) => setQuestion({ ...question, ...part });
-  return html`
+  useEffect(() => {
+    setTrips(null);
+    if (state.watch === null) return;
+    const stop = new AbortController();
+    const failed = (/** @type {any} */ error) => stop.signal.aborted || wasStopped(error) || setProblem(error);
+    watch(state, state.watch, stop.signal).then(setTrips).catch(failed);
+    return () => stop.abort();
+  }, [link, state.watch]);
+
+  const current = found && { ...found, stage: found.of === link ? found.stage : "first" };
+  const story = all.find((/** @type {import("./stories/story.js").StoryData} */ one) => one.id === state.story) ?? null;
+  const openStory = (/** @type {string} */ id) => {
+    const next = all.find((/** @type {import("./stories/story.js").StoryData} */ one) => one.id === id);
+    if (next) setState(stateOf(next));
+    else setState({ ...state, story: "" });
+  };
+  const side = state.b && edited === "b" ? "b" : "a";
+  const change = (/** @type {any} */ part) => setState({ ...state, [side]: { ...state[side], ...part } });
+  const opened = async (/** @type {File | undefined} */ file) => {
+    if (!file) return;
+    if (file.size > MOST_FILE) return setProblem({ message: `${file.name} is larger than ${MOST_FILE / 1e3} kB`, help: "open a scenario file" });
+    setState({ ...fromHash(""), file: await file.text() });
+  };
+  return html`<div onDragOver=${(/** @type {DragEvent} */ event) => event.preventDefault()}
+      onDrop=${(/** @type {DragEvent} */ event) => { event.preventDefault(); opened(event.dataTransfer?.files[0]); }}>
     <header>
       <h1>How much buffer does a link need?</h1>
-      <p class="soft">Every change simulates the link again, packet by packet, on this computer. Nothing leaves it.</p>
-      <nav class="presets" aria-label="Links to begin with">
-        ${PRESETS.map(({ name, question: preset }) => html`
-          <button type="button" onClick=${() => setQuestion({ ...fromHash(""), ...preset })}>${name}</button>`)}
-      </nav>
+      <${Bar} state=${state} setState=${setState} stories=${all} openStory=${openStory} opened=${opened} setEdited=${setEdited} />
     </header>
     <div class="bench">
-      <${Controls} question=${question} change=${change} names=${names} />
+      ${state.file ? html`<${FileEditor} state=${state} setState=${setState} />` : html`
+      <${Controls} question=${state[side]} change=${change} names=${names} legend=${state.b && html`<${Sides} side=${side} set=${setEdited} />`} />`}
       <main>
         <div role="status" aria-live="polite">
-          ${problem && html`<div class="problem"><b>${problem.message}</b><br />${problem.help}</div>`}
+          ${problem && html`<div class="problem"><b>${problem.message}</b><br />${problem.help}${problem instanceof Refusal ? "" : " Load the page again."}</div>`}
         </div>
-        ${shown && html`<${Tiles} picture=${shown} busy=${busy} />`}
-        ${instant && html`<${Answer} instant=${instant} question=${question} change=${change} />`}
-        ${shown && html`<${Series} picture=${shown} />`}
-        <${Knee} knee=${knee} instant=${instant} />
-        <${Copies} question=${question} instant=${instant} />
+        ${story && html`<${Story} story=${story} found=${found?.of === link ? found : null} changed=${isChanged(state, story)} others=${all} open=${openStory} />`}
+        ${current && html`<${Results} found=${current} state=${state} setState=${setState} trips=${trips} change=${change} />`}
       </main>
-    </div>`;
+    </div></div>`;
 }
 
-/** A run that a newer one has replaced is no problem. @param {unknown} error */
-const superseded = (error) => error instanceof Refusal && error.status === 409;
-
-/** Computes everything that the page shows of a question, the fastest first.
- * @param {import("./state.js").Question} question @param {AbortSignal} signal @param {any} set */
-async function work(question, signal, set) {
-  const seconds = runSeconds(question);
-  const text = scenarioText(question, seconds);
-  const view = { columns: COLUMNS, flows: FLOWS };
-  const first = await picture("run", text, { ...view, firstPackets: FIRST_PACKETS }, signal);
-  set.setProblem(null);
-  set.setShown(first);
-  set.setKnee([]);
-  set.setInstant(await theory(question, signal).catch(() => null));
-  set.setShown(await picture("run", text, view, signal));
-  const points = [];
-  for (const bdps of KNEE) {
-    const point = scenarioText(question, seconds, `${bdps}bdp`);
-    const { summary } = await picture("knee", point, { columns: 1, flows: 0, firstPackets: KNEE_PACKETS }, signal);
-    const link = summary.links.bottleneck;
-    points.push({ packets: link.limit.packets ?? link.limit.bytes / 1500, link });
-    set.setKnee([...points]);
-  }
+/** Returns the state that a story sets. @param {import("./stories/story.js").StoryData} story */
+function stateOf({ id, a, b, packets }) {
+  const question = { ...USUAL, ...a };
+  return { a: question, b: b && { ...question, ...b }, file: "", story: id, watch: packets };
 }
+
+/** Returns true if the controls are no longer those of the story. @param {import("./state.js").State} state @param {import("./stories/story.js").StoryData} story */
+const isChanged = (state, story) => toHash({ ...stateOf(story), watch: null }) !== toHash({ ...state, watch: null });
+
+/** The bar of links to begin with, stories and modes. @param {any} props */
+function Bar({ state, setState, stories: all, openStory, opened, setEdited }) {
+  const preset = (/** @type {any} */ event) => {
+    const one = PRESETS[Number(event.target.value)];
+    event.target.value = "";
+    if (!one) return;
+    const a = { ...USUAL, ...one.a };
+    setState({ ...fromHash(""), a, b: one.b ? { ...a, ...one.b } : null });
+  };
+  const compare = () => {
+    setEdited(state.b ? "a" : "b");
+    setState({ ...state, b: state.b ? null : { ...state.a, queue: state.a.queue === "fq_codel" ? "drop_tail" : "fq_codel" } });
+  };
+  return html`<nav class="buttons" aria-label="Links to begin with, stories and views">
+    <select aria-label="Links to begin with" onChange=${preset}><option value="">Begin with …</option>
+      ${PRESETS.map(({ name }, i) => html`<option value=${i}>${name}</option>`)}</select>
+    <select aria-label="Stories" value=${state.story} onChange=${(/** @type {any} */ event) => openStory(event.target.value)}>
+      <option value="">Stories …</option>
+      ${all.map((/** @type {any} */ one) => html`<option value=${one.id} selected=${one.id === state.story}>${one.title}</option>`)}</select>
+    ${!state.file && html`<button type="button" aria-pressed=${state.b !== null} onClick=${compare}>Two settings</button>`}
+    <button type="button" aria-pressed=${state.watch !== null} onClick=${() => setState({ ...state, watch: state.watch === null ? 0 : null })}>Watch packets</button>
+    <label class="file">Open a scenario<input type="file" accept=".toml" onChange=${(/** @type {any} */ event) => opened(event.target.files[0])} /></label>
+  </nav>`;
+}
+
+/** Chooses the side that the controls change. @param {{side: "a" | "b", set: (side: "a" | "b") => void}} props */
+const Sides = ({ side, set }) => html`<div class="sides" role="group" aria-label="Setting that the controls change">
+  ${/** @type {("a" | "b")[]} */ (["a", "b"]).map((one) => html`<button type="button" aria-pressed=${side === one} onClick=${() => set(one)}>Setting ${one.toUpperCase()}</button>`)}</div>`;
 
 /** @param {any} props */
-function Controls({ question, change, names }) {
-  const bdps = Number.parseFloat(question.buffer);
-  const inBdps = question.buffer.endsWith("bdp");
-  return html`<form onSubmit=${(/** @type {Event} */ event) => event.preventDefault()} aria-label="The link and its traffic">
-    <${Scaled} name="Rate" text=${question.rate} value=${roughRate(question.rate)} low=${5e5} high=${1e9}
-      write=${(/** @type {number} */ v) => rateText(v)} set=${(/** @type {string} */ rate) => change({ rate })} />
-    <${Scaled} name="Base round-trip time" text=${question.rtt} value=${roughRtt(question.rtt)} low=${0.002} high=${0.6}
-      write=${(/** @type {number} */ v) => `${Number((v * 1e3).toPrecision(2))}ms`} set=${(/** @type {string} */ rtt) => change({ rtt })} />
-    <${Scaled} name="Flows" text=${String(question.flows)} value=${question.flows} low=${1} high=${200}
-      write=${(/** @type {number} */ v) => String(Math.round(v))} set=${(/** @type {string} */ flows) => change({ flows: wholeFlows(flows) })} />
-    <${Scaled} name="Buffer" text=${question.buffer} value=${inBdps ? bdps : Number.NaN} low=${0.01} high=${16}
-      write=${(/** @type {number} */ v) => `${Number(v.toPrecision(2))}bdp`} set=${(/** @type {string} */ buffer) => change({ buffer })} />
-    <${Choice} name="Queue" value=${question.queue} choices=${names.queues} set=${(/** @type {string} */ queue) => change({ queue })} />
-    <${Choice} name="Congestion control" value=${question.control} choices=${names.controls} set=${(/** @type {string} */ control) => change({ control })} />
-    <${Choice} name="Hosts' TCP" value=${question.profile} choices=${["linux", "rfc"]} set=${(/** @type {string} */ profile) => change({ profile })} />
-    <p class="soft">Values carry their units, as in scenario files: 10Mbps, 20ms..80ms, 1bdp, 100p, 50ms, 64KiB.</p>
+function FileEditor({ state, setState }) {
+  return html`<form onSubmit=${(/** @type {Event} */ event) => event.preventDefault()} aria-label="The scenario file">
+    <label>Scenario file<textarea rows="24" spellcheck="false" value=${state.file}
+      onChange=${(/** @type {any} */ event) => setState({ ...state, file: event.target.value })}></textarea></label>
+    <button type="button" onClick=${() => setState({ ...state, file: "" })}>Back to the controls</button>
   </form>`;
 }
 
-/** A logarithmic slider beside the text that the engine reads. @param {any} props */
-function Scaled({ name, text, value, low, high, write, set }) {
-  const steps = 200;
-  const place = Number.isFinite(value) ? Math.round((Math.log(value / low) / Math.log(high / low)) * steps) : 0;
-  const moved = (/** @type {any} */ event) => set(write(low * (high / low) ** (event.target.value / steps)));
-  return html`<label>${name}
-    <span class="pair">
-      <input type="range" min="0" max=${steps} value=${place} onInput=${moved} aria-label=${`${name}, slider`} aria-valuetext=${text} />
-      <input type="text" value=${text} onChange=${(/** @type {any} */ event) => set(event.target.value)} aria-label=${name} />
-    </span></label>`;
-}
-
 /** @param {any} props */
-function Choice({ name, value, choices, set }) {
-  const all = choices.includes(value) ? choices : [value, ...choices];
-  return html`<label>${name}
-    <select value=${value} onChange=${(/** @type {any} */ event) => set(event.target.value)}>
-      ${all.map((/** @type {string} */ one) => html`<option value=${one} selected=${one === value}>${one}</option>`)}
-    </select></label>`;
-}
-
-/** @param {number} bps */
-function rateText(bps) {
-  const [unit, size] = bps >= 1e9 ? ["Gbps", 1e9] : bps >= 1e6 ? ["Mbps", 1e6] : ["kbps", 1e3];
-  return `${Number((bps / Number(size)).toPrecision(2))}${unit}`;
-}
-
-/** @param {any} props */
-function Tiles({ picture: { summary, duration_s: duration }, busy }) {
-  const link = summary.links.bottleneck;
-  const limit = link.limit;
-  const buffer = limit?.packets == null && limit?.bytes == null
-    ? "unlimited"
-    : [limit.packets != null && `${number(limit.packets)} packets`, limit.bytes != null && `${number(limit.bytes / 1e3)} kB`,
-       limit.ms != null && `${number(limit.ms)} ms`, limit.bdp != null && `${number(limit.bdp)} BDP`].filter(Boolean).join(" = ");
-  const tile = (/** @type {string} */ name, /** @type {string} */ value, /** @type {string} */ note) =>
-    html`<div class="tile"><span class="soft">${name}</span><b>${value}</b><span class="soft">${note}</span></div>`;
-  return html`<section aria-label="Figures of the run" data-busy=${busy}>
-    <div class="tiles">
-      ${tile("Utilisation", `${number(link.utilization * 100)} %`, "of the link's time")}
-      ${tile("Loss", `${number(link.loss_rate * 100)} %`, `${number(link.drops)} of ${number(link.arrivals)} packets, ${number(link.marks)} marked`)}
-      ${tile("Queueing delay, p99", `${number(link.p99_queueing_delay_s * 1e3)} ms`, `mean ${number(link.mean_queueing_delay_s * 1e3)} ms`)}
-      ${tile("Fairness", link.jain_index == null ? "–" : number(link.jain_index), "Jain's index of the goodputs")}
+function Results({ found, state, setState, trips, change }) {
+  const { a, b, instant } = found;
+  const names = state.b ? { a: nameOf(state.a, state.b), b: nameOf(state.b, state.a) } : { a: "", b: "" };
+  const pictures = [a, b].filter(Boolean).map((side) => side.picture);
+  const to = commonEnds(pictures);
+  return html`
+    <${Tiles} found=${found} names=${names} />
+    ${instant && !b && html`<${Answer} instant=${instant} question=${state.a} change=${change} />`}
+    ${state.watch !== null && html`<${PacketView} data=${trips ?? { a: null, b: null }} from=${state.watch}
+      move=${(/** @type {number | null} */ from) => setState({ ...state, watch: from })} places=${placesOf(a.picture)} />`}
+    <div class="charts">
+      ${b ? html`<div class="column"><${Series} picture=${a.picture} side="A" to=${to} /></div>
+        <div class="column"><${Series} picture=${b.picture} side="B" to=${to} /></div>
+        <${Knee} found=${found} />` : html`
+        <${Series} picture=${a.picture} side="" to=${to} />
+        <${Knee} found=${found} />`}
     </div>
-    <p class="soft">Buffer: ${buffer}. One run of ${number(duration)} simulated seconds, one seed${busy ? html`; <span class="busy">simulating …</span>` : "."}</p>
-  </section>`;
+    <details class="more"><summary>Round-trip times and throughputs</summary><${More} pictures=${pictures} to=${to} /></details>
+    <${Take} found=${found} state=${state} />`;
+}
+
+/** Returns times of a run that are worth watching. @param {any} picture */
+function placesOf({ links, column_s: width, warmup_s: warmup }) {
+  const first = links[0].drops.findIndex((/** @type {number} */ count) => count > 0);
+  const drop = Math.floor(10 * first * width - 5) / 10;
+  const places = [{ name: "Start", from: 0 }, { name: "First drop", from: drop }, { name: "Later", from: Math.round(warmup) }];
+  return places.filter(({ name, from }) => name === "Start" || from > 0);
 }
 
 /** @param {any} props */
 function Answer({ instant, question, change }) {
   const { answer } = instant;
-  if (!answer) return html`<p class="answer">Calibrated theory does not cover ${question.control}; the runs below show what a buffer does.</p>`;
+  if (!answer) return html`<p class="answer">Calibrated theory does not cover ${question.control}; the runs show what a buffer does.</p>`;
   if (answer.packets == null) return html`<p class="answer">By calibrated theory no buffer keeps this link 98 % busy.</p>`;
   const end = answer.at_most_packets == null ? "any number" : number(answer.at_most_packets);
   return html`<div class="answer">
     <h2>A FIFO needs ${number(answer.packets)} packets = ${number(answer.seconds * 1e3)} ms = ${number(answer.bdp)} BDP to keep this link 98 % busy.</h2>
-    <p>By calibrated theory, without simulation: with 90 % probability a simulation finds ${number(answer.at_least_packets)} to ${end} packets.
-      <button type="button" onClick=${() => change({ queue: "drop_tail", buffer: `${answer.packets}p` })}>Use this buffer</button></p>
-    ${answer.outside_fitted_range.map((/** @type {string} */ reason) => html`<p class="soft">Outside the fitted range: ${reason}</p>`)}
+    <p>By calibrated theory, without simulation; with 90 % probability a simulation finds ${number(answer.at_least_packets)} to ${end} packets.
+      <button type="button" class="small" onClick=${() => change({ queue: "drop_tail", buffer: `${answer.packets}p` })}>Use this buffer</button></p>
+    ${answer.outside_fitted_range.map((/** @type {string} */ reason) => html`<p class="soft small">Outside the fitted range: ${reason}</p>`)}
   </div>`;
 }
 
-/** @param {any} props */
-function Series({ picture: { links, flows, column_s: width, duration_s: duration, warmup_s: warmup } }) {
-  const link = links[0];
-  const x = link.mean_packets.map((/** @type {number} */ _, /** @type {number} */ i) => (i + 0.5) * width);
-  const scaled = (/** @type {(number | null)[]} */ values, /** @type {number} */ by) => values.map((v) => (v == null ? null : v * by));
-  const lines = (/** @type {string} */ key, /** @type {number} */ by) =>
-    flows.map((/** @type {any} */ flow, /** @type {number} */ i) => ({ label: flow.name, values: scaled(flow[key], by), colour: COLOURS[i % COLOURS.length] }));
-  const drops = link.drops.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0);
-  const time = "time in s";
-  const marks = [{ x: warmup, label: "measured from here" }];
-  return html`
-    <figure><h2>Packets waiting</h2>
-      <${Chart} x=${x} xLabel=${time} unit="packets" label="Packets waiting at the bottleneck over time" bands=${[[2, 1]]} marks=${marks}
-        lines=${[
-          { label: "lowest", values: link.low_packets, colour: COLOURS[0] + "60", width: 1 },
-          { label: "highest", values: link.high_packets, colour: COLOURS[0] + "60", width: 1 },
-          { label: "mean", values: link.mean_packets, colour: COLOURS[0], width: 2 },
-          { label: "drops", values: link.drops.map((/** @type {number} */ n, /** @type {number} */ i) => (n > 0 ? link.high_packets[i] : null)), colour: COLOURS[1], width: 0, points: true },
-        ]} />
-      <figcaption>The queue between its lowest and highest length in each ${number(width * 1e3)} ms. Orange points are times with drops, ${drops} packets in the whole run. The figures above count from the dashed line on.</figcaption></figure>
-    <figure><h2>Congestion windows</h2>
-      <${Chart} x=${x} xLabel=${time} unit="kB" label="Congestion window of each flow over time" lines=${lines("cwnd_bytes", 1e-3)} />
-      <figcaption>The window of each flow, ${flows.length} shown. It grows until the queue overflows or marks, then shrinks.</figcaption></figure>
-    <figure><h2>Round-trip time</h2>
-      <${Chart} x=${x} xLabel=${time} unit="ms" label="Largest round-trip time of each flow over time" lines=${lines("highest_rtt_s", 1e3)} />
-      <figcaption>The largest round-trip time of each flow in each ${number(width * 1e3)} ms. What exceeds the base is waiting.</figcaption></figure>
-    <figure><h2>Throughput</h2>
-      <${Chart} x=${x} xLabel=${time} unit="Mb/s" label="Throughput of each flow over time" lines=${smoothed(lines("throughput_bps", 1e-6))} />
-      <figcaption>The rate at which each flow's packets arrive, averaged over ${number(duration / 60)} s.</figcaption></figure>`;
-}
-
-/** Averages each line over a sixtieth of the run, because single columns hold few packets.
- * @param {any[]} lines */
-function smoothed(lines) {
-  const reach = Math.round(COLUMNS / 120);
-  return lines.map((line) => ({
-    ...line,
-    values: line.values.map((/** @type {number} */ _, /** @type {number} */ i) => {
-      const part = line.values.slice(Math.max(0, i - reach), i + reach);
-      return part.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0) / part.length;
-    }),
-  }));
-}
-
-/** @param {any} props */
-function Knee({ knee, instant }) {
-  const curve = instant?.curve;
-  if (knee.length === 0 && !curve) return null;
-  const x = [...new Set([...knee.map((/** @type {any} */ p) => p.packets), ...(curve?.packets ?? [])])].filter((p) => p > 0).sort((a, b) => a - b);
-  const at = (/** @type {(p: any) => number} */ of) => {
-    const found = new Map(knee.map((/** @type {any} */ p) => [p.packets, of(p.link)]));
-    return x.map((p) => found.get(p) ?? null);
-  };
-  const expected = (/** @type {string} */ key, /** @type {number} */ by) => {
-    const found = new Map((curve?.packets ?? []).map((/** @type {number} */ p, /** @type {number} */ i) => [p, curve[key][i] * by]));
-    return x.map((p) => found.get(p) ?? null);
-  };
-  const recommended = instant?.answer?.packets;
-  const marks = recommended ? [{ x: recommended, label: `${recommended} packets` }] : [];
-  return html`
-    <figure><h2>What a buffer buys</h2>
-      <${Chart} x=${x} xLabel="buffer in packets" logX unit="% busy" label="Utilisation against the buffer" marks=${marks} from=${100}
-        lines=${[
-          { label: "simulated", values: at((link) => link.utilization * 100), colour: COLOURS[0], width: 0, points: true },
-          { label: "expected by theory", values: expected("utilization", 100), colour: COLOURS[0], dash: [5, 4] },
-        ]} />
-      <figcaption>Utilisation against the buffer. Points are short single runs with this queue; the dashed line is calibrated theory for a FIFO.</figcaption></figure>
-    <figure><h2>What it costs</h2>
-      <${Chart} x=${x} xLabel="buffer in packets" logX unit="ms" label="99th percentile of the queueing delay against the buffer" marks=${marks}
-        lines=${[
-          { label: "simulated", values: at((link) => link.p99_queueing_delay_s * 1e3), colour: COLOURS[1], width: 0, points: true },
-          { label: "expected by theory", values: expected("p99_delay_s", 1e3), colour: COLOURS[1], dash: [5, 4] },
-        ]} />
-      <figcaption>The 99th percentile of the queueing delay against the buffer.</figcaption></figure>`;
-}
-
-/** @param {any} props */
-function Copies({ question, instant }) {
-  const text = scenarioText(question, runSeconds(question));
-  const lines = [...(instant?.commands ?? []), sizeCommand(question)];
-  return html`<section aria-label="To take with you"><h2>To take with you</h2>
-    ${lines.map((line) => html`<${Copy} text=${line} />`)}
-    <${Copy} text=${location.href} shown="The address of this page keeps its settings." />
-    <details><summary>The scenario file</summary><pre>${text}</pre>
-      <button type="button" onClick=${() => save("scenario.toml", text)}>Save</button></details>
-  </section>`;
-}
-
-/** @param {any} props */
-function Copy({ text, shown }) {
-  const [done, setDone] = useState(false);
-  const timer = useRef(0);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setDone(true);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setDone(false), 1500);
-  };
-  return html`<div class="copy">${shown ? html`<span>${shown}</span>` : html`<code>${text}</code>`}
-    <button type="button" onClick=${copy}>${done ? "Copied" : "Copy"}</button></div>`;
-}
-
-/** @param {string} name @param {string} text */
-function save(name, text) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
+/** Charts that are drawn when the reader opens them. @param {any} props */
+function More({ pictures, to }) {
+  return html`<div class="charts">${pictures.map((/** @type {any} */ picture, /** @type {number} */ i) =>
+    html`<${Rates} picture=${picture} side=${pictures.length > 1 ? "AB"[i] : ""} to=${to} />`)}</div>`;
 }
 
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));

@@ -1,65 +1,109 @@
-// Charts of a picture. Each is a uPlot chart with a sentence that says what it shows.
+// @ts-check
+// Charts of a picture: each has a title, a sentence that says what it shows, and buttons that save it.
 
-import { html, useEffect, useRef } from "/vendor/htm-preact-3.1.1.js";
+import { save, SaveButton } from "./parts.js";
+import { number } from "./figures.js";
+import { svgOf } from "./svg.js";
+import { html, useEffect, useRef } from "./vendor/htm-preact-3.1.1.js";
 
 const uPlot = /** @type {any} */ (globalThis).uPlot;
 
 /** Colours that colour-blind readers can tell apart (Okabe and Ito). */
 export const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d00", "#777777"];
 
-const HEIGHT = 190;
+const HEIGHT = 165;
 
 /** @typedef {{label: string, values: (number | null)[], colour: string, width?: number, dash?: number[], points?: boolean}} Line */
+/** `from` is the least value that the y axis includes, `to` its least upper end. The chart is drawn again when
+ * `of` changes.
+ * @typedef {{x: number[], lines: Line[], bands?: [number, number][], unit: string, xLabel: string,
+ *   logX?: boolean, from?: number, to?: number, marks?: {x: number, label: string}[], of: any}} Drawing */
 
-/** Ends of the x axis that charts over time share.
- * @param {{x: number[], lines: Line[], bands?: [number, number][], label: string, unit: string, xLabel: string, logX?: boolean, from?: number, marks?: {x: number, label: string}[]}} props */
-export function Chart({ x, lines, bands = [], label, unit, xLabel, logX = false, from = 0, marks = [] }) {
+/** A chart with its title, caption and buttons.
+ * @param {Drawing & {title: string, caption: any, file: string}} props */
+export function Plot({ title, caption, file, ...drawing }) {
+  const chart = useRef(/** @type {any} */ (null));
+  const asSvg = () => save(`${file}.svg`, svgOf(chart.current, { ...drawing, title }), "image/svg+xml");
+  const asPng = () => chart.current.ctx.canvas.toBlob((/** @type {Blob} */ blob) => save(`${file}.png`, blob));
+  const asCsv = () => save(`${file}.csv`, csvOf(drawing), "text/csv");
+  return html`<figure>
+    <div class="head"><h2>${title}</h2>
+      <span class="saves">
+        <${SaveButton} kind="SVG" what=${title} act=${asSvg} />
+        <${SaveButton} kind="PNG" what=${title} act=${asPng} />
+        <${SaveButton} kind="CSV" what=${title} act=${asCsv} />
+      </span></div>
+    <${Chart} ...${drawing} label=${title} chart=${chart} />
+    <figcaption>${caption}</figcaption>
+  </figure>`;
+}
+
+/** Returns the values of a chart as a table. @param {Drawing} drawing */
+export function csvOf({ x, xLabel, lines, unit }) {
+  const quoted = (/** @type {string} */ text) => `"${text.replaceAll('"', '""')}"`;
+  const head = [xLabel, ...lines.map((line) => `${line.label} (${unit})`)].map(quoted).join(",");
+  const rows = x.map((value, i) => [value, ...lines.map((line) => line.values[i] ?? "")].join(","));
+  return `${[head, ...rows].join("\n")}\n`;
+}
+
+/** @param {Drawing & {label: string, chart: {current: any}}} props */
+function Chart({ label, chart, ...drawing }) {
   const place = useRef(null);
   useEffect(() => {
     const host = /** @type {unknown} */ (place.current);
     const element = /** @type {HTMLElement} */ (host);
-    const ink = getComputedStyle(element).getPropertyValue("--ink").trim() || "#222";
-    const grid = { stroke: getComputedStyle(element).getPropertyValue("--grid").trim() || "#ddd", width: 1 };
-    const axis = { stroke: ink, grid, ticks: grid, font: "12px system-ui" };
-    const options = {
-      width: element.clientWidth || 600,
-      height: HEIGHT,
-      scales: { x: { time: false, distr: logX ? 3 : 1 }, y: { range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [Math.min(from, low ?? 0), (high || 1) * 1.05] } },
-      axes: [
-        { ...axis, label: xLabel, labelSize: 18, size: 30, labelFont: "12px system-ui" },
-        { ...axis, label: unit, labelSize: 18, size: 56, labelFont: "12px system-ui" },
-      ],
-      legend: { show: lines.length > 1 },
-      cursor: { y: false, points: { size: 5 } },
-      series: [
-        { label: xLabel },
-        ...lines.map(({ label: name, colour, width = 1.5, dash, points = false }) => ({
-          label: name,
-          stroke: colour,
-          width,
-          dash,
-          points: { show: points, size: 7, fill: colour },
-          spanGaps: true,
-          value: (/** @type {any} */ _, /** @type {number | null} */ v) => (v == null ? "" : number(v)),
-        })),
-      ],
-      bands: bands.map((series) => ({ series, fill: COLOURS[0] + "40" })),
-      hooks: { draw: [(/** @type {any} */ chart) => drawMarks(chart, marks, ink)] },
+    const draw = () => {
+      chart.current?.destroy();
+      chart.current = new uPlot(options(drawing, element), [drawing.x, ...drawing.lines.map((line) => line.values)], element);
     };
-    const chart = new uPlot(options, [x, ...lines.map((line) => line.values)], element);
-    const resized = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
+    draw();
+    const resized = new ResizeObserver(() => chart.current.setSize({ width: element.clientWidth, height: HEIGHT }));
     resized.observe(element);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", draw);
     return () => {
       resized.disconnect();
-      chart.destroy();
+      dark.removeEventListener("change", draw);
+      chart.current.destroy();
+      chart.current = null;
     };
-  });
+  }, [drawing.of]);
   return html`<div class="chart" role="img" aria-label=${label} ref=${place}></div>`;
 }
 
-/** Draws vertical lines with a label at their top.
- * @param {any} chart @param {{x: number, label: string}[]} marks @param {string} ink */
-function drawMarks(chart, marks, ink) {
+/** Returns the options of uPlot. @param {Drawing} drawing @param {HTMLElement} element */
+function options({ lines, bands = [], unit, xLabel, logX = false, from = 0, to = 0, marks = [] }, element) {
+  const style = getComputedStyle(element);
+  const ink = style.getPropertyValue("--ink").trim();
+  const grid = { stroke: style.getPropertyValue("--grid").trim(), width: 1 };
+  const font = "12px system-ui, sans-serif";
+  const axis = { stroke: ink, grid, ticks: grid, font, labelFont: font, labelSize: 16 };
+  const range = (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [
+    Math.min(from, low ?? 0),
+    Math.max(to, high || 1) * 1.05,
+  ];
+  return {
+    width: element.clientWidth || 600,
+    height: HEIGHT,
+    scales: { x: { time: false, distr: logX ? 3 : 1 }, y: { range } },
+    axes: [{ ...axis, label: xLabel, size: 28 }, { ...axis, label: unit, size: 50 }],
+    legend: { show: false },
+    cursor: { y: false, points: { size: 5 } },
+    series: [{ label: xLabel }, ...lines.map(seriesOf)],
+    bands: bands.map((series) => ({ series, fill: `${lines[series[0] - 1].colour}40` })),
+    hooks: { draw: [(/** @type {any} */ chart) => drawMarks(chart, marks, ink, style.getPropertyValue("--paper").trim())] },
+  };
+}
+
+/** Returns a line as uPlot describes it. @param {Line} line */
+function seriesOf({ label, colour, width = 1.5, dash, points = false }) {
+  const value = (/** @type {any} */ _, /** @type {number | null} */ v) => (v == null ? "" : number(v));
+  return { label, stroke: colour, width, dash, points: { show: points, size: 6, fill: colour }, spanGaps: true, value };
+}
+
+/** Draws vertical lines with a label beside each.
+ * @param {any} chart @param {{x: number, label: string}[]} marks @param {string} ink @param {string} paper */
+function drawMarks(chart, marks, ink, paper) {
   const { ctx } = chart;
   for (const { x, label } of marks) {
     if (!(x >= chart.scales.x.min && x <= chart.scales.x.max)) continue;
@@ -72,17 +116,34 @@ function drawMarks(chart, marks, ink) {
     ctx.moveTo(at, chart.bbox.top);
     ctx.lineTo(at, chart.bbox.top + chart.bbox.height);
     ctx.stroke();
-    ctx.font = `${12 * devicePixelRatio}px system-ui`;
+    ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
     const right = at > chart.bbox.left + chart.bbox.width * 0.6;
     ctx.textAlign = right ? "right" : "left";
-    ctx.fillText(label, at + (right ? -5 : 5) * devicePixelRatio, chart.bbox.top + chart.bbox.height * 0.45);
+    // A border in the colour of the page keeps the label apart from lines behind it.
+    const low = isLow(chart, x) ? 12 * devicePixelRatio : chart.bbox.height - 6 * devicePixelRatio;
+    const place = [at + (right ? -5 : 5) * devicePixelRatio, chart.bbox.top + low];
+    ctx.setLineDash([]);
+    ctx.lineWidth = 4 * devicePixelRatio;
+    ctx.strokeStyle = paper;
+    ctx.strokeText(label, ...place);
+    ctx.fillText(label, ...place);
     ctx.restore();
   }
 }
 
-/** Returns a number with three digits. @param {number} value */
-export function number(value) {
-  if (value === 0) return "0";
-  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
-  return value.toLocaleString("en", { maximumFractionDigits: digits });
+/** Returns true if the last line that reaches a place runs through the lower half there.
+ * @param {any} chart @param {number} x */
+export function isLow(chart, x) {
+  const [places, ...lines] = chart.data;
+  const from = Math.max(0, places.findIndex((/** @type {number} */ place) => place >= x));
+  const values = lines.map((/** @type {(number | null)[]} */ line) => line.slice(from).find((value) => value != null)).filter((/** @type {any} */ value) => value != null);
+  const { min, max } = chart.scales.y;
+  return values.length > 0 && values.at(-1) < (min + max) / 2;
+}
+
+/** A legend of lines, which serves several charts. @param {{lines: {label: string, colour: string, dash?: number[]}[]}} props */
+export function Legend({ lines }) {
+  return html`<ul class="legend">${lines.map(({ label, colour, dash }) => html`<li>
+    <svg width="22" height="8" aria-hidden="true"><line x1="0" y1="4" x2="22" y2="4" stroke=${colour} stroke-width="3"
+      stroke-dasharray=${dash?.join(" ") ?? ""} /></svg>${label}</li>`)}</ul>`;
 }

@@ -1,6 +1,13 @@
-// The question of the page: a link and its traffic, as texts with units. It lives in the address.
+// @ts-check
+// The state of the page: one or two questions, a file, a story. All of it lives in the address.
 
-/** @typedef {{rate: string, rtt: string, flows: number, control: string, queue: string, buffer: string, profile: string}} Question */
+/** A link and its traffic, as texts with units.
+ * @typedef {{rate: string, rtt: string, flows: number, control: string, others: number, otherControl: string,
+ *   queue: string, queueKeys: string, buffer: string, loss: string, profile: string, tcpKeys: string,
+ *   stagger: string, ping: boolean, seed: number}} Question */
+
+/** @typedef {{a: Question, b: Question | null, file: string, story: string, watch: number | null}} State
+ * `watch` is the time in seconds from which packets are shown, or null. */
 
 /** @type {Question} */
 export const USUAL = {
@@ -8,127 +15,126 @@ export const USUAL = {
   rtt: "40ms",
   flows: 2,
   control: "cubic",
+  others: 0,
+  otherControl: "bbr",
   queue: "drop_tail",
+  queueKeys: "",
   buffer: "1bdp",
+  loss: "0%",
   profile: "linux",
+  tcpKeys: "",
+  stagger: "1s",
+  ping: false,
+  seed: 1,
 };
 
-/** Links to begin with. @type {{name: string, question: Partial<Question>}[]} */
+/** Links to begin with. @type {{name: string, a: Partial<Question>, b?: Partial<Question>}[]} */
 export const PRESETS = [
-  { name: "Home uplink, bloated", question: { rate: "1Mbps", rtt: "24ms", flows: 1, buffer: "100p" } },
-  { name: "Home uplink, sized", question: { rate: "1Mbps", rtt: "24ms", flows: 1, buffer: "8p" } },
-  { name: "Home link, 20 Mb/s", question: { rate: "20Mbps", rtt: "30ms", flows: 4, buffer: "8p" } },
-  { name: "Many flows, small buffer", question: { rate: "50Mbps", rtt: "20ms..120ms", flows: 50, buffer: "0.2bdp" } },
-  { name: "Flow queues", question: { rate: "10Mbps", rtt: "40ms", flows: 4, queue: "fq_codel", buffer: "1000p" } },
-  { name: "BBR", question: { rate: "10Mbps", rtt: "40ms", flows: 2, control: "bbr", buffer: "2bdp" } },
+  { name: "Home uplink, bloated", a: { rate: "1Mbps", rtt: "24ms", flows: 1, buffer: "100p" } },
+  { name: "Home uplink, sized", a: { rate: "1Mbps", rtt: "24ms", flows: 1, buffer: "8p" } },
+  { name: "Home link, 20 Mb/s", a: { rate: "20Mbps", rtt: "30ms", flows: 4, buffer: "8p" } },
+  { name: "Many flows, small buffer", a: { rate: "50Mbps", rtt: "20ms..120ms", flows: 50, buffer: "0.2bdp" } },
+  { name: "Flow queues", a: { flows: 4, queue: "fq_codel", buffer: "1000p" } },
+  { name: "BBR", a: { control: "bbr", buffer: "2bdp" } },
+  { name: "Drop tail against fq_codel", a: { buffer: "200p", ping: true }, b: { queue: "fq_codel", buffer: "1000p" } },
 ];
 
-/** Reads the question from the part of an address after `#`. Unknown keys are ignored.
- * @param {string} hash @returns {Question} */
+/** Longest scenario file that an address carries; a longer one lives in the tab only. */
+const LONGEST_FILE = 20_000;
+
+/** Reads a state from the part of an address after `#`. Unknown keys are ignored.
+ * @param {string} hash @returns {State} */
 export function fromHash(hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
-  const question = { ...USUAL };
-  for (const key of /** @type {(keyof Question)[]} */ (Object.keys(USUAL))) {
-    const text = given.get(key);
+  const a = overlaid(USUAL, given, "");
+  const watch = Number(given.get("watch") ?? Number.NaN);
+  return {
+    a,
+    b: given.has("versus") ? overlaid(a, given, "b.") : null,
+    file: given.get("file") ?? "",
+    story: (given.get("story") ?? "").slice(0, 60),
+    watch: Number.isFinite(watch) && watch >= 0 ? watch : null,
+  };
+}
+
+/** Returns a question with the keys that an address gives. @param {Question} base
+ * @param {URLSearchParams} given @param {string} prefix @returns {Question} */
+function overlaid(base, given, prefix) {
+  const question = /** @type {any} */ ({ ...base });
+  for (const [key, usual] of Object.entries(USUAL)) {
+    const text = given.get(prefix + key);
     if (text === null) continue;
-    if (key === "flows") question.flows = wholeFlows(text);
-    else question[key] = text.slice(0, 60);
+    if (typeof usual === "number") question[key] = whole(text, usual, key === "flows" ? 1 : 0);
+    else if (typeof usual === "boolean") question[key] = text === "yes";
+    else question[key] = text.replace(/[\r\n]/g, " ").slice(0, 200);
   }
   return question;
 }
 
-/** @param {Question} question @returns {string} */
-export function toHash(question) {
-  const changed = Object.entries(question).filter(
-    ([key, value]) => value !== USUAL[/** @type {keyof Question} */ (key)],
-  );
-  return "#" + new URLSearchParams(changed.map(([key, value]) => [key, String(value)])).toString();
-}
-
-/** @param {string | number} text @returns {number} */
-export function wholeFlows(text) {
-  const number = Math.round(Number(text));
-  return Number.isFinite(number) ? Math.min(Math.max(number, 1), 5000) : USUAL.flows;
-}
-
-/** Quotes a text for TOML. @param {string} text */
-const quoted = (text) => JSON.stringify(text);
-
-/** Returns base round-trip times for a flow's table: one, a list, or a range in even steps.
- * @param {string} text @param {number} flows */
-function roundTrips(text, flows) {
-  const ends = text.split("..");
-  if (ends.length === 2 && flows > 1) {
-    return `{ from = ${quoted(ends[0].trim())}, to = ${quoted(ends[1].trim())}, classes = ${Math.min(flows, 18)} }`;
+/** @param {State} state @returns {string} */
+export function toHash({ a, b, file, story, watch }) {
+  const given = new URLSearchParams();
+  const write = (/** @type {any} */ question, /** @type {any} */ base, /** @type {string} */ prefix) => {
+    for (const [key, value] of Object.entries(question)) {
+      if (value === base[key]) continue;
+      given.set(prefix + key, value === true ? "yes" : value === false ? "no" : String(value));
+    }
+  };
+  write(a, USUAL, "");
+  if (b) {
+    given.set("versus", "yes");
+    write(b, a, "b.");
   }
-  const list = text.split(",").slice(0, flows).map((one) => quoted(one.trim()));
-  return list.length > 1 ? `[${list.join(", ")}]` : quoted(text.trim());
+  if (file && file.length <= LONGEST_FILE) given.set("file", file);
+  if (story) given.set("story", story);
+  if (watch !== null) given.set("watch", String(watch));
+  return `#${given}`;
 }
 
-/** Returns ten times the rate for the hosts' own links, so that they limit nothing.
- * @param {string} rate */
-function accessRate(rate) {
-  const bps = 10 * roughRate(rate);
-  return Number.isFinite(bps) ? `${Math.round(bps)}bps` : "1Gbps";
+/** @param {string | number} text @param {number} usual @param {number} least @returns {number} */
+export function whole(text, usual, least) {
+  const number = Math.round(Number(text));
+  return Number.isFinite(number) ? Math.min(Math.max(number, least), 5000) : usual;
 }
 
-/** Returns the scenario of a question: a dumbbell whose long flows share one bottleneck.
- * @param {Question} question @param {number} seconds @param {string} [buffer] */
-export function scenarioText(question, seconds, buffer = question.buffer) {
-  const { rate, rtt, flows, control, queue, profile } = question;
-  const limit = buffer === "" ? "" : `, limit = ${quoted(buffer)}`;
-  return `schema_version = 1
-title = "A question of the lab"
-duration = "${seconds}s"
-warmup = "${Math.round(seconds * 250) / 1000}s"
-
-[topology]
-shape = "dumbbell"
-access = { rate = ${quoted(accessRate(rate))} }
-bottleneck = { rate = ${quoted(rate)}, delay = "0s", queue = { kind = ${quoted(queue)}${limit} } }
-
-[[flow]]
-name = "flow"
-count = ${flows}
-rtt = ${roundTrips(rtt, flows)}
-start_jitter = "${Math.min(1, seconds / 20)}s"
-workload = { kind = "bulk" }
-tcp = { profile = ${quoted(profile)}, congestion_control = ${quoted(control)} }
-`;
+/** Returns the name of a side and its question, one or two. @param {State} state
+ * @returns {{side: "a" | "b", question: Question}[]} */
+export function sides({ a, b }) {
+  return b ? [{ side: "a", question: a }, { side: "b", question: b }] : [{ side: "a", question: a }];
 }
 
-/** Returns the command that sizes the link. @param {Question} question */
-export function sizeCommand({ rate, rtt, flows, control, profile }) {
-  return `goodqueue size --rate ${rate} --rtt ${rtt} --flows ${flows} --control ${control} --profile ${profile}`;
-}
+/** Returns the keys in which b differs from a. @param {Question} a @param {Question} b */
+export const differing = (a, b) =>
+  /** @type {(keyof Question)[]} */ (Object.keys(a)).filter((key) => a[key] !== b[key]);
 
-const BITS = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12 };
+/** Keys as the controls name them. @type {Record<keyof Question, string>} */
+export const WORDS = {
+  rate: "rate",
+  rtt: "base RTT",
+  flows: "flows",
+  control: "congestion control",
+  others: "other flows",
+  otherControl: "their control",
+  queue: "queue",
+  queueKeys: "queue's parameters",
+  buffer: "buffer",
+  loss: "random loss",
+  profile: "hosts' TCP",
+  tcpKeys: "TCP's parameters",
+  stagger: "starts within",
+  ping: "ping",
+  seed: "seed",
+};
 
-/** Returns a rate in bit/s for the slider and the length of a run, or NaN. The engine reads the
- * text itself. @param {string} text */
-export function roughRate(text) {
-  const match = /^\s*([\d.]+)\s*([kMGT]?)(bps|b\/s|bit\/s)\s*$/.exec(text);
-  return match ? Number(match[1]) * BITS[/** @type {keyof BITS} */ (match[2])] : Number.NaN;
-}
-
-/** Returns the longest of the times in seconds, or NaN. @param {string} text */
-export function roughRtt(text) {
-  const units = { us: 1e-6, ms: 1e-3, s: 1 };
-  const times = text.split(/\.\.|,/).map((part) => {
-    const match = /^\s*([\d.]+)\s*(us|ms|s)\s*$/.exec(part);
-    return match ? Number(match[1]) * units[/** @type {keyof units} */ (match[2])] : Number.NaN;
+/** Returns what a side has and the other side has not, such as `fq_codel, 1000p`.
+ * @param {Question} question @param {Question} other */
+export function nameOf(question, other) {
+  const keys = differing(question, other);
+  const short = new Set(["queue", "control", "buffer", "rate", "rtt"]);
+  const words = keys.map((key) => {
+    if (short.has(key)) return key === "rtt" ? `RTT ${question[key]}` : String(question[key]);
+    if (key === "ping") return question.ping ? "with ping" : "without ping";
+    return `${WORDS[key]} ${question[key] === "" ? "usual" : question[key]}`;
   });
-  return Math.max(...times);
-}
-
-/** Most full packets of a whole run, which keeps its time short. */
-const PACKETS = 400_000;
-
-/** Returns the simulated seconds of a whole run: long enough for loss epochs, short enough to wait for.
- * @param {Question} question */
-export function runSeconds({ rate, rtt }) {
-  const perSecond = roughRate(rate) / 12_000;
-  const epochs = 200 * roughRtt(rtt);
-  const seconds = Math.min(Math.max(epochs, 20), 60, PACKETS / perSecond);
-  return Number.isFinite(seconds) ? Math.max(Math.round(seconds * 10) / 10, 0.5) : 20;
+  return words.join(", ") || "the same";
 }

@@ -1,0 +1,41 @@
+// @ts-check
+// The knee: what a buffer buys, and what it costs.
+
+import { COLOURS, Legend, Plot } from "../charts.js";
+import { number } from "../figures.js";
+import { html } from "../vendor/htm-preact-3.1.1.js";
+
+const COLOUR = { a: COLOURS[0], b: COLOURS[1] };
+
+/** @param {{found: import("../work.js").Found}} props */
+export function Knee({ found: { a, b, instant } }) {
+  const curve = instant?.curve;
+  const sides = /** @type {["a" | "b", any][]} */ ([["a", a], ["b", b]]).filter(([, side]) => side !== null);
+  const points = sides.flatMap(([, side]) => side.knee);
+  if (points.length === 0 && !curve) return null;
+  const x = [...new Set([...points.map((p) => p.packets), ...(curve?.packets ?? [])])].filter((p) => p > 0).sort((p, q) => p - q);
+  const along = (/** @type {[number, number][]} */ pairs) => {
+    const known = new Map(pairs);
+    return x.map((p) => known.get(p) ?? null);
+  };
+  const simulated = (/** @type {string} */ key, /** @type {number} */ by) =>
+    sides.map(([name, side]) => ({
+      label: b ? `simulated, ${name.toUpperCase()}` : "simulated",
+      values: along(side.knee.map((/** @type {any} */ p) => [p.packets, p.link[key] * by])),
+      colour: COLOUR[name],
+      width: 1,
+      points: true,
+    }));
+  const expected = (/** @type {string} */ key, /** @type {number} */ by) =>
+    curve ? [{ label: "calibrated theory, FIFO", values: along(curve.packets.map((/** @type {number} */ p, /** @type {number} */ i) => [p, curve[key][i] * by])), colour: COLOURS[7], dash: [5, 4] }] : [];
+  const recommended = instant?.answer?.packets;
+  const marks = recommended ? [{ x: recommended, label: `${number(recommended)} packets` }] : [];
+  const common = { x, xLabel: "buffer in packets", logX: true, marks, of: JSON.stringify([points.length, recommended, x.length, points.at(-1)?.link.utilization]) };
+  const busy = [...simulated("utilization", 100), ...expected("utilization", 100)];
+  return html`
+    <${Plot} ...${common} title="What a buffer buys" file="knee-utilisation" unit="% busy" to=${95} lines=${busy}
+      caption=${html`<${Legend} lines=${busy} />`} />
+    <${Plot} ...${common} title="What it costs" file="knee-delay" unit="ms, p99"
+      lines=${[...simulated("p99_queueing_delay_s", 1e3), ...expected("p99_delay_s", 1e3)]}
+      caption="99th percentile of the queueing delay. Points are short single runs." />`;
+}

@@ -1,0 +1,33 @@
+// @ts-check
+// What the reader takes along: lines for a router, the command, the program, the file, the data.
+
+import { csvOfRuns } from "../csv.js";
+import { CopyButton, CopyLine, save } from "../parts.js";
+import { pythonText, runCommand, sizeCommand } from "../scenario.js";
+import { html } from "../vendor/htm-preact-3.1.1.js";
+
+/** @param {{found: import("../work.js").Found, state: import("../state.js").State}} props */
+export function Take({ found, state }) {
+  const { a, b, instant } = found;
+  if (!a) return null;
+  const sides = b ? [{ name: "A", side: a }, { name: "B", side: b }] : [{ name: "", side: a }];
+  return html`<section class="take" aria-label="To take with you"><h2>To take with you</h2>
+    ${(instant?.commands ?? []).map((/** @type {string} */ line) => html`<${CopyLine} text=${line} />`)}
+    ${!state.file && html`<${CopyLine} text=${sizeCommand(state.a)} />`}
+    <div class="buttons">
+      <${CopyButton} name="Copy the address" text=${() => location.href} />
+      ${sides.map(({ name, side }) => html`
+        <${CopyButton} name=${`Copy ${label(name)}as command`} text=${runCommand(side.text)} />
+        <${CopyButton} name=${`Copy ${label(name)}as Python`} text=${pythonText(side.text)} />
+        <button type="button" onClick=${() => save(`scenario${suffix(name)}.toml`, side.text)}>Save ${label(name)}as scenario</button>
+        <button type="button" onClick=${() => save(`series${suffix(name)}.csv`, csvOfRuns(side.picture), "text/csv")}>Save ${label(name)}data</button>`)}
+    </div>
+    ${sides.map(({ name, side }) => html`<details><summary>The scenario file${name && `, ${name}`}</summary><pre tabindex="0">${side.text}</pre></details>`)}
+  </section>`;
+}
+
+/** @param {string} name */
+const label = (name) => (name ? `${name} ` : "");
+
+/** @param {string} name */
+const suffix = (name) => (name ? `-${name.toLowerCase()}` : "");
