@@ -296,13 +296,18 @@ def test_the_page_is_self_contained(capsys: pytest.CaptureFixture[str], tmp_path
     text = page.read_text(encoding="utf-8")
     recommended = re.search(r"recommended: (.* BDP)", printed)
     assert recommended is not None
-    assert recommended.group(1) in text
+    assert recommended.group(1) in re.sub("<[^>]*>", "", text)
+    assert text.count('class="number"') == 1
+    assert text.count('class="tile"') == 3
+    for picture in re.findall(r"<figcaption>(.*?)</figcaption>", text):
+        assert text.count(picture) == 1, "no caption twice"
     assert text.count("data:image/png;base64,") == 2
     assert not re.search(r"(src|href)=\"(?!data:)", text)
     for rule in RULES:
         assert rule.title in text
     assert "tc qdisc replace" in text
     assert f"<pre>goodqueue {' '.join(command)}</pre>" in text, "what was typed, to be typed again"
+    assert re.search(r"#rate=\d+bps&amp;rtt=\S+ms&amp;flows=\d+&amp;", text), "its place in the lab"
     assert {path.name for path in out.iterdir()} == {
         *("scenario.toml", "summary.json", "captions.txt", "curve.png", "pareto.png"),
         *("rules.csv", "rules.parquet", "curve.csv", "curve.parquet"),

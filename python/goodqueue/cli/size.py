@@ -237,7 +237,7 @@ def _write(answer: Answer, out: Path, pictured: Drawing) -> None:
 def _write_report(answer: Answer, path: Path, command: Sequence[str]) -> None:
     from goodqueue.output.size import write
 
-    question = ". ".join(plain_lines(describe(answer)))
+    question = "; ".join(plain_lines(describe(answer)))
     sentences = [f"{question}.", *plain_lines(verdict(answer))]
     tables = []
     if isinstance(answer, CaptureAnswer) and answer.today is not None:

@@ -235,12 +235,11 @@ def recommendation(answer: Answer) -> list[str]:
         return [*unproved(answer), *_shortened(answer), *_engine(answer)]
     if answer.buffer is None:
         return [*lines, *_infeasible(answer), *_shortened(answer), *_engine(answer)]
-    word = "recommended" if answer.doubt is None else "estimate"
-    lines.append(f"[bold]{word}[/]: [bold]{in_units(link, answer.buffer)}[/]")
+    lines.append(headline(answer, answer.buffer))
     if found is None:
         theory = answer.calibrated
         return lines if theory is None else [*lines, *by_calibrated_theory(link, theory)]
-    lines.append(_achieved(answer, answer.buffer))
+    lines.append(achieved(answer, answer.buffer))
     lines.append(_confidence(found))
     if found.exceptions:
         smaller = ", ".join(f"{limit:,}" for limit in found.exceptions[:8])
@@ -256,6 +255,14 @@ def recommendation(answer: Answer) -> list[str]:
             f"per flow instead of {EPOCHS}; for a file, --set duration=... makes it longer"
         )
     return [*lines, *_engine(answer)]
+
+
+def headline(answer: Answer, limit: int) -> str:
+    """Returns the answer's buffer in every unit, with a word for its reliability."""
+    word = "recommended" if answer.doubt is None else "estimate"
+    if answer.ended and not answer.shown:
+        word = "sufficient"
+    return f"[bold]{word}[/]: [bold]{in_units(answer.link, limit)}[/]"
 
 
 def _engine(answer: Answer) -> list[str]:
@@ -311,7 +318,7 @@ def left_out(answer: Answer) -> str:
 
 def unproved(answer: Answer) -> list[str]:
     """Returns the results that were shown when the search was stopped."""
-    link, found = answer.link, answer.found
+    found = answer.found
     low, high = (0, None) if found is None else (found.low, found.high)
     if high is not None:
         shown = f"between {low + 1:,} and {packets(high)} with 95 % confidence"
@@ -326,10 +333,10 @@ def unproved(answer: Answer) -> list[str]:
     if answer.more_s is not None:
         lines[-1] += f"; about {duration(answer.more_s)} more would settle it"
     if answer.buffer is not None:
-        lines.append(f"[bold]sufficient[/]: [bold]{in_units(link, answer.buffer)}[/]")
-        lines.append(_achieved(answer, answer.buffer))
+        lines.append(headline(answer, answer.buffer))
+        lines.append(achieved(answer, answer.buffer))
     elif high is not None:
-        lines.append(f"{packets(high)} were not shown to keep the delay: {_achieved(answer, high)}")
+        lines.append(f"{packets(high)} were not shown to keep the delay: {achieved(answer, high)}")
     return lines
 
 
@@ -378,13 +385,13 @@ def _infeasible(answer: Answer) -> list[str]:
         return [
             (
                 f"[bold]no buffer suffices[/]: even {packets(top)} do not keep {missing} "
-                f"({_achieved(answer, top)}); {cure}"
+                f"({achieved(answer, top)}); {cure}"
             )
         ]
     lines = [
         (
             f"[bold]no buffer suffices[/]: {names_of(found.broken[:-1]) or 'the floor'} "
-            f"needs at least {in_units(link, found.floor)} ({_achieved(answer, found.floor)}), "
+            f"needs at least {in_units(link, found.floor)} ({achieved(answer, found.floor)}), "
             "above the allowed delay"
         )
     ]
@@ -393,14 +400,15 @@ def _infeasible(answer: Answer) -> list[str]:
     else:
         lines.append(
             f"the delay allows at most {packets(found.ceiling)} "
-            f"({_achieved(answer, found.ceiling)}): "
+            f"({achieved(answer, found.ceiling)}): "
             "give up one of the two bounds, or try a queue discipline that controls the "
             "delay itself (fq_codel, pie)"
         )
     return lines
 
 
-def _achieved(answer: Answer, limit: int) -> str:
+def achieved(answer: Answer, limit: int) -> str:
+    """Returns the figures at a limit that was run, with their intervals."""
     figures = answer.figures(limit)
     text = (
         f"utilisation {_plus_minus(figures['utilization'], 100, 2)} %, loss "
@@ -452,7 +460,7 @@ def _shown(answer: Answer) -> list[int]:
 MOST_SHOWN = 24
 
 
-def changes_table(answer: Answer) -> object | None:
+def changes_table(answer: Answer) -> Figures | None:
     """Returns a table of the buffers that changed links would need."""
     rows = [
         [
@@ -479,7 +487,7 @@ def hangs_on(answer: Answer) -> list[str]:
     ]
 
 
-def alternatives_table(answer: Answer) -> object | None:
+def alternatives_table(answer: Answer) -> Figures | None:
     """Returns a table of the figures of other queue disciplines."""
     rows = [
         [one.queue, *_figure_cells(one.figures), _keeps(one.unmet)]

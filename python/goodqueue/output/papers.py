@@ -88,7 +88,8 @@ def _table(quantity: str, unit: str, cells: Sequence[Cell]) -> str:
     head = "".join(f"<th>{escape(text)}</th>" for text in (*cells[0].heads, "because"))
     caption = escape(f"{quantity}, {unit}" if unit else quantity)
     rows = "".join(_row(cell) for cell in cells)
-    return f"<table><caption>{caption}</caption><tr>{head}</tr>{rows}</table>"
+    table = f"<table><caption>{caption}</caption><tr>{head}</tr>{rows}</table>"
+    return f'<div class="wide">{table}</div>'
 
 
 def _row(cell: Cell) -> str:

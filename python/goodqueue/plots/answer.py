@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 from goodqueue.plots.style import (
     BLACK,
@@ -30,6 +31,10 @@ FIGURES = (
     ("p99_delay_s", "p99 queueing\ndelay, ms", 1000, GREEN),
     ("loss_rate", "loss, %", 100, VERMILION),
 )
+
+
+BEHIND: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
+"""Background of a label, which keeps lines from running through it."""
 
 
 def curve(answer: Answer) -> Picture:
@@ -93,6 +98,8 @@ def pareto(answer: Answer) -> Picture:
         limit_line(utilization, 100 * link.min_utilization, "asked for", corner="lower left")
         if link.max_loss_rate is not None:
             limit_line(loss, 100 * link.max_loss_rate, "allowed", corner="upper left")
+        for axes in panels:  # room for the numbers beside the dots
+            axes.margins(x=0.08, y=0.12)
         loss.set_ylim(bottom=0)
         if link.max_delay_s is not None:
             for axes in panels:
@@ -138,10 +145,12 @@ def _name_limits(
         axes.annotate(
             f"{limit:,}",
             (delays[at], shares[at]),
-            xytext=(4, 5 if above else -13),
+            xytext=(5, 5) if above else (5, -13),
             textcoords="offset points",
             fontsize=9,
             color=GREY,
+            bbox=BEHIND,
+            zorder=5,
         )
 
 
@@ -250,7 +259,7 @@ def _rules(answer: Answer, axes: Axes) -> None:
             textcoords="offset points",
             fontsize=9,
             va="top",
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0},
+            bbox=BEHIND,
         )
         axes.plot(
             [packets, packets],
@@ -266,16 +275,18 @@ def mark_recommended(panels: Sequence[Axes], packets: int) -> None:
     """Draws a line at the answer through all panels."""
     for axes in panels:
         axes.axvline(packets, color=BLACK, lw=1.2)
+    low, high = panels[0].get_xlim()
+    right = math.log(packets / low) < 0.5 * math.log(high / low)
     panels[0].annotate(
         f"recommended: {packets:,}",
-        xy=(packets, 0.04),
+        xy=(packets, 0.06),
         xycoords=("data", "axes fraction"),
-        xytext=(-6, 0),
+        xytext=(6 if right else -6, 0),
         textcoords="offset points",
-        ha="right",
+        ha="left" if right else "right",
         fontsize=10,
         fontweight="bold",
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0},
+        bbox=BEHIND,
     )
 
 
