@@ -74,6 +74,8 @@ lint: setup ## formatting, clippy, ruff, mypy and stubtest
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/stubtest $(STUBS)
+	@if command -v tsc >/dev/null; then tsc --project tools/page; else \
+	    echo "SKIPPED: the types of the lab's page, because there is no tsc (Debian: node-typescript)"; fi
 
 golden: ## after behaviour changed on purpose: write the tables of tests/golden again
 	UPDATE_GOLDEN=1 cargo test --locked --quiet --package goodqueue-scenario --test golden
