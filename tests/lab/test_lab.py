@@ -8,6 +8,7 @@ import json
 import re
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -227,6 +228,18 @@ def test_packets_of_a_part_of_a_run_are_bounded(server: LabServer) -> None:
     assert 15_000 < len(many["sent_ns"]) <= 20_000
     assert many["to_ns"] < 5_000_000_000
     assert compute(server, "packets", **(asked | {"from_ms": -1}))[0] == 400
+
+
+def test_a_tab_that_closes_prints_nothing(
+    server: LabServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The terminal stays quiet when a browser resets a connection in the middle of a request."""
+    with socket.create_connection(("127.0.0.1", server.port)) as tab:
+        tab.send(b"POST /picture HTTP/1.1\r\n")
+        tab.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    time.sleep(0.3)
+    assert picture(server, scenario(1))[0] == 200
+    assert capfd.readouterr().err == ""
 
 
 def test_theory_answers_in_every_unit_with_its_curve(server: LabServer) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import sys
 import threading
 from collections import OrderedDict
 from http import HTTPStatus
@@ -118,6 +119,11 @@ class LabServer(ThreadingHTTPServer):
         self.port = self.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/?token={self.token}"
         self.hosts = {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        """Prints what a fault of ours raised; a browser may close its connections at any time."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def server_close(self) -> None:
         """Stops all runs and closes the socket."""
