@@ -3,6 +3,7 @@
 
 mod gilbert_elliott;
 mod independent;
+mod periodic;
 
 use goodqueue_types::parameters::{Key, Kind, flag, key, words};
 use goodqueue_types::{Body, Packet, RandomStream, parameters, variants, words};
@@ -10,6 +11,7 @@ use std::fmt::Debug;
 
 pub use gilbert_elliott::GilbertElliott;
 pub use independent::IndependentLoss;
+pub use periodic::PeriodicLoss;
 
 words! {
     /// Unit of loss.
@@ -67,6 +69,8 @@ variants! {
         /// Losses come in bursts.
         GilbertElliott(loss: GilbertElliott)
             = "gilbert_elliott"("losses in bursts", "in bursts"),
+        /// Losses come at equal distances.
+        Periodic(loss: PeriodicLoss) = "periodic"("periodic loss", "at equal distances"),
     }
 }
 

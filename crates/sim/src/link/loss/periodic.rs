@@ -1,0 +1,69 @@
+//! Losses at equal distances.
+
+use super::{LossLaw, LossScope, LossState};
+use goodqueue_types::parameters;
+use goodqueue_types::parameters::integer;
+
+parameters! {
+    /// One packet is lost of each so many packets or bytes.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct PeriodicLoss("periodic loss") {
+        /// Packets, or bytes, from one loss to the next; the packet with the last of them is lost.
+        interval: u64 = 1 => integer(1, 1_000_000_000_000).required().example("100");
+        scope: LossScope = LossScope::default();
+    }
+}
+
+impl LossLaw for PeriodicLoss {
+    fn scope(&self) -> LossScope {
+        self.scope
+    }
+
+    fn start(&self) -> Box<dyn LossState> {
+        Box::new(Count {
+            interval: self.interval,
+            passed: 0,
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Count {
+    interval: u64,
+    /// Units since the last loss.
+    passed: u64,
+}
+
+impl LossState for Count {
+    fn loses(&mut self, units: u64, _random: f64) -> bool {
+        self.passed += units;
+        let lost = self.passed >= self.interval;
+        self.passed %= self.interval;
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the numbers of the lost packets among the first ten, from 1 on.
+    fn lost(interval: u64, units: u64) -> Vec<usize> {
+        let scope = LossScope::default();
+        let mut state = PeriodicLoss { interval, scope }.start();
+        let packets = 1..=10;
+        packets.filter(|_| state.loses(units, 0.0)).collect()
+    }
+
+    #[test]
+    fn every_third_packet_is_lost() {
+        assert_eq!(lost(3, 1), [3, 6, 9]);
+        assert_eq!(lost(1, 1).len(), 10);
+    }
+
+    /// Packets of 1000 bytes contain the bytes number 2500, 5000, 7500 and 10000.
+    #[test]
+    fn the_packet_with_the_last_byte_of_an_interval_is_lost() {
+        assert_eq!(lost(2_500, 1_000), [3, 5, 8, 10]);
+    }
+}
