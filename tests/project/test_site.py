@@ -66,10 +66,14 @@ def test_broken_links_missing_anchors_and_other_hosts_are_found(tmp_path: Path) 
         '<a href="three.html">3</a><a href="https://example.org/">4</a>'
         '<script src="https://example.org/a.js"></script><img src="a%20b.png">'
     )
-    (tmp_path / "two.html").write_text('<a href="one.html#here">1</a>')
+    (tmp_path / "two.html").write_text(
+        '<a href="one.html#here">1</a><iframe src="one.html#rate=1Mbps"></iframe>'
+        '<iframe src="lab.html#rate=1Mbps"></iframe>'
+    )
     (tmp_path / "a b.png").write_bytes(b"")
     assert site_check.faults(tmp_path) == [
         "one.html: https://example.org/a.js is loaded from another host",
         "one.html: two.html#there: the page has no such anchor",
         "one.html: three.html: there is no such file",
+        "two.html: lab.html: there is no such file",
     ]
