@@ -13,7 +13,7 @@ mod receiver;
 mod record;
 mod sender;
 
-pub use phase::{Codepoint, Path, Pattern, Phase, PhaseError};
+pub use phase::{Codepoint, Cost, Path, Pattern, Phase, PhaseError};
 pub use prober::{Prober, Report};
 pub use receiver::Receiver;
 pub use record::{Feedback, Ping, Record, Recording, Stream};

@@ -118,7 +118,63 @@ const LONGEST_MS: u32 = 20_000;
 /// Shortest time between packets of the sparse stream, in microseconds.
 const SHORTEST_SPARSE_US: u32 = 1000;
 
+/// Traffic of the phases that fill the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// Expected duration, in seconds.
+    pub seconds: f64,
+    /// Expected traffic in both directions together, in bytes of IP.
+    pub bytes: f64,
+}
+
+impl Path {
+    /// Returns the direction in a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+        }
+    }
+}
+
+impl Pattern {
+    /// Returns the longest time that a sender takes for the packets, in nanoseconds.
+    pub fn longest_ns(&self) -> i64 {
+        let us = |count: u32, us: u32| i64::from(count) * i64::from(us) * 1000;
+        match *self {
+            Self::Pings { count, interval_us }
+            | Self::Trains {
+                count, interval_us, ..
+            } => us(count, interval_us),
+            Self::Ramp { longest_ms, .. } => us(longest_ms, 1000),
+            Self::Hold { span_ms, .. } => us(span_ms, 1000),
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.pattern {
+            Pattern::Pings { .. } => return f.write_str("pings"),
+            Pattern::Trains { .. } => "trains",
+            Pattern::Ramp { bytes: LARGE, .. } => "ramp",
+            Pattern::Ramp { .. } => "ramp of small packets",
+            Pattern::Hold { codepoint, .. } => match codepoint {
+                Codepoint::NotCapable => "constant window",
+                Codepoint::Capable0 => "constant window with ECT(0)",
+                Codepoint::Capable1 => "constant window with ECT(1)",
+            },
+        };
+        write!(f, "{what} {}", self.path.word())
+    }
+}
+
 impl Phase {
+    /// Returns true for packets that fill the buffer of the bottleneck.
+    pub fn fills_buffer(&self) -> bool {
+        matches!(self.pattern, Pattern::Ramp { .. } | Pattern::Hold { .. })
+    }
+
     /// Refuses a phase that lasts too long or sends too fast.
     ///
     /// # Errors

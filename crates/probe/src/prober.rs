@@ -2,7 +2,7 @@
 
 use crate::estimate::{Direction, Recordings, quantile};
 use crate::estimate::{Discipline, Estimate, base_rtt};
-use crate::{Codepoint, LARGE, Path, Pattern, Phase, Recording, SMALL, TINY};
+use crate::{Codepoint, Cost, LARGE, Path, Pattern, Phase, Recording, SMALL, TINY};
 use serde::Serialize;
 
 /// Packets of a train.
@@ -11,6 +11,13 @@ const TRAIN: u32 = 16;
 const LONGEST_HELD: f64 = 0.2;
 /// Share of the longest queueing delay of a ramp that a hold keeps.
 const HELD: f64 = 0.65;
+
+/// Expected time of the phases of a direction that fill its buffer, in seconds.
+const LOADED_S: f64 = 12.0;
+/// Expected pauses after them, in seconds.
+const PAUSES_S: f64 = 13.0;
+/// Ratio of the rate that is sent to that of the bottleneck.
+const OVERLOAD: f64 = 1.25;
 
 /// A probe in progress.
 #[derive(Clone, Debug)]
@@ -89,16 +96,32 @@ impl Prober {
                 pattern,
             });
         }
-        for path in self.paths.iter().copied() {
-            for step in STEPS {
-                if !self.done.contains(&(path, step))
-                    && let Some(pattern) = self.pattern(path, step)
-                {
-                    return Some(Phase { path, pattern });
-                }
-            }
+        let paths = || self.paths.iter().copied();
+        let trains = paths().map(|path| (path, Step::Trains));
+        let others = paths().flat_map(|path| STEPS[1..].iter().map(move |step| (path, *step)));
+        trains
+            .chain(others)
+            .filter(|step| !self.done.contains(step))
+            .find_map(|(path, step)| {
+                let pattern = self.pattern(path, step)?;
+                Some(Phase { path, pattern })
+            })
+    }
+
+    /// Returns the expected traffic of the phases that fill the buffer. It follows from the rate of the
+    /// trains, or from the rate at which TCP filled a direction, if that is lower.
+    pub fn cost(&self, tcp_bps: [f64; 2]) -> Cost {
+        let mut cost = Cost {
+            seconds: 0.0,
+            bytes: 0.0,
+        };
+        for path in self.paths {
+            let burst = self.ways[*path as usize].burst_bps(TRAIN).unwrap_or(1e6);
+            cost.seconds += LOADED_S + PAUSES_S;
+            let rate = burst.min(tcp_bps[*path as usize]).min(self.most_bps as f64);
+            cost.bytes += OVERLOAD * rate * LOADED_S / 8.0;
         }
-        None
+        cost
     }
 
     /// Takes the recording of the phase that [`next`](Self::next) returned.
@@ -170,7 +193,7 @@ impl Prober {
             }
             Step::Small => {
                 let ramp = way.load(way.ramp.as_ref(), true)?;
-                Some(self.ramp(ramp.throughput().bps * 0.7, SMALL))
+                Some(self.ramp(ramp.throughput.bps * 0.7, SMALL))
             }
             Step::Hold => self.hold(path, Codepoint::NotCapable),
             Step::Ecn0 => self.hold(path, Codepoint::Capable0),
@@ -195,7 +218,7 @@ impl Prober {
     fn hold(&self, path: Path, codepoint: Codepoint) -> Option<Pattern> {
         let way = &self.ways[path as usize];
         let ramp = way.load(way.ramp.as_ref(), true)?;
-        let bps = ramp.throughput().bps;
+        let bps = ramp.throughput.bps;
         let packet = ramp.packet_s(bps);
         let longest = quantile(ramp.wait.iter().copied(), 0.995)?;
         let shallow = quantile(ramp.gaps.iter().map(|gap| ramp.wait[gap.before]), 0.1)?;

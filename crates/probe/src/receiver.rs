@@ -55,6 +55,11 @@ impl Receiver {
         Some(self.feedback)
     }
 
+    /// Returns true if the sender of this phase needs feedback.
+    pub fn gives_feedback(&self) -> bool {
+        self.interval.is_some()
+    }
+
     /// Returns feedback that repeats the last one, for a sender that may have missed it.
     pub fn feedback(&self) -> Feedback {
         self.feedback

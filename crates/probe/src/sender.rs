@@ -190,7 +190,7 @@ impl Sender {
             Pattern::Ramp { .. } => now - 5_000_000,
             _ => now,
         };
-        self.due = self.due.max(held_up) + gap as i64;
+        self.due = self.due.max(held_up).saturating_add(gap as i64);
     }
 
     /// Returns the packets of the main stream that may still arrive.
@@ -245,7 +245,10 @@ impl Sender {
         else {
             return;
         };
-        let wait = (feedback.delay - base_ns).clamp(0, 10_000_000_000);
+        let wait = feedback
+            .delay
+            .saturating_sub(base_ns)
+            .clamp(0, 10_000_000_000);
         self.waits = (self.waits.0 + wait, self.waits.1 + 1);
         let [held, rtt] = [held_us, rtt_us].map(|us| i64::from(us) * 1000);
         // The window is filled in the first round trips, whose delays say nothing.

@@ -5,6 +5,9 @@ use super::{Estimate, Load, Throughput, cross_share};
 use crate::{Recording, Stream};
 use serde::Serialize;
 
+/// Smallest share of pings that must wait behind other packets before these count as other traffic.
+const LEAST_SHARE: f64 = 0.03;
+
 /// Recordings of one direction.
 #[derive(Clone, Debug, Default)]
 pub struct Recordings {
@@ -98,12 +101,25 @@ impl Recordings {
         Load::new(recording?, self.train_base().filter(|_| large), tiny)
     }
 
+    /// Returns the share of the rate that other packets took before the ramp.
+    fn idle_share(&self, ramp: &Load, bps: f64) -> f64 {
+        let packet = ramp.packet_s(bps);
+        cross_share(&self.pings, (packet / 10.0).max(2e-4)).unwrap_or(0.0)
+    }
+
+    /// Returns true if other packets were seen before or during the ramp.
+    fn has_others(&self, ramp: &Load, throughput: &Throughput) -> bool {
+        let rate = throughput.capacity_bps();
+        self.idle_share(ramp, rate) > LEAST_SHARE
+            || throughput.bps < rate * (1.0 - LEAST_SHARE / 3.0)
+    }
+
     /// Returns the report, or none before the ramp.
     pub fn report(&self, train_length: u32) -> Option<Direction> {
         let ramp = self.load(self.ramp.as_ref(), true)?;
         let hold = self.load(self.hold.as_ref(), true);
         let small = self.load(self.small.as_ref(), false);
-        let throughput = ramp.throughput();
+        let throughput = ramp.throughput;
         let burst_bps = self.burst_bps(train_length);
         let evidence = Evidence {
             ramp: &ramp,
@@ -111,6 +127,7 @@ impl Recordings {
             small: small.as_ref(),
             throughput: &throughput,
             burst_bps,
+            has_others: self.has_others(&ramp, &throughput),
         };
         let features = evidence.features();
         let discipline = features.discipline();
@@ -125,8 +142,7 @@ impl Recordings {
         } else {
             1.0 - throughput.bps / rate
         };
-        let packet = ramp.packet_s(rate);
-        let idle = cross_share(&self.pings, (packet / 10.0).max(2e-4)).unwrap_or(0.0);
+        let idle = self.idle_share(&ramp, rate);
         Some(Direction {
             rate_bps: Estimate::around(rate, 2.0 * throughput.error),
             is_saturated: throughput.is_saturated,
@@ -134,7 +150,7 @@ impl Recordings {
             buffer: evidence.buffer().filter(|_| discipline == Discipline::Fifo),
             longest_wait_s: features.longest_wait_s,
             discipline,
-            cross_share: beside.max(if idle > 0.03 { idle } else { 0.0 }),
+            cross_share: beside.max(if idle > LEAST_SHARE { idle } else { 0.0 }),
             pauses: pauses(&ramp),
             ecn: [0, 1].map(|index| ecn(self.ecn[index].as_ref(), [2, 1][index])),
             features,

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 /// A packet is backlogged if it waited for longer than this number of packets of its size takes.
 const BACKLOGGED: f64 = 2.0;
+/// Share of a transmission that packets are known to be apart, whose rate is an estimate.
+const TRUSTED: f64 = 0.97;
 /// Smallest number of packets from which a rate is estimated.
 const ENOUGH: usize = 30;
 
@@ -34,10 +36,12 @@ pub struct Load {
     pub base: i64,
     /// IP size of the packets of the main stream.
     pub bytes: u32,
+    /// Rate at which the path delivered.
+    pub throughput: Throughput,
 }
 
 /// Rate at which packets were received, in bits of IP per second.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Throughput {
     /// The rate.
     pub bps: f64,
@@ -80,7 +84,7 @@ impl Load {
             let lost = pair[1].sequence - pair[0].sequence - 1;
             (lost > 0).then_some(Gap { before, lost })
         });
-        Some(Self {
+        let mut load = Self {
             wait: main.iter().map(|one| seconds(one.delay(), base)).collect(),
             gaps: gaps.collect(),
             sparse: sparse
@@ -91,7 +95,26 @@ impl Load {
             base,
             bytes: main[0].bytes,
             main,
-        })
+            throughput: Throughput::default(),
+        };
+        load.throughput = load.find_throughput();
+        load.remove_lateness();
+        Some(load)
+    }
+
+    /// Corrects the times of receipt of packets that a busy machine delivered late.
+    ///
+    /// A bottleneck does not send packets faster than its rate. If packets arrive faster, the first of
+    /// them were late. Each packet left the bottleneck at least one transmission before the next.
+    fn remove_lateness(&mut self) {
+        let transmission = self.packet_s(self.throughput.capacity_bps()) * TRUSTED * 1e9;
+        let mut latest = i64::MAX;
+        for (packet, wait) in self.main.iter_mut().zip(&mut self.wait).rev() {
+            let earliest = packet.sent + self.base;
+            packet.received = packet.received.min(latest).max(earliest);
+            *wait = (packet.received - earliest) as f64 * 1e-9;
+            latest = packet.received.saturating_sub(transmission as i64);
+        }
     }
 
     /// Returns the time that one packet takes at a rate, in seconds.
@@ -100,7 +123,7 @@ impl Load {
     }
 
     /// Returns the rate at which the path delivers while it is loaded.
-    pub fn throughput(&self) -> Throughput {
+    fn find_throughput(&self) -> Throughput {
         let last = self.main.len() - 1;
         let tail = self.rate(last * 2 / 3..last + 1).unwrap_or(1.0);
         let run = self.backlogged(tail);
@@ -236,10 +259,9 @@ impl Load {
         (last.sent - first.sent) as f64 * 1e-9 / count
     }
 
-    /// Returns the times at which packets of either stream were lost, as the times of receipt of the
-    /// next packet of the main stream, each with the queueing delay just before. Neighbouring losses
-    /// are one.
-    pub fn loss_times(&self) -> Vec<(i64, f64)> {
+    /// Returns the losses of packets of either stream: the index of the last packet of the main stream
+    /// before each. Neighbouring losses are one.
+    pub fn losses(&self) -> Vec<usize> {
         let gaps = self.gaps.iter().map(|gap| gap.before);
         let sparse = self.sparse.windows(2).filter_map(|pair| {
             let [(before, _), (after, _)] = pair else {
@@ -255,10 +277,7 @@ impl Load {
         let mut before: Vec<_> = gaps.chain(sparse).collect();
         before.sort_unstable();
         before.dedup();
-        let times = before
-            .into_iter()
-            .map(|index| (self.main[index + 1].received, self.wait[index]));
-        times.collect()
+        before
     }
 
     /// Returns the rates at which packets were sent and received since the first loss, in bits per

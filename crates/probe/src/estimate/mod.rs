@@ -1,6 +1,7 @@
 //! Estimates from the recordings of phases.
 
 mod direction;
+mod level;
 mod load;
 mod queue;
 mod round_trip;

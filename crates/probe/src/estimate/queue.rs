@@ -1,5 +1,6 @@
 //! The buffer and the queue discipline of a bottleneck.
 
+use super::level::Levels;
 use super::{Estimate, Load, Throughput, quantile};
 use crate::TINY;
 use serde::Serialize;
@@ -58,8 +59,14 @@ pub struct Features {
     pub longest_packets: f64,
     /// Queueing delay of sparse packets over that of the loading flow.
     pub sparse_share: Option<f64>,
-    /// Lower decile of the queueing delay before losses of the ramp, over its largest delay.
+    /// Lower decile of the queue's level before losses of the ramp, over its highest level.
     pub ramp_loss_depth: f64,
+    /// Highest level of the ramp, in packets of any size.
+    pub highest_level: f64,
+    /// Size of the packets of other traffic at which losses happen at the same level, in bytes.
+    pub other_bytes: f64,
+    /// Room that a full queue may seem to have, in packets.
+    pub slack: f64,
     /// Losses of the ramp.
     pub ramp_losses: u32,
     /// Queueing delay that the hold kept, in seconds.
@@ -90,12 +97,17 @@ pub struct Evidence<'a> {
     pub throughput: &'a Throughput,
     /// Rate at which the first packets of trains arrived.
     pub burst_bps: Option<f64>,
+    /// True if other traffic was seen.
+    pub has_others: bool,
 }
 
-/// A loss in a hold is early if the queueing delay was below this share of the ramp's largest.
+/// A loss in a hold is early if the queue's level was below this share of the highest.
 const EARLY: f64 = 0.85;
-/// ... and if room was left for this number of packets.
+/// ... and if room was left for this number of packets, ...
 const FULL: f64 = 2.5;
+/// ... and this number times the root of the number of other packets in the queue, whose sizes differ
+/// from one another about as much as from zero.
+const SPREAD: f64 = 1.6;
 /// ... and if packets waited for longer than this, in seconds: just below the target of `CoDel`.
 const LEAST_TARGET: f64 = 0.0045;
 /// PIE, whose target is 15 ms, drops nothing at shorter queueing delays than this, in seconds.
@@ -111,20 +123,25 @@ impl Evidence<'_> {
         let bps = self.throughput.bps;
         let packet = self.ramp.packet_s(bps);
         let longest = quantile(self.ramp.wait.iter().copied(), 0.995).unwrap_or(0.0);
-        let before = self.ramp.gaps.iter().map(|gap| self.ramp.wait[gap.before]);
-        let depth = quantile(before, 0.1).unwrap_or(longest);
+        let losses: Vec<_> = self.ramp.gaps.iter().map(|gap| gap.before).collect();
+        let capacity = self.throughput.capacity_bps();
+        let levels = Levels::new(self.ramp, capacity);
+        let (other_bytes, depth) = levels.size(&losses, self.has_others);
         let mut features = Features {
             burst_ratio: self.burst_bps.map(|burst| burst / bps),
             plateau_packets: self.plateau_s().unwrap_or(longest) / packet,
             longest_wait_s: longest,
             longest_packets: longest / packet,
             sparse_share: self.ramp.sparse_share(bps),
-            ramp_loss_depth: if longest > 0.0 { depth / longest } else { 1.0 },
+            ramp_loss_depth: depth,
+            highest_level: levels.highest(other_bytes),
+            other_bytes,
+            slack: FULL + SPREAD * levels.others(&losses, other_bytes).sqrt(),
             ramp_losses: self.ramp.gaps.iter().map(|gap| gap.lost).sum(),
             ..Features::default()
         };
         if let Some(hold) = self.hold {
-            features.add_hold(hold, packet);
+            features.add_hold(hold, packet, &Levels::new(hold, capacity));
         }
         features
     }
@@ -260,28 +277,37 @@ fn misfit(
 
 impl Features {
     /// Adds what a hold shows.
-    fn add_hold(&mut self, hold: &Load, packet_s: f64) {
-        let losses = hold.loss_times();
+    fn add_hold(&mut self, hold: &Load, packet_s: f64, levels: &Levels) {
+        let losses = hold.losses();
         self.hold_losses = losses.len() as u32;
         let half = &hold.wait[hold.wait.len() / 2..];
         self.held_wait_s = quantile(half.iter().copied(), 0.5).unwrap_or(0.0);
-        let deepest = quantile(hold.wait.iter().copied(), 0.995).unwrap_or(0.0);
-        let longest = self.longest_wait_s.max(deepest);
-        let limit = if self.is_active() {
-            f64::INFINITY
-        } else {
-            (EARLY * longest).min(longest - FULL * packet_s)
+        let highest = self.highest_level.max(levels.highest(self.other_bytes));
+        let room = (EARLY * highest).min(highest - self.slack);
+        let early = |limit: f64| -> Vec<f64> {
+            let early = losses.iter().filter(|before| {
+                let level = levels.at(**before, self.other_bytes);
+                hold.wait[**before] > LEAST_TARGET && level < limit
+            });
+            let received = early.map(|before| hold.main[before + 1].received);
+            received.map(|time| time as f64 * 1e-9).collect()
         };
-        let early = losses
-            .iter()
-            .filter(|(_, wait)| *wait > LEAST_TARGET && *wait < limit);
-        let times: Vec<_> = early.map(|(time, _)| *time as f64 * 1e-9).collect();
+        let limited = early(room);
+        let times = if self.is_active() || self.has_flow_queues() {
+            early(f64::INFINITY)
+        } else {
+            limited.clone()
+        };
         self.early_losses = times.len() as u32;
         if let (Some(first), Some(last)) = (times.first(), hold.main.last()) {
             let span = last.received as f64 * 1e-9 - first;
             self.codel_losses = (span / (2.0 * INTERVAL)).powi(2) + 1.0;
         }
-        if let Some((misfit, losses)) = codel_misfit(&times, packet_s) {
+        // A small buffer of `CoDel` also overflows, and such losses follow no law.
+        let fits = [&times, &limited]
+            .into_iter()
+            .filter_map(|times| codel_misfit(times, packet_s));
+        if let Some((misfit, losses)) = fits.min_by(|a, b| a.0.total_cmp(&b.0)) {
             self.codel_misfit = Some(misfit);
             self.compared_losses = losses;
         }
@@ -305,7 +331,7 @@ impl Features {
         let fits = self.codel_misfit.is_some_and(|misfit| misfit < most);
         let differs = self.codel_misfit.is_some_and(|misfit| misfit > least);
         let codel = fits && few;
-        if self.sparse_share.is_some_and(|share| share < 0.35) {
+        if self.has_flow_queues() {
             return if codel {
                 Discipline::FqCodel
             } else {
@@ -323,6 +349,11 @@ impl Features {
         }
     }
 
+    /// Returns true if sparse packets hardly waited beside the load.
+    fn has_flow_queues(&self) -> bool {
+        self.sparse_share.is_some_and(|share| share < 0.35)
+    }
+
     /// Returns true if the ramp lost packets at half its longest queueing delay, as active queues do.
     fn is_active(&self) -> bool {
         self.ramp_loss_depth < 0.5 && self.longest_packets > 4.0
@@ -330,7 +361,7 @@ impl Features {
 
     /// Returns true if the ramp lost packets only while the queue was full.
     fn ramp_ends_full(&self) -> bool {
-        let missing = (1.0 - self.ramp_loss_depth) * self.longest_packets;
-        self.ramp_loss_depth > 0.8 || missing < FULL
+        let missing = (1.0 - self.ramp_loss_depth) * self.highest_level;
+        self.ramp_loss_depth > 0.8 || missing < self.slack
     }
 }
