@@ -10,6 +10,7 @@ mod captures;
 mod damage;
 mod made_up;
 mod mutate;
+mod probe;
 mod texts;
 
 use goodqueue_types::RandomStream;
@@ -27,7 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         "study" => texts::run_for(&texts::study()?, seconds, seed),
         "tc" => texts::run_for(&texts::tc()?, seconds, seed),
         "rates" => texts::run_for(&texts::rates(), seconds, seed),
-        _ => Err(format!("\"{target}\" is no target: captures, scenario, study, tc, rates").into()),
+        "probe" => probe::run_for(seconds, seed),
+        _ => Err(
+            format!("\"{target}\" is no target: captures, scenario, study, tc, rates, probe")
+                .into(),
+        ),
     }
 }
 

@@ -1,12 +1,14 @@
 //! The estimators of a probe, which finds the buffer and the queue of a path by sending packets
 //! through it.
 //!
-//! Nothing here reads a clock or a socket. A [`Prober`] says which phase of packets
+//! Nothing here but [`net`] reads a clock or a socket. A [`Prober`] says which phase of packets
 //! is next and draws the conclusions. A [`Sender`] and a [`Receiver`] carry a phase out, in real or
 //! in virtual time. All times are readings of a clock in nanoseconds; the clocks of the two ends may
 //! differ by any constant.
 
 pub mod estimate;
+#[cfg(target_os = "linux")]
+pub mod net;
 mod phase;
 mod prober;
 mod receiver;
