@@ -83,6 +83,56 @@ def parse_qdisc(text: str) -> tuple[str, list[str], list[str]]:
         goodqueue.ScenarioError: if an option has no equivalent; the message gives the reason.
     """
 
+def probe_serve(
+    address: str,
+    token: str | PathLike[str],
+    most_bps: int,
+    longest_s: float,
+    sessions: int,
+    log: Callable[[str], object],
+) -> None:
+    """Serves probes until a signal's handler raises. Linux only.
+
+    Args:
+        address: the address to listen at, with its port; port 0 is any free port.
+        token: file with the token, which only its owner may read.
+        most_bps: largest rate of a session, in bits of IP per second.
+        longest_s: longest duration of a session in seconds.
+        sessions: sessions at once.
+        log: called with a line for each event, the first of which has the address.
+
+    Raises:
+        OSError: if the address cannot be used.
+        RuntimeError: if the token file is refused; the text is a message for the user.
+    """
+
+def probe_path(
+    address: str,
+    token: str | PathLike[str],
+    most_bps: int,
+    tcp_ms: int,
+    begins: Callable[[str], object],
+    agrees: Callable[[float, float], bool],
+) -> tuple[str, list[float], list[list[tuple[float, float]]]]:
+    """Probes the path to a server. Linux only.
+
+    Args:
+        address: the server's address with its port.
+        token: file with the token, which only its owner may read.
+        most_bps: largest rate of UDP packets, in bits of IP per second.
+        tcp_ms: duration of the TCP flow in each direction, in ms; 0 for none.
+        begins: called with the name of each part.
+        agrees: called with expected seconds and bytes before the parts that fill the buffer.
+
+    Returns:
+        The figures as JSON, the RTTs of the idle path in seconds, and for each TCP flow the time
+        since its start and the RTT of each ping, in seconds.
+
+    Raises:
+        OSError: if the server cannot be reached.
+        RuntimeError: if the server refuses; the text is a message for the user.
+    """
+
 def emulate_enter(command: Sequence[str]) -> int | None:
     """Makes the namespaces of an emulation and waits for the command that is started in them.
 

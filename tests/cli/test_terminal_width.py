@@ -157,7 +157,7 @@ def commands() -> set[str]:
 def test_every_command_is_tried_at_every_width() -> None:
     tried = {" ".join(words[:count]) for words in CASES.values() for count in (1, 2)}
     assert commands() >= {"run", "compare", "qdisc parse"}
-    figures_differ_each_time = {"calibrate", "demo", "emulate", "lab"}
+    figures_differ_each_time = {"calibrate", "demo", "emulate", "lab", "probe"}
     assert commands() - figures_differ_each_time <= tried, "add a case for the new command"
 
 

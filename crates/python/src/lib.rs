@@ -4,6 +4,7 @@ mod convert;
 mod lab;
 mod live;
 mod passive;
+mod probe;
 mod queue;
 mod run;
 mod study;
@@ -26,6 +27,9 @@ mod _core {
     use crate::live::{emulate_enter, emulate_program, emulate_route};
     #[pymodule_export]
     use crate::passive::{Analysis, analyze, passive_thresholds};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::probe::{probe_path, probe_serve};
     #[pymodule_export]
     use crate::queue::{Packet, QueueContext, check_queue};
     #[pymodule_export]

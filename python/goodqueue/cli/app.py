@@ -16,6 +16,7 @@ from goodqueue.cli.commands.demo import Demo
 from goodqueue.cli.commands.emulate import Emulate
 from goodqueue.cli.commands.formats import Parse, Print, Schema
 from goodqueue.cli.commands.lab import Lab
+from goodqueue.cli.commands.probe import Probe
 from goodqueue.cli.commands.reproduce import Reproduce
 from goodqueue.cli.commands.run import Run
 from goodqueue.cli.commands.size import Size
@@ -36,6 +37,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "smoothing": (Smoothing, "smoothing.smoothing"),
     "emulate": (Emulate, "live.emulate.emulate_programs"),
     "calibrate": (Calibrate, "live.calibrate.calibrate_kernel"),
+    "probe": (Probe, "live.probe.probe_path"),
     "lab": (Lab, "lab.open_lab"),
     "sweep": (Sweep, "studies.sweep.sweep_study"),
     "results": (ShowResults, "studies.results.show_results"),

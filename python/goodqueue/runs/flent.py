@@ -1,4 +1,4 @@
-"""Data files of Flent (format 4) from runs, which Flent plots like its own measurements."""
+"""Data files of Flent (format 4) from runs and probes, which Flent plots like its own."""
 
 from __future__ import annotations
 
@@ -103,6 +103,33 @@ class FlentFile:
         if self._ping is not None:
             series["Ping (ms) ICMP"] = ([(time, rtt * 1e3) for time, rtt in columns[-1]], "ms")
         _write(self._target, _document(self._test, series, self._title))
+
+
+def write_measured(
+    target: Path, title: str, loads: Sequence[tuple[dict[str, Any], list[tuple[float, float]]]]
+) -> None:
+    """Writes a file of TCP flows that followed one another over a real path, and pings beside them.
+
+    Args:
+        target: the file.
+        title: title of the measurement.
+        loads: figures of each flow (`path` and `goodput_bps`), and the time since its start and the
+            RTT of each ping, in seconds.
+    """
+    begun = 0.0
+    goodputs: dict[str, list[tuple[float, float]]] = {}
+    pings: list[tuple[float, float]] = []
+    for load, rtts in loads:
+        name = f"TCP {load['path']}load"
+        times = [begun + time for time, _ in rtts]
+        goodputs[name] = [(time, load["goodput_bps"] * 1e-6) for time in times]
+        pings += [(time, 1e3 * rtt) for time, (_, rtt) in zip(times, rtts, strict=True)]
+        begun = max(times, default=begun) + STEP_S
+    series = {name: (points, "Mbits/s") for name, points in goodputs.items()}
+    series["Ping (ms) ICMP"] = (pings, "ms")
+    document = _document(Test("tcp_bidirectional", "", "", {}), series, title)
+    document["metadata"]["NOTE"] = "measured by goodqueue probe; a flow's goodput is its mean"
+    _write(target, document)
 
 
 def _numbered(pattern: str, number: int) -> str:

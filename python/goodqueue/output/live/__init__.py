@@ -1,0 +1,1 @@
+"""Results of live measurements as tables, sentences and pages."""
