@@ -83,27 +83,35 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Pat
     return json.loads((folder / "out" / "summary.json").read_text()), folder
 
 
+def is_busy(folder: Path) -> bool:
+    """Returns True if the machine was too busy for the emulation to be trusted."""
+    emulated = json.loads((folder / "emulated" / "summary.json").read_text())
+    return bool(emulated["fidelity"]["verdict"] == "not trusted")
+
+
 def test_the_rate_the_rtt_and_the_buffer_of_an_emulated_link_are_found(
     found: tuple[dict[str, Any], Path],
 ) -> None:
-    figures, _ = found
-    assert figures["base_rtt_s"]["value"] == pytest.approx(0.03, abs=0.002)
+    figures, folder = found
+    assert figures["base_rtt_s"]["value"] == pytest.approx(0.03, abs=0.003)
     for direction in ("up", "down"):
         one = figures[direction]
         assert one["rate_bps"]["value"] == pytest.approx(4e6, rel=0.05)
-        # A busy machine may lose packets, after which the probe must not be sure.
-        assert one["discipline"] in {"fifo", "cannot_tell"}
-        if one["buffer"] is not None:
-            assert one["buffer"]["packets"]["value"] == pytest.approx(LIMIT, abs=6)
+        if not is_busy(folder):
+            assert one["discipline"] == "fifo"
+            assert one["buffer"]["packets"]["value"] == pytest.approx(LIMIT, abs=5)
+            assert one["buffer"]["unit"] == "packets"
 
 
 def test_a_tcp_flow_delays_pings_by_the_buffer(found: tuple[dict[str, Any], Path]) -> None:
-    figures, _ = found
+    figures, folder = found
     full_s = LIMIT * 1500 * 8 / 4e6
     for load in figures["tcp"]:
-        assert load["goodput_bps"] == pytest.approx(3.8e6, rel=0.15)
-        assert 0.03 < load["rtt_p95_s"] < 1.5 * (0.03 + full_s)
+        assert load["goodput_bps"] < 4e6
         assert load["responsiveness_rpm"] < 60 / 0.03
+        if not is_busy(folder):
+            assert load["goodput_bps"] > 3.4e6
+            assert 0.05 < load["rtt_p95_s"] < 0.03 + 1.2 * full_s
 
 
 def test_the_keys_of_the_results_are_those_of_the_documentation(

@@ -36,6 +36,7 @@ def direction(discipline: str) -> dict[str, Any]:
         "cross_share": 0.1234,
         "pauses": 3,
         "ecn": [codepoint, None],
+        "features": {"sparse_share": 0.9876},
     }
 
 
@@ -86,8 +87,8 @@ def test_nothing_is_cut_at_any_width(width: int) -> None:
 
 def test_what_makes_a_result_doubtful_is_said() -> None:
     text = "\n".join(sentences(probe(), []))
-    assert "The direction down is doubtful" in text
-    assert "The direction up is doubtful" not in text
+    assert "The queue down cannot be told" in text
+    assert "The queue up cannot be told" not in text
     assert "The direction down was not filled" in text
     assert "The direction up was silent for more than 50 ms 3 times" in text
 

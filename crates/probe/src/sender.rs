@@ -264,7 +264,7 @@ impl Sender {
         let ratio = (rtt + held) as f64 / (rtt as f64 + mean);
         let wanted = self.window * (1.0 + (ratio - 1.0) / 2.0);
         let first = f64::from(window);
-        self.window = wanted.clamp((first / 2.0).max(2.0), first * 1.05 + 1.0);
+        self.window = wanted.clamp((first / 2.0).max(2.0), first * 1.2 + 1.0);
         self.waits = (0, 0);
         self.adjusted = now;
     }

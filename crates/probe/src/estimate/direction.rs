@@ -61,6 +61,18 @@ pub struct Direction {
     pub features: Features,
 }
 
+impl Direction {
+    /// Returns the report without what was concluded from losses.
+    #[must_use]
+    pub fn without_losses(self) -> Self {
+        Self {
+            discipline: Discipline::CannotTell,
+            buffer: None,
+            ..self
+        }
+    }
+}
+
 impl Throughput {
     /// Returns the rate of the bottleneck, of which other packets may take a part.
     pub fn capacity_bps(&self) -> f64 {

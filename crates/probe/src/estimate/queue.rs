@@ -69,7 +69,7 @@ pub struct Features {
     pub slack: f64,
     /// Losses of the ramp.
     pub ramp_losses: u32,
-    /// Queueing delay that the hold kept, in seconds.
+    /// Queueing delay that the hold reached, in seconds: its upper decile.
     pub held_wait_s: f64,
     /// Loss events of the hold well below the largest delay.
     pub early_losses: u32,
@@ -280,8 +280,7 @@ impl Features {
     fn add_hold(&mut self, hold: &Load, packet_s: f64, levels: &Levels) {
         let losses = hold.losses();
         self.hold_losses = losses.len() as u32;
-        let half = &hold.wait[hold.wait.len() / 2..];
-        self.held_wait_s = quantile(half.iter().copied(), 0.5).unwrap_or(0.0);
+        self.held_wait_s = quantile(hold.wait.iter().copied(), 0.9).unwrap_or(0.0);
         let highest = self.highest_level.max(levels.highest(self.other_bytes));
         let room = (EARLY * highest).min(highest - self.slack);
         let early = |limit: f64| -> Vec<f64> {

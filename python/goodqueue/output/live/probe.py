@@ -113,6 +113,7 @@ CELLS = (
     ("full buffer, packets of 1400 B", _buffer("packets", "_packets")),
     ("limited in", _limited),
     ("longest queueing delay", lambda one: quantity("_s", one["longest_wait_s"])),
+    ("sparse packets' share of it", lambda one: percent(one["features"]["sparse_share"])),
     ("other traffic", lambda one: percent(one["cross_share"])),
     ("ECT(0)", _codepoint(0)),
     ("ECT(1)", _codepoint(1)),
@@ -181,7 +182,7 @@ def _doubts(probe: Probe, direction: str) -> list[str]:
     lines = []
     if probe.is_disturbed(direction):
         lines.append(
-            f"The direction {direction} is doubtful: a machine was too busy to read all packets."
+            f"The queue {direction} cannot be told: a machine was too busy to read all packets."
         )
     if not found["is_saturated"]:
         lines.append(f"The direction {direction} was not filled: --max-rate limits the probe.")
