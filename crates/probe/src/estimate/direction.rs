@@ -163,20 +163,11 @@ impl Recordings {
             longest_wait_s: features.longest_wait_s,
             discipline,
             cross_share: beside.max(if idle > LEAST_SHARE { idle } else { 0.0 }),
-            pauses: pauses(&ramp),
+            pauses: ramp.pauses,
             ecn: [0, 1].map(|index| ecn(self.ecn[index].as_ref(), [2, 1][index])),
             features,
         })
     }
-}
-
-/// Returns the number of pauses of more than 50 ms during a load.
-fn pauses(load: &Load) -> u32 {
-    let pairs = load.main.windows(2);
-    let long = pairs.filter(|pair| {
-        pair[1].received - pair[0].received > 50_000_000 + 4 * (pair[1].sent - pair[0].sent)
-    });
-    long.count() as u32
 }
 
 fn ecn(recording: Option<&Recording>, sent_as: u8) -> Option<Ecn> {

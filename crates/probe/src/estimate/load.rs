@@ -38,6 +38,8 @@ pub struct Load {
     pub bytes: u32,
     /// Rate at which the path delivered.
     pub throughput: Throughput,
+    /// Pauses of more than 50 ms in which nothing arrived although packets were on their way.
+    pub pauses: u32,
 }
 
 /// Rate at which packets were received, in bits of IP per second.
@@ -96,10 +98,20 @@ impl Load {
             bytes: main[0].bytes,
             main,
             throughput: Throughput::default(),
+            pauses: 0,
         };
         load.throughput = load.find_throughput();
+        load.pauses = load.count_pauses();
         load.remove_lateness();
         Some(load)
+    }
+
+    fn count_pauses(&self) -> u32 {
+        let pairs = self.main.windows(2);
+        let long = pairs.filter(|pair| {
+            pair[1].received - pair[0].received > 50_000_000 + 4 * (pair[1].sent - pair[0].sent)
+        });
+        long.count() as u32
     }
 
     /// Corrects the times of receipt of packets that a busy machine delivered late.
