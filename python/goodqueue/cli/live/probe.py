@@ -10,6 +10,7 @@ from goodqueue.cli.commands.options import drawing
 from goodqueue.cli.commands.probe import SERVER
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, print_wrote, write_json
+from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart, check_file, check_output, whole_directory
 from goodqueue.live.probe import probe, serve
 from goodqueue.live.probe_size import sized
@@ -55,6 +56,8 @@ def probe_path(asked: Asked) -> int:
 
 def _check(asked: Asked) -> None:
     """Refuses outputs that cannot be written, before anything is sent."""
+    if asked.report is not None or asked.out is not None:
+        require("polars", "matplotlib")
     for file in (asked.report, asked.flent):
         if file is not None:
             check_file(file)
