@@ -16,7 +16,7 @@ from goodqueue.cli.commands.demo import Demo
 from goodqueue.cli.commands.emulate import Emulate
 from goodqueue.cli.commands.formats import Parse, Print, Schema
 from goodqueue.cli.commands.lab import Lab
-from goodqueue.cli.commands.probe import Probe
+from goodqueue.cli.commands.live.probe import Probe
 from goodqueue.cli.commands.reproduce import Reproduce
 from goodqueue.cli.commands.run import Run
 from goodqueue.cli.commands.size import Size

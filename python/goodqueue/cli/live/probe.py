@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
+from goodqueue.cli.commands.live.probe import SERVER
 from goodqueue.cli.commands.options import drawing
-from goodqueue.cli.commands.probe import SERVER
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, print_wrote, write_json
 from goodqueue.core.extras import require
@@ -20,7 +20,7 @@ from goodqueue.output.terminal import number, plain, print_json, size_of, stderr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goodqueue.cli.commands.probe import Probe as Asked
+    from goodqueue.cli.commands.live.probe import Probe as Asked
     from goodqueue.core.drawing import Drawing
     from goodqueue.live.probe import Probe
     from goodqueue.live.probe_size import Sized
