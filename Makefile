@@ -17,7 +17,7 @@ STUBS := goodqueue._core --mypy-config-file pyproject.toml --allowlist tools/stu
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: help setup wheel check test lint golden slow counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs site lock clean
+.PHONY: help setup wheel wasm check test lint golden slow counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs site lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -42,6 +42,10 @@ $(VENV)/.extension: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES)
 
 wheel: setup ## build the released wheel in target/wheel/dist, optimised by the profile of short runs
 	@tools/wheel/build.sh
+
+wasm: setup ## build the lab's engine for browsers, and its page as static files in target/site/lab
+	@tools/wasm/build.sh
+	@$(BIN)/python -m goodqueue.lab.static target/site/lab
 
 # The Rust and the Python half run side by side; the output of each comes in one piece.
 check: setup ## before a commit: format, lint, unit tests and the fast Python tests, in parallel
@@ -134,17 +138,16 @@ target/site-venv/.requirements: tools/site/requirements.lock
 	@$(SITE_BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	@touch $@
 
-# The engine of the lab in WebAssembly: a folder that becomes lab/engine on the site, if it exists. Without it the site
-# has no lab, because the page has nothing that computes.
-LAB_ENGINE ?= target/wasm/engine
+# The engine of the lab in WebAssembly, from `make wasm`. Without it the site has no lab, because the page has nothing
+# that computes.
+LAB_ENGINE := python/goodqueue/lab/page/engine/goodqueue_wasm_bg.wasm
 site: setup target/site-venv/.requirements ## the documentation and the lab as a site, in target/site
 	@rm -rf $(SITE) && mkdir -p $(SITE)/source
 	@cp tools/site/mkdocs.yml $(SITE)
 	$(BIN)/python tools/site/stage.py $(SITE)/source $(if $(wildcard $(LAB_ENGINE)),--lab)
 	PYTHONPATH=$(CURDIR)/python $(SITE_BIN)/zensical build --clean --strict --config-file $(SITE)/mkdocs.yml
 ifneq ($(wildcard $(LAB_ENGINE)),)
-	@cp -r python/goodqueue/lab/page $(SITE)/site/lab
-	@cp -r $(LAB_ENGINE) $(SITE)/site/lab/engine
+	@$(BIN)/python -m goodqueue.lab.static $(SITE)/site/lab
 endif
 	@$(BIN)/python tools/site/check.py $(SITE)/site
 	@rm -rf target/site && mv $(SITE)/site target/site && rm -r $(SITE)

@@ -199,20 +199,14 @@ def check_queue(
     """
 
 @final
-class LabRun:
-    """One run for the lab's page, which another thread can watch and stop."""
+class LabJob:
+    """One question of the lab's page, whose answer another thread can watch and stop."""
 
-    def __new__(
-        cls, text: str, *, columns: int, flows: int, first_packets: int | None = None
-    ) -> LabRun:
-        """Reads a scenario, shortened if its links could send more than `first_packets`.
+    def __new__(cls, action: str, body: str) -> LabJob:
+        """Takes a question: its action and its body in JSON."""
 
-        Raises:
-            ScenarioError: the scenario has a mistake, or its run would exceed the lab's bounds.
-        """
-
-    def picture(self) -> str | None:
-        """Runs and returns the picture as JSON text, or None if the run was stopped."""
+    def answer(self) -> tuple[int, str]:
+        """Returns the status of HTTP and the answer as JSON text; status 409 if it was stopped."""
 
     def packets(self, from_ms: int, to_ms: int) -> str | None:
         """Runs and returns the packets between two times of the run as JSON text.
@@ -226,7 +220,7 @@ class LabRun:
 
     @property
     def done(self) -> float:
-        """Share of the simulated time that is done, from 0 to 1."""
+        """Share that is done, from 0 to 1."""
 
 @final
 class Packet:

@@ -150,6 +150,6 @@ def make() -> None:
     made = replace(made, widths=np.full(3, factor))
     made = replace(made, tails=np.array(tails(made, searches(draw.CALIBRATION_SEED))))
     arrays: dict[str, Any] = to_arrays(made)
-    np.savez_compressed(HOME / "table.npz", **arrays)
+    np.savez(HOME / "table.npz", **arrays)
     write_record(trials(links, made))
     print(f"{len(links)} links, errors times {factor}, ends at {made.tails} of them")

@@ -6,25 +6,38 @@ import hashlib
 import http.client
 import json
 import re
+import shutil
 import signal
 import socket
 import struct
 import subprocess
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from conftest import COMMAND, SMALL
 from goodqueue import _core
+from goodqueue.core.intervals import t_interval
+from goodqueue.lab.opened import read_scenario
 from goodqueue.lab.server import MOST_BYTES, LabServer
-from goodqueue.lab.words import words
+from goodqueue.sizing.answer.parts import calibrated_dict
+from goodqueue.sizing.calibrated import calibrated
+from goodqueue.sizing.calibrated.surface import surfaces
+from goodqueue.sizing.export import linux
+from goodqueue.sizing.link import Link
+from goodqueue.sizing.question import parse_rtts
+from goodqueue.sizing.rules import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
 
 LINK = """\
 schema_version = 1
@@ -51,6 +64,16 @@ VENDORED = {
 """SHA-256 of the libraries of the page, as their packages on npm have them."""
 
 
+def answered(action: str, **asked: object) -> dict[str, Any]:
+    """Returns the answer of the core to a question of the page."""
+    status, answer = _core.LabJob(action, json.dumps(asked)).answer()
+    assert status == 200, answer
+    return dict(json.loads(answer))
+
+
+WORDS = answered("start")
+
+
 def scenario(
     seconds: float = 5, rate: str = "5Mbps", queue: str = "drop_tail", control: str = "cubic"
 ) -> str:
@@ -58,15 +81,22 @@ def scenario(
     return LINK.format(seconds=seconds, rate=rate, queue=queue, control=control)
 
 
-@pytest.fixture
-def server() -> Iterator[LabServer]:
-    """A server on a free port."""
-    with LabServer() as server:
+@contextmanager
+def serving(server: LabServer) -> Iterator[LabServer]:
+    """Serves on a thread."""
+    with server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def server() -> Iterator[LabServer]:
+    """A server on a free port."""
+    with serving(LabServer()) as server:
+        yield server
 
 
 def ask(
@@ -259,19 +289,135 @@ def test_theory_answers_in_every_unit_with_its_curve(server: LabServer) -> None:
     assert compute(server, "theory", **(asked | {"rtt": "never"}))[0] == 422
 
 
-@pytest.mark.parametrize("queue", words()["queues"])
+LINKS = [
+    (rate, rtt, flows, control)
+    for rate in ("1Mbps", "20Mbps", "1Gbps")
+    for rtt in ("10ms", "20ms..120ms", "300ms,20ms")
+    for flows, control in ((1, "cubic"), (4, "reno"), (40, "cubic"), (600, "reno"), (3, "abe"))
+    if not (rate == "1Mbps" and flows == 600)
+]
+
+
+@pytest.mark.parametrize(("rate", "rtt", "flows", "control"), LINKS)
+def test_calibrated_theory_is_that_of_the_package(
+    rate: str, rtt: str, flows: int, control: str
+) -> None:
+    """The core evaluates the formulas of `goodqueue.sizing` a second time, for WebAssembly."""
+    link = Link(
+        float(_core.parse_rate("rate", rate)),
+        parse_rtts("rtt", rtt),
+        flows,
+        congestion_control=control,
+    )
+    found = answered("theory", rate=rate, rtt=rtt, flows=flows, control=control)
+    expected = calibrated_dict(link, calibrated(link))
+    assert expected is not None
+    for key, value in found["answer"].items():
+        if isinstance(value, float):
+            assert value == pytest.approx(expected[key], rel=1e-9, abs=1e-12), key
+        elif key == "expected":
+            for name, figure in value.items():
+                assert figure == pytest.approx(expected[key][name], rel=1e-9, abs=1e-12), name
+        else:
+            assert value == expected[key], key
+    packets = np.array(found["curve"]["packets"], dtype=float)
+    surface = surfaces().at(link, packets)
+    for name in ("utilization", "loss_rate", "p99_delay_s"):
+        values = getattr(surface, name)().tolist()
+        assert found["curve"][name] == pytest.approx(values, rel=1e-9, abs=1e-12)
+    if expected["packets"] is not None:
+        assert found["commands"] == list(linux(expected["packets"], 1500).lines)
+    published = {rule.name: rule for rule in RULES}
+    for mark in found["rules"]:
+        rule = published[mark["rule"]]
+        assert mark["title"] == rule.title
+        assert mark["packets"] == rule.advise(link).whole_packets, mark
+
+
+def test_intervals_are_those_of_the_package() -> None:
+    """Student's t of the core is that of SciPy, for every number of seeds that the page uses."""
+    values = [0.91, 0.97, 0.93, 0.955, 0.90, 0.99, 0.94, 0.92, 0.96, 0.95, 0.935]
+    for count in range(2, len(values) + 1):
+        figures = [{"links": {"a": {"mean_queueing_delay_s": one}}} for one in values[:count]]
+        found = answered("intervals", figures=figures)["links"]["a"]["mean_queueing_delay_s"]
+        expected = t_interval(values[:count])
+        assert found["mean"] == pytest.approx(expected.mean)
+        assert (found["low"], found["high"]) == pytest.approx(expected.ends)
+
+
+def test_progress_is_known_and_a_run_can_be_stopped(server: LabServer) -> None:
+    """Another request of the page reads the share that is done and stops the run."""
+    answers: list[int] = []
+
+    def long() -> None:
+        answers.append(picture(server, scenario(600, rate="90Mbps"), tab="c")[0])
+
+    thread = threading.Thread(target=long)
+    thread.start()
+    while not compute(server, "progress", tab="c")[1]["share"]:
+        time.sleep(0.02)
+    assert compute(server, "progress", tab="c")[1]["share"] < 1
+    assert compute(server, "stop", tab="c") == (200, {})
+    thread.join(timeout=30)
+    assert answers == [409]
+
+
+def test_only_the_worker_may_compile_webassembly(server: LabServer) -> None:
+    """The policy of the page itself does not allow it."""
+    for path, allowed in (("/", False), ("/worker.js", True), ("/engine.js", False)):
+        policy = ask(server, "GET", path)[1].getheader("Content-Security-Policy", "")
+        assert ("'wasm-unsafe-eval'" in policy) == allowed, path
+
+
+@pytest.mark.parametrize("queue", WORDS["queues"])
 def test_every_queue_that_is_offered_runs(queue: str) -> None:
     """The names come from the schema; each works with nothing but a limit."""
-    run = _core.LabRun(scenario(0.5, "20Mbps", queue), columns=4, flows=1)
-    assert run.picture() is not None
-    assert run.done == 1.0
+    picture = answered("picture", text=scenario(0.5, "20Mbps", queue), columns=4, flows=1)
+    assert picture["summary"]["links"]["bottleneck"]["queue"] == queue
 
 
-@pytest.mark.parametrize("control", words()["controls"])
+@pytest.mark.parametrize("control", WORDS["controls"])
 def test_every_control_that_is_offered_runs(control: str) -> None:
     """The names come from the schema; each works without parameters."""
-    run = _core.LabRun(scenario(0.5, control=control), columns=4, flows=1)
-    assert run.picture() is not None
+    picture = answered("picture", text=scenario(0.5, control=control), columns=4, flows=1)
+    assert picture["summary"]["links"]["bottleneck"]["departures"] > 0
+
+
+def test_a_scenario_is_opened_with_the_files_that_it_names(tmp_path: Path) -> None:
+    """The page gets the text and the law's file, and the run reads no other."""
+    shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
+    opened = read_scenario(str(tmp_path / "scenarios" / "web-search.toml"))
+    assert set(opened.files) == {"sizes-web-search.csv"}
+    with serving(LabServer(opened=opened)) as server:
+        status, found = compute(server, "opened")
+        assert (status, found["name"]) == (200, "web-search.toml")
+        asked = {"overrides": {"duration": "1s", "warmup": "0s"}, "files": found["files"]}
+        assert picture(server, found["text"], **asked)[0] == 200
+        status, answer = picture(server, found["text"])
+        assert status == 422
+        assert "sizes-web-search.csv" in answer["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "No such file"),
+        ("[topolgy]", "topology"),
+        (scenario(3600, rate="10Gbps"), "at most 5000000: set duration to"),
+    ],
+)
+def test_a_file_that_cannot_be_shown_is_refused_at_once(
+    tmp_path: Path, text: str | None, words: str
+) -> None:
+    """The message names the file, and the bound with its remedy."""
+    path = tmp_path / "mine.toml"
+    if text is not None:
+        path.write_text(text)
+    command = [str(COMMAND), "lab", "--no-browser", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == 2
+    assert "mine.toml" in done.stderr
+    assert words in done.stderr
 
 
 def test_the_command_prints_its_address_and_ends_with_ctrl_c() -> None:

@@ -128,7 +128,8 @@ def test_the_package_does_not_need_the_checkout() -> None:
     assert not foreign & {"research", "conftest", "tests"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert project["tool"]["maturin"]["python-source"] == "python"
-    assert "include" not in project["tool"]["maturin"]
+    included = [one["path"] for one in project["tool"]["maturin"]["include"]]
+    assert all(path.startswith("python/goodqueue/") for path in included)
     assert {path.name for path in (ROOT / "python").iterdir()} == {"goodqueue"}
 
 

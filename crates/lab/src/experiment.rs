@@ -1,11 +1,13 @@
 //! One scenario, from its text to the picture of its run.
 
+use crate::figures::figures;
+use crate::refusal::LabError;
 use crate::thin::{Columns, Thin};
-use goodqueue_scenario::{Scenario, ScenarioError, buffer_json, format_span, summary_json};
-use goodqueue_sim::{Network, Record, run_probed};
+use goodqueue_scenario::{Files, Scenario, buffer_json, format_span, parse_limit, summary_json};
+use goodqueue_sim::{Network, Record, Simulation};
 use goodqueue_types::{Span, Time};
 use serde_json::{Value, json};
-use std::fmt;
+use std::collections::BTreeMap;
 
 /// Bounds on the cost of a run that a page may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,26 +30,6 @@ impl Default for Bounds {
         }
     }
 }
-
-/// Reason for which a scenario is not run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LabError {
-    /// The scenario has a mistake.
-    Scenario(ScenarioError),
-    /// The run would cost more than a bound, which the text names with its remedy.
-    TooLarge(String),
-}
-
-impl fmt::Display for LabError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Scenario(error) => error.fmt(f),
-            Self::TooLarge(text) => f.write_str(text),
-        }
-    }
-}
-
-impl std::error::Error for LabError {}
 
 /// Parts of a run that a picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +56,41 @@ impl Default for View {
     }
 }
 
+/// A scenario file with the changes that a page makes to it.
+#[derive(Clone, Debug, Default)]
+pub struct Setting {
+    /// Text of the scenario file.
+    pub text: String,
+    /// Contents of the files that it names, by name.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// Keys with values that replace those of the text.
+    pub overrides: Vec<(String, String)>,
+    /// Link with another limit of its queue, and the limit with its unit.
+    pub limit: Option<(String, String)>,
+    /// Seed in place of that of the text.
+    pub seed: Option<u64>,
+}
+
+impl Setting {
+    /// Reads the scenario. Nothing is read from the disk.
+    ///
+    /// # Errors
+    /// Returns the first mistake with its line.
+    pub fn scenario(&self) -> Result<Scenario, LabError> {
+        let (text, files) = (self.text.as_bytes(), Files::Memory(&self.files));
+        let mut scenario = Scenario::parse_with(text, "scenario", &self.overrides, files)?
+            .with_record(Record::default());
+        if let Some((link, limit)) = &self.limit {
+            let limit = scenario.resolve_limit(link, parse_limit(limit)?)?;
+            scenario = scenario.with_limit(link, limit)?;
+        }
+        if let Some(seed) = self.seed {
+            scenario = scenario.with_seed(seed);
+        }
+        Ok(scenario)
+    }
+}
+
 /// A scenario that is ready to run within the bounds.
 #[derive(Clone, Debug)]
 pub struct Experiment {
@@ -82,8 +99,8 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Reads a scenario and checks that its run keeps the bounds. `overrides` are keys with values
-    /// that replace those of the text.
+    /// Reads a scenario without files and checks that its run keeps the bounds. `overrides` are
+    /// keys with values that replace those of the text.
     ///
     /// # Errors
     /// Returns the first mistake with its line, or the bound that the run would exceed.
@@ -92,9 +109,20 @@ impl Experiment {
         overrides: &[(String, String)],
         bounds: Bounds,
     ) -> Result<Self, LabError> {
-        let scenario = Scenario::parse(text.as_bytes(), "scenario", overrides)
-            .map_err(LabError::Scenario)?
-            .with_record(Record::default());
+        let setting = Setting {
+            text: text.to_owned(),
+            overrides: overrides.to_vec(),
+            ..Setting::default()
+        };
+        Self::set_up(&setting, bounds)
+    }
+
+    /// Reads a scenario with its changes and checks that its run keeps the bounds.
+    ///
+    /// # Errors
+    /// Returns the first mistake with its line, or the bound that the run would exceed.
+    pub fn set_up(setting: &Setting, bounds: Bounds) -> Result<Self, LabError> {
+        let scenario = setting.scenario()?;
         check(&scenario, bounds).map_err(LabError::TooLarge)?;
         let network = scenario.network();
         Ok(Self { scenario, network })
@@ -104,7 +132,7 @@ impl Experiment {
     /// first picture, or none if this one is short enough or cannot be shortened. Warm-up and
     /// duration shrink by the same factor.
     #[must_use]
-    pub fn shortened(&self, text: &str, packets: u64) -> Option<Self> {
+    pub fn shortened(&self, setting: &Setting, packets: u64) -> Option<Self> {
         let factor = packets as f64 / most_packets(&self.scenario);
         if factor >= 1.0 {
             return None;
@@ -113,48 +141,49 @@ impl Experiment {
             let millis = (span.as_secs_f64() * factor * 1e3).floor();
             format_span(Span::from_millis(millis as u64))
         };
-        let duration = ("duration".to_owned(), scaled(self.scenario.duration()));
-        let warmup = ("warmup".to_owned(), scaled(self.scenario.warmup()));
-        Self::read(text, &[duration, warmup], Bounds::default()).ok()
+        let mut shorter = setting.clone();
+        for (key, span) in [
+            ("duration", self.scenario.duration()),
+            ("warmup", self.scenario.warmup()),
+        ] {
+            shorter.overrides.push((key.to_owned(), scaled(span)));
+        }
+        Self::set_up(&shorter, Bounds::default()).ok()
+    }
+
+    /// Returns the run of this experiment, which has not started.
+    pub fn start(self, view: View) -> Run {
+        let Self { scenario, network } = self;
+        let shown: Vec<bool> = network.links.iter().map(|link| link.observed).collect();
+        let columns = Columns::new(view.columns.min(View::MOST_COLUMNS), network.end);
+        let flow_count = view.flows.min(View::MOST_FLOWS).min(network.flows.len());
+        let probe = Thin::new(columns, &shown, flow_count);
+        Run {
+            simulation: Simulation::owned(network.clone(), probe),
+            scenario,
+            network,
+            columns,
+            flow_count,
+        }
     }
 
     /// Runs while `go_on` returns true. Returns the picture, or none if the run was stopped. Every
     /// few milliseconds of computing `go_on` gets the share of the simulated time that is done.
     pub fn run(&self, view: View, mut go_on: impl FnMut(f64) -> bool) -> Option<Value> {
-        let links = &self.network.links;
-        let shown: Vec<bool> = links.iter().map(|link| link.observed).collect();
-        let columns = Columns::new(view.columns.min(View::MOST_COLUMNS), self.network.end);
-        let flow_count = view
-            .flows
-            .min(View::MOST_FLOWS)
-            .min(self.network.flows.len());
-        let probe = Thin::new(columns, &shown, flow_count);
-        let end = (self.network.end - Time::ZERO).as_secs_f64();
-        let (outcome, thin) = run_probed(&self.network, probe, |now| {
-            go_on((now - Time::ZERO).as_secs_f64() / end)
-        })?;
-        let observed = links.iter().filter(|link| link.observed);
-        let link_names: Vec<&str> = observed.map(|link| link.name.as_str()).collect();
-        let flows = self.network.flows.iter().take(flow_count);
-        let flow_names: Vec<&str> = flows.map(|flow| flow.name.as_str()).collect();
-        let (links, flows) = thin.picture(&link_names, &flow_names);
-        let buffers = self.scenario.buffers();
-        let buffers: Vec<Value> = buffers.iter().map(buffer_json).collect();
-        Some(json!({
-            "title": self.scenario.title(),
-            "duration_s": end,
-            "warmup_s": self.scenario.warmup().as_secs_f64(),
-            "column_s": columns.width_s(),
-            "summary": summary_json(&self.scenario, &self.network, &outcome),
-            "buffers": buffers,
-            "links": links,
-            "flows": flows,
-        }))
+        let mut run = self.clone().start(view);
+        let mut share = 0.0;
+        while go_on(share) {
+            let Some(next) = run.advance() else {
+                return go_on(1.0).then(|| run.picture());
+            };
+            share = next;
+        }
+        None
     }
 
     /// Returns what is simulated.
-    pub(crate) fn network(&self) -> &Network {
-        &self.network
+    pub(crate) fn into_network(self) -> Network {
+        self.network
     }
 
     /// Returns the scenario with every default written out.
@@ -163,12 +192,69 @@ impl Experiment {
     }
 }
 
+/// A run in progress.
+#[derive(Debug)]
+pub struct Run {
+    simulation: Simulation<'static, Thin>,
+    scenario: Scenario,
+    network: Network,
+    columns: Columns,
+    flow_count: usize,
+}
+
+impl Run {
+    /// Runs for some milliseconds of computing. Returns the share of the simulated time that is
+    /// done, or none if the run has reached its end.
+    pub fn advance(&mut self) -> Option<f64> {
+        let now = self.simulation.advance()?;
+        Some((now - Time::ZERO).as_secs_f64() / self.length_s())
+    }
+
+    fn length_s(&self) -> f64 {
+        (self.network.end - Time::ZERO).as_secs_f64()
+    }
+
+    /// Returns the picture of a run that has reached its end.
+    ///
+    /// # Panics
+    /// Panics before the end.
+    pub fn picture(self) -> Value {
+        let length_s = self.length_s();
+        let Self {
+            simulation,
+            scenario,
+            network,
+            columns,
+            flow_count,
+        } = self;
+        let (outcome, thin) = simulation.finish();
+        let links = network.links.iter().filter(|link| link.observed);
+        let link_names: Vec<&str> = links.map(|link| link.name.as_str()).collect();
+        let flows = network.flows.iter().take(flow_count);
+        let flow_names: Vec<&str> = flows.map(|flow| flow.name.as_str()).collect();
+        let (links, flows) = thin.picture(&link_names, &flow_names);
+        let buffers: Vec<Value> = scenario.buffers().iter().map(buffer_json).collect();
+        let summary = summary_json(&scenario, &network, &outcome);
+        json!({
+            "title": scenario.title(),
+            "duration_s": length_s,
+            "warmup_s": scenario.warmup().as_secs_f64(),
+            "column_s": columns.width_s(),
+            "figures": figures(&summary),
+            "summary": summary,
+            "buffers": buffers,
+            "links": links,
+            "flows": flows,
+        })
+    }
+}
+
 /// Returns the number of packets of 1,500 bytes that the links between the hosts can send.
 fn most_packets(scenario: &Scenario) -> f64 {
     scenario.weight() / (8.0 * 1500.0)
 }
 
-fn check(scenario: &Scenario, bounds: Bounds) -> Result<(), String> {
+pub fn check(scenario: &Scenario, bounds: Bounds) -> Result<(), String> {
     let packets = most_packets(scenario);
     if packets > bounds.packets as f64 {
         let fits = scenario.duration().as_secs_f64() * bounds.packets as f64 / packets;

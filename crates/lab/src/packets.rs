@@ -2,12 +2,10 @@
 
 use crate::experiment::Experiment;
 use goodqueue_queue::Backlog;
-use goodqueue_sim::{Agent, Probe, run_probed};
+use goodqueue_sim::{Agent, Probe, Simulation};
 use goodqueue_types::{Direction, LinkId, Packet, PacketEvent, PacketEventKind, Span, Time};
 use serde_json::{Value, json};
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
 
 /// Part of a run whose packets are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,33 +24,65 @@ impl Watch {
 }
 
 impl Experiment {
-    /// Returns the packets that are in the network during a part of the run, or none if the run was
-    /// stopped. The times at a link are those at the first observed one. The run ends as soon as
-    /// these packets have left the network. Every few milliseconds of computing `go_on` gets the
-    /// share of the part that is done.
-    pub fn packets(&self, watch: Watch, mut go_on: impl FnMut(f64) -> bool) -> Option<Value> {
-        let network = self.network();
+    /// Returns the run that finds the packets in the network during a part of it, or none if no
+    /// link is observed. The times at a link are those at the first observed one.
+    pub fn watch(self, watch: Watch) -> Option<PacketRun> {
+        let network = self.into_network();
         let link = network.links.iter().position(|link| link.observed)?;
         let to = watch.to.min(network.end);
-        let trips = Rc::new(RefCell::new(Trips {
+        let trips = Trips {
             watch: Watch { to, ..watch },
             link: LinkId(link as u32),
             present: HashMap::new(),
             gone: Vec::new(),
-        }));
-        let length = (to - Time::ZERO).as_secs_f64();
-        let mut stopped = false;
-        // A run that is cut short returns nothing, so the trips are shared with its probe.
-        run_probed(network, Watcher(Rc::clone(&trips)), |now| {
-            let share = (now - Time::ZERO).as_secs_f64() / length;
-            stopped = !go_on(share.min(1.0));
-            !stopped && !trips.borrow().are_complete(now)
-        });
-        if stopped {
+        };
+        Some(PacketRun {
+            link: network.links[link].name.clone(),
+            flows: network.flows.len(),
+            length_s: (to - Time::ZERO).as_secs_f64(),
+            simulation: Simulation::owned(network, trips),
+        })
+    }
+
+    /// Returns the packets that are in the network during a part of the run, or none if `go_on`
+    /// stopped the run. It gets the share of the part that is done, every few milliseconds of
+    /// computing.
+    pub fn packets(&self, watch: Watch, mut go_on: impl FnMut(f64) -> bool) -> Option<Value> {
+        let mut run = self.clone().watch(watch)?;
+        let mut share = 0.0;
+        while go_on(share) {
+            let Some(next) = run.advance() else {
+                return Some(run.picture());
+            };
+            share = next;
+        }
+        None
+    }
+}
+
+/// A run in progress that watches packets.
+#[derive(Debug)]
+pub struct PacketRun {
+    simulation: Simulation<'static, Trips>,
+    link: String,
+    flows: usize,
+    length_s: f64,
+}
+
+impl PacketRun {
+    /// Runs for some milliseconds of computing. Returns the share of the part that is done, or none
+    /// as soon as its packets have left the network.
+    pub fn advance(&mut self) -> Option<f64> {
+        let now = self.simulation.advance()?;
+        if self.simulation.probe().are_complete(now) {
             return None;
         }
-        let flows = network.flows.len();
-        Some(trips.take().picture(&network.links[link].name, flows))
+        Some(((now - Time::ZERO).as_secs_f64() / self.length_s).min(1.0))
+    }
+
+    /// Returns the packets.
+    pub fn picture(self) -> Value {
+        self.simulation.into_probe().picture(&self.link, self.flows)
     }
 }
 
@@ -80,22 +110,6 @@ struct Trips {
     /// Packets in the network, by flow, direction and number.
     present: HashMap<(u32, Direction, u64), Trip>,
     gone: Vec<Trip>,
-}
-
-impl Default for Trips {
-    fn default() -> Self {
-        let watch = Watch {
-            from: Time::ZERO,
-            to: Time::ZERO,
-            most: 0,
-        };
-        Self {
-            watch,
-            link: LinkId(0),
-            present: HashMap::new(),
-            gone: Vec::new(),
-        }
-    }
 }
 
 impl Trips {
@@ -191,14 +205,11 @@ fn nanos(time: Time) -> u64 {
     (time - Time::ZERO).0 / 1_000
 }
 
-/// Probe that shares its trips with the caller of the run.
-struct Watcher(Rc<RefCell<Trips>>);
-
-impl Probe for Watcher {
+impl Probe for Trips {
     const ACTIVE: bool = true;
 
     fn packet(&mut self, event: PacketEvent) {
-        self.0.borrow_mut().note(&event);
+        self.note(&event);
     }
 
     fn backlog(&mut self, _: LinkId, _: Time, _: Backlog) {}

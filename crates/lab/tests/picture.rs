@@ -1,10 +1,10 @@
 //! Pictures of runs against the full records of the same runs.
 
-use goodqueue_lab::{Bounds, Experiment, LabError, View};
+use goodqueue_lab::{Bounds, Experiment, Job, LabError, Setting, View};
 use goodqueue_scenario::Scenario;
 use goodqueue_sim::{Outcome, Record};
 use goodqueue_types::{Direction, PacketEventKind, Time};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const TEXT: &str = r#"
 schema_version = 1
@@ -161,15 +161,19 @@ fn a_run_that_is_stopped_has_no_picture_and_progress_grows() {
 
 #[test]
 fn a_first_picture_covers_a_shorter_time_with_the_same_proportions() {
+    let setting = Setting {
+        text: TEXT.to_owned(),
+        ..Setting::default()
+    };
     let short = experiment(TEXT)
-        .shortened(TEXT, 2_000)
+        .shortened(&setting, 2_000)
         .expect("5,000 packets fit");
     let picture = short.run(View::default(), |_| true).expect("not stopped");
     let (duration, warmup) = (&picture["duration_s"], &picture["warmup_s"]);
     let (duration, warmup) = (duration.as_f64().unwrap(), warmup.as_f64().unwrap());
     assert!((duration - 4.8).abs() < 0.01, "{duration}");
     assert!((warmup / duration - 2.0 / 12.0).abs() < 0.001, "{warmup}");
-    assert!(experiment(TEXT).shortened(TEXT, 1_000_000).is_none());
+    assert!(experiment(TEXT).shortened(&setting, 1_000_000).is_none());
 }
 
 #[test]
@@ -194,4 +198,127 @@ fn scenarios_beyond_a_bound_are_refused_with_the_bound_and_a_remedy() {
     let mistake = Experiment::read("[topolgy]", &[], usual).expect_err("a mistake");
     assert!(matches!(&mistake, LabError::Scenario(_)));
     assert!(mistake.to_string().contains("topology"), "{mistake}");
+}
+
+/// Returns the answer to a question of the page.
+fn asked(action: &str, body: &Value) -> Result<Value, LabError> {
+    let mut job = Job::start(action, &body.to_string())?;
+    while job.advance().is_some() {}
+    Ok(serde_json::from_str(&job.answer()).expect("valid JSON"))
+}
+
+#[test]
+fn files_are_read_from_the_question_and_never_from_the_disk() {
+    let text = TEXT.replace(
+        r#"workload = { kind = "bulk" }"#,
+        r#"workload = { kind = "transfers", size = { law = "empirical", file = "sizes.csv" }, interval = "1s" }"#,
+    );
+    let files = json!({"sizes.csv": "size,share\n1kB,50%\n20kB,100%\n"});
+    let body = json!({"text": text, "files": files, "columns": 4, "flows": 1});
+    let picture = asked("picture", &body).expect("the file is given");
+    assert!(picture["summary"]["flows"]["bulk.0"]["goodput_bps"].is_number());
+    let resolved = asked("open", &body).expect("valid")["resolved"].clone();
+    assert!(resolved.as_str().unwrap().contains(r#"file = "sizes.csv""#));
+    for name in ["sizes.csv", "/etc/hostname", "../sizes.csv"] {
+        let body = json!({"text": text.replace("sizes.csv", name), "columns": 4, "flows": 1});
+        let refusal = asked("picture", &body).expect_err("the file is not given");
+        assert!(
+            refusal.to_string().contains("not among the 0 given files"),
+            "{refusal}"
+        );
+        assert_eq!(refusal.json()["key"], "flow.0.workload.size.file");
+    }
+}
+
+#[test]
+fn the_limit_and_the_seed_of_a_question_replace_those_of_the_text() {
+    let body = json!({
+        "text": TEXT,
+        "columns": 1,
+        "flows": 0,
+        "seed": 7,
+        "overrides": {"topology.bottleneck.queue.kind": "drop_tail"},
+        "limit": {"link": "bottleneck", "limit": "7p"},
+    });
+    let picture = asked("picture", &body).expect("valid");
+    let link = &picture["summary"]["links"]["bottleneck"];
+    assert_eq!(link["limit"]["packets"], 7);
+    assert_eq!(link["queue"], "drop_tail");
+    assert_eq!(picture["summary"]["seed"], 7);
+    assert_eq!(
+        picture["figures"]["links"]["bottleneck"]["loss_rate"],
+        link["loss_rate"]
+    );
+}
+
+#[test]
+fn the_controls_of_a_file_name_keys_that_change_it() {
+    let text = TEXT.split("[[flow]]\nname = \"ping\"").next().unwrap();
+    let opened = asked("open", &json!({ "text": text })).expect("valid");
+    let controls = &opened["controls"];
+    assert_eq!(controls["rate"]["value"], "5Mbps");
+    assert_eq!(controls["buffer"]["value"], "40p");
+    assert_eq!(controls["flows"]["value"], 3);
+    let mut overrides = json!({});
+    for (name, value) in [
+        ("rate", "8Mbps"),
+        ("buffer", "30p"),
+        ("flows", "5"),
+        ("control", "reno"),
+    ] {
+        overrides[controls[name]["key"].as_str().expect(name)] = value.into();
+    }
+    let body = json!({"text": text, "overrides": overrides});
+    let changed = asked("open", &body).expect("valid");
+    assert_eq!(changed["controls"]["rate"]["value"], "8Mbps");
+    assert_eq!(changed["controls"]["buffer"]["value"], "30p");
+    assert_eq!(changed["controls"]["flows"]["value"], 5);
+    assert_eq!(changed["controls"]["control"]["value"], "reno");
+}
+
+#[test]
+fn the_interval_of_three_runs_is_that_of_students_t() {
+    // t = 4.302652729911275 for two degrees of freedom (Abramowitz and Stegun, table 26.10).
+    let run = |value: f64| json!({"links": {"a": {"throughput_bps": value}}});
+    let figures = [run(1.0), run(2.0), run(6.0)];
+    let found = asked("intervals", &json!({ "figures": figures })).expect("three runs");
+    let interval = &found["links"]["a"]["throughput_bps"];
+    assert_eq!(interval["mean"], 3.0);
+    let half = 4.302_652_729_911_275 * 7.0_f64.sqrt() / 3.0_f64.sqrt();
+    assert!((interval["high"].as_f64().unwrap() - 3.0 - half).abs() < 1e-9);
+    assert_eq!(interval["low"], 0.0);
+}
+
+#[test]
+fn the_queue_of_a_link_is_given_as_commands_of_tc() {
+    let codel = TEXT.replace("red", "codel");
+    let found = asked("tc", &json!({"text": codel, "link": "bottleneck"})).expect("valid");
+    let line = found["commands"][0].as_str().expect("a command");
+    assert!(
+        line.starts_with("tc qdisc replace dev DEV root codel limit 40"),
+        "{line}"
+    );
+    let refusal =
+        asked("tc", &json!({"text": TEXT, "link": "botleneck"})).expect_err("no such link");
+    assert!(
+        refusal.json()["help"]
+            .as_str()
+            .unwrap()
+            .contains("did you mean")
+    );
+}
+
+#[test]
+fn damaged_questions_are_refused() {
+    let refused = |action: &str, body: &str| {
+        let refusal = Job::start(action, body).expect_err("damaged");
+        assert_eq!(refusal.status(), 400, "{refusal}");
+    };
+    refused("picture", "");
+    refused("picture", "[]");
+    refused("picture", "{}");
+    refused("picture", r#"{"text": "x", "columns": "many", "flows": 1}"#);
+    refused("picture", r#"{"text": 5, "columns": 1, "flows": 1}"#);
+    refused("intervals", r#"{"figures": []}"#);
+    refused("unknown", "{}");
 }

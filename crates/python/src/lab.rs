@@ -1,74 +1,51 @@
-//! Runs for the lab's page.
+//! Questions of the lab's page.
 
-use crate::convert::error::{mistake, scenario_error};
-use goodqueue_lab::{Bounds, Experiment, LabError, View, Watch};
-use goodqueue_types::{Span, Time};
+use goodqueue_lab::Job;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// One run for a page, which another thread can watch and stop.
+/// Status of HTTP for a question that a newer one has replaced.
+const STOPPED: u16 = 409;
+
+/// One question of a page, whose answer another thread can watch and stop.
 #[pyclass(frozen)]
-pub struct LabRun {
-    experiment: Experiment,
-    view: View,
+pub struct LabJob {
+    action: String,
+    body: String,
     stopped: AtomicBool,
-    /// Share of the simulated time that is done, in billionths.
+    /// Share that is done, in billionths.
     done: AtomicU64,
 }
 
 #[pymethods]
-impl LabRun {
-    /// Reads a scenario. With `first_packets` the run is shortened until its links can send at most
-    /// so many full packets.
+impl LabJob {
+    /// Takes a question: its action and its body in JSON.
     #[new]
-    #[pyo3(signature = (text, *, columns, flows, first_packets=None))]
-    fn new(
-        py: Python<'_>,
-        text: &str,
-        columns: usize,
-        flows: usize,
-        first_packets: Option<u64>,
-    ) -> PyResult<Self> {
-        let whole =
-            Experiment::read(text, &[], Bounds::default()).map_err(|error| match error {
-                LabError::Scenario(error) => scenario_error(py, &error),
-                LabError::TooLarge(text) => mistake(
-                    py,
-                    "scenario",
-                    text,
-                    "choose a shorter run or a slower link".to_owned(),
-                ),
-            })?;
-        let short = first_packets.and_then(|packets| whole.shortened(text, packets));
-        Ok(Self {
-            experiment: short.unwrap_or(whole),
-            view: View { columns, flows },
+    fn new(action: String, body: String) -> Self {
+        Self {
+            action,
+            body,
             stopped: AtomicBool::new(false),
             done: AtomicU64::new(0),
-        })
+        }
     }
 
-    /// Runs and returns the picture as JSON text, or None if the run was stopped. Other threads
-    /// continue meanwhile.
-    fn picture(&self, py: Python<'_>) -> Option<String> {
+    /// Returns the status of HTTP and the answer as JSON text. Other threads continue meanwhile.
+    fn answer(&self, py: Python<'_>) -> (u16, String) {
         py.detach(|| {
-            let picture = self.experiment.run(self.view, |share| self.goes_on(share));
-            picture.map(|picture| picture.to_string())
-        })
-    }
-
-    /// Runs and returns the packets between two times of the run, in milliseconds, as JSON text, or
-    /// None if the run was stopped.
-    fn packets(&self, py: Python<'_>, from_ms: u64, to_ms: u64) -> Option<String> {
-        let at = |ms: u64| Time::ZERO + Span::from_millis(ms.min(LONGEST_MS));
-        let watch = Watch {
-            from: at(from_ms),
-            to: at(to_ms),
-            most: Watch::MOST_PACKETS,
-        };
-        py.detach(|| {
-            let packets = self.experiment.packets(watch, |share| self.goes_on(share));
-            packets.map(|packets| packets.to_string())
+            let mut job = match Job::start(&self.action, &self.body) {
+                Ok(job) => job,
+                Err(refusal) => return (refusal.status(), refusal.json().to_string()),
+            };
+            while !self.stopped.load(Ordering::Relaxed) {
+                let Some(share) = job.advance() else {
+                    self.done.store(1_000_000_000, Ordering::Relaxed);
+                    return (200, job.answer());
+                };
+                self.done.store((share * 1e9) as u64, Ordering::Relaxed);
+            }
+            let text = r#"{"message": "a newer run has replaced this one"}"#;
+            (STOPPED, text.to_owned())
         })
     }
 
@@ -77,20 +54,9 @@ impl LabRun {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Share of the simulated time that is done, from 0 to 1.
+    /// Share that is done, from 0 to 1.
     #[getter]
     fn done(&self) -> f64 {
         self.done.load(Ordering::Relaxed) as f64 / 1e9
-    }
-}
-
-/// Latest time of packets that are shown, in milliseconds.
-const LONGEST_MS: u64 = 1_000_000;
-
-impl LabRun {
-    /// Notes the progress; returns false if the run was stopped.
-    fn goes_on(&self, share: f64) -> bool {
-        self.done.store((share * 1e9) as u64, Ordering::Relaxed);
-        !self.stopped.load(Ordering::Relaxed)
     }
 }

@@ -21,7 +21,7 @@ mod _core {
         parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span, parse_spans,
     };
     #[pymodule_export]
-    use crate::lab::LabRun;
+    use crate::lab::LabJob;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::live::{emulate_enter, emulate_program, emulate_route};

@@ -15,6 +15,7 @@ pub use goodqueue_sim::RESULTS_VERSION;
 pub use flow::long_flows::LongFlow;
 pub use hybrid::{HYBRID_VERSION, Hybrid};
 pub use language::error::ScenarioError;
+pub use language::file::Files;
 pub use language::queue::queue_toml;
 pub use language::schema::{reference_markdown, schema};
 pub use language::trace::{TraceError, parse_mahimahi, parse_rate_csv};

@@ -3,6 +3,7 @@
 use crate::flow::{FlowGroup, read_flows};
 use crate::language::document::Document;
 use crate::language::error::{Checked, ScenarioError, nearest, shorten};
+use crate::language::file::Files;
 use crate::language::reader::Reader;
 use crate::language::spec::{RECORD, SCENARIO};
 use crate::language::units::{StatedLimit, UnitError, parse_fraction, resolve_limit};
@@ -51,8 +52,21 @@ impl Scenario {
         file: &str,
         overrides: &[(String, String)],
     ) -> Result<Self, ScenarioError> {
+        Self::parse_with(text, file, overrides, Files::beside(file))
+    }
+
+    /// Reads a scenario as [`Scenario::parse`] does, with the files that it names from this place.
+    ///
+    /// # Errors
+    /// Returns the first mistake, with its place and what to write instead.
+    pub fn parse_with(
+        text: &[u8],
+        file: &str,
+        overrides: &[(String, String)],
+        files: Files<'_>,
+    ) -> Result<Self, ScenarioError> {
         let document = Document::read(text, file, overrides)?;
-        read_scenario(&document).map_err(|problem| document.locate(problem))
+        read_scenario(&document, files).map_err(|problem| document.locate(problem))
     }
 
     /// Reads a scenario from a file.
@@ -301,17 +315,15 @@ pub(crate) fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(text)
 }
 
-pub(crate) fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
+pub(crate) fn read_scenario(document: &Document<'_>, files: Files<'_>) -> Checked<Scenario> {
     let root = Reader::open(&document.root, &SCENARIO, String::new())?;
     root.require("schema_version")?.integer()?;
     let duration = root.require("duration")?.span()?;
     let warmup = read_warmup(&root, duration)?;
     let topology_field = root.require("topology")?;
-    let folder = Path::new(document.file).parent();
-    let folder = folder.unwrap_or(Path::new(""));
     let (shape, topology_table) = Reader::tagged(&topology_field)?;
     let sketch = Sketch::read(shape, &topology_table)?;
-    let mut topology = Topology::read(&topology_table, &sketch, folder, duration)?;
+    let mut topology = Topology::read(&topology_table, &sketch, files, duration)?;
     let tcp = root.table("tcp")?;
     // The table `[tcp]` is checked even if no flow uses it.
     crate::flow::tcp::read(tcp.as_ref(), None)?;
@@ -320,7 +332,7 @@ pub(crate) fn read_scenario(document: &Document<'_>) -> Checked<Scenario> {
     if tables.is_empty() {
         return Err(flow_field.problem("there is no flow", "add a [[flow]]"));
     }
-    let flows = read_flows(&tables, tcp.as_ref(), &topology, folder, duration)?;
+    let flows = read_flows(&tables, tcp.as_ref(), &topology, files, duration)?;
     let layout = Layout::new(&topology, &flows).map_err(|misplaced| {
         let Misplaced {
             group,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goodqueue.cli.files import source_of
+from goodqueue.lab.opened import read_scenario
 from goodqueue.lab.serve import serve_lab
 
 if TYPE_CHECKING:
@@ -12,5 +14,6 @@ if TYPE_CHECKING:
 
 def open_lab(asked: Lab) -> int:
     """Serves the page until Ctrl-C."""
-    serve_lab(asked.port, browser=asked.browser, json=asked.json)
+    opened = None if asked.file is None else read_scenario(source_of(asked.file))
+    serve_lab(asked.port, opened, browser=asked.browser, json=asked.json)
     return 0

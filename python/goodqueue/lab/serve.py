@@ -5,17 +5,22 @@ from __future__ import annotations
 import sys
 import webbrowser
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
 from goodqueue.lab.server import LabServer
 from goodqueue.output.terminal import print_json, say
 
+if TYPE_CHECKING:
+    from goodqueue.lab.opened import Opened
 
-def serve_lab(port: int, *, browser: bool, json: bool) -> None:
+
+def serve_lab(port: int, opened: Opened | None = None, *, browser: bool, json: bool) -> None:
     """Prints the address of the page and serves it until Ctrl-C.
 
     Args:
         port: the port of the loopback interface; 0 chooses a free one.
+        opened: a scenario that the page shows first.
         browser: True if the usual browser opens the page.
         json: True if the address is printed as JSON.
 
@@ -23,7 +28,7 @@ def serve_lab(port: int, *, browser: bool, json: bool) -> None:
         RequestError: the port is taken.
     """
     try:
-        server = LabServer(port)
+        server = LabServer(port, opened)
     except OSError as error:
         reason = error.strerror or str(error)
         raise RequestError(

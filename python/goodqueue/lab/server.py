@@ -2,7 +2,8 @@
 
 It listens on the loopback interface only. Every request must name that address in `Host`, a request
 from another site is refused by its `Origin`, and requests that compute need the token that is a
-part of the printed address. A run is bounded in packets, flows and memory by the compiled core.
+part of the printed address. The compiled core answers them, as it does in WebAssembly. A run is
+bounded in packets, flows and memory.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import secrets
 import sys
 import threading
 from collections import OrderedDict
+from dataclasses import asdict
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
@@ -20,14 +22,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from goodqueue import _core
-from goodqueue.errors import RequestError, ScenarioError
-from goodqueue.lab.theory import Asked, instant_answer
-from goodqueue.lab.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from importlib.resources.abc import Traversable
 
-MOST_BYTES = 1 << 20
+    from goodqueue.lab.opened import Opened
+
+MOST_BYTES = 8 << 20
 """Largest body of a request."""
 
 MOST_TABS = 32
@@ -46,12 +48,20 @@ TYPES = {
     "json": "application/json",
     "svg": "image/svg+xml",
     "txt": "text/plain; charset=utf-8",
+    "wasm": "application/wasm",
 }
 
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+WORKER = "/worker.js"
+"""The only script that may compile WebAssembly."""
+
+WORKER_POLICY = POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
+
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -62,15 +72,16 @@ HEADERS = {
 
 def page_files() -> dict[str, bytes]:
     """Returns the files of the page by their path in addresses, such as `/app.js`."""
-    root = resources.files("goodqueue.lab") / "page"
-    found = {}
-    folders = [("/", root)]
-    for prefix, folder in folders:
+    found: dict[str, bytes] = {}
+
+    def add(folder: Traversable, prefix: str) -> None:
         for file in folder.iterdir():
             if file.is_dir():
-                folders.append((f"{prefix}{file.name}/", file))
+                add(file, f"{prefix}{file.name}/")
             elif file.name.rpartition(".")[2] in TYPES:
                 found[prefix + file.name] = file.read_bytes()
+
+    add(resources.files("goodqueue.lab") / "page", "/")
     return found
 
 
@@ -80,10 +91,10 @@ class Runs:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._turns = threading.Semaphore(RUNS_AT_ONCE)
-        self._runs: OrderedDict[str, _core.LabRun] = OrderedDict()
+        self._runs: OrderedDict[str, _core.LabJob] = OrderedDict()
 
-    def result(self, tab: str, run: _core.LabRun, compute: Callable[[], str | None]) -> str | None:
-        """Returns what a run computes, or None if a newer one of the same tab stopped it."""
+    def answer(self, tab: str, run: _core.LabJob) -> tuple[int, str]:
+        """Returns status and answer of a run; a newer one of the same tab stops it."""
         with self._lock:
             older = self._runs.pop(tab, None)
             self._runs[tab] = run
@@ -92,7 +103,20 @@ class Runs:
             if one is not None:
                 one.stop()
         with self._turns:
-            return compute()
+            return run.answer()
+
+    def share_done(self, tab: str) -> float | None:
+        """Returns the share of a tab's last run that is done; None if there is none."""
+        with self._lock:
+            run = self._runs.get(tab)
+        return None if run is None else run.done
+
+    def stop_tab(self, tab: str) -> None:
+        """Stops the run of a tab."""
+        with self._lock:
+            run = self._runs.get(tab)
+        if run is not None:
+            run.stop()
 
     def stop(self) -> None:
         """Stops all runs."""
@@ -106,8 +130,12 @@ class LabServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, opened: Opened | None = None) -> None:
         """Binds to a port of the loopback interface; 0 chooses a free one.
+
+        Args:
+            port: the port.
+            opened: a scenario that the page shows first.
 
         Raises:
             OSError: the port is taken.
@@ -115,6 +143,7 @@ class LabServer(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(18)
         self.files = page_files()
         self.runs = Runs()
+        self.opened = None if opened is None else asdict(opened)
         super().__init__(("127.0.0.1", port), LabHandler)
         self.port = self.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/?token={self.token}"
@@ -134,10 +163,10 @@ class LabServer(ThreadingHTTPServer):
 class Refused(Exception):  # noqa: N818 - the word for what happens to the request
     """A request that is answered with an error."""
 
-    def __init__(self, status: HTTPStatus, message: str, **details: object) -> None:
+    def __init__(self, status: HTTPStatus, message: str) -> None:
         super().__init__(message)
         self.status = status
-        self.details = {"message": message, **details}
+        self.details = {"message": message}
 
 
 class LabHandler(BaseHTTPRequestHandler):
@@ -160,19 +189,22 @@ class LabHandler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Logs nothing: the terminal belongs to the user."""
 
-    def _answer(self, make: Callable[[], tuple[str, bytes]]) -> None:
-        status = HTTPStatus.OK
+    def _answer(self, make: Callable[[], tuple[int, str, bytes]]) -> None:
         try:
             self._check_origin()
-            kind, body = make()
+            status, kind, body = make()
         except Refused as refused:
-            status = refused.status
-            kind, body = "application/json", json.dumps(refused.details).encode()
+            status, kind, body = (
+                refused.status,
+                "application/json",
+                json.dumps(refused.details).encode(),
+            )
             # The rest of the request was not read.
             self.close_connection = True
         try:
             self.send_response(status)
-            for name, value in HEADERS.items():
+            policy = WORKER_POLICY if self.path == WORKER else POLICY
+            for name, value in (HEADERS | {"Content-Security-Policy": policy}).items():
                 self.send_header(name, value)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
@@ -191,38 +223,37 @@ class LabHandler(BaseHTTPRequestHandler):
         if origin is not None and urlsplit(origin).netloc not in self.server.hosts:
             raise Refused(HTTPStatus.FORBIDDEN, "another site may not use this server")
 
-    def _file(self) -> tuple[str, bytes]:
+    def _file(self) -> tuple[int, str, bytes]:
         path = urlsplit(self.path).path
         name = "/index.html" if path == "/" else path
         body = self.server.files.get(name)
         if body is None:
             raise Refused(HTTPStatus.NOT_FOUND, f"there is no {path[:80]}")
-        return TYPES[name.rpartition(".")[2]], body
+        return HTTPStatus.OK, TYPES[name.rpartition(".")[2]], body
 
-    def _compute(self) -> tuple[str, bytes]:
+    def _compute(self) -> tuple[int, str, bytes]:
         token = self.headers.get("X-Goodqueue-Token", "")
         if not hmac.compare_digest(token.encode(), self.server.token.encode()):
             raise Refused(HTTPStatus.FORBIDDEN, "open the address that `goodqueue lab` printed")
-        actions = {
-            "/picture": self._picture,
-            "/packets": self._packets,
-            "/theory": self._theory,
-            "/start": self._start,
-        }
-        action = actions.get(self.path)
-        if action is None:
-            raise Refused(HTTPStatus.NOT_FOUND, f"there is no {self.path[:80]}")
-        try:
-            return "application/json", action(self._body())
-        except ScenarioError as error:
-            details = {"line": error.line, "key": error.key, "help": error.help}
-            raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, error.message, **details) from error
-        except RequestError as error:
-            raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise Refused(HTTPStatus.BAD_REQUEST, "this request is incomplete") from error
+        body = self._body()
+        status, answer = self._ask(urlsplit(self.path).path.removeprefix("/"), body)
+        return status, "application/json", answer.encode()
 
-    def _body(self) -> dict[str, Any]:
+    def _ask(self, action: str, body: str) -> tuple[int, str]:
+        """Returns status and answer of a question."""
+        runs = self.server.runs
+        tab = _tab(body)
+        if action == "opened":
+            return HTTPStatus.OK, json.dumps(self.server.opened)
+        if action == "progress":
+            return HTTPStatus.OK, json.dumps({"share": runs.share_done(tab or "")})
+        if action == "stop":
+            runs.stop_tab(tab or "")
+            return HTTPStatus.OK, "{}"
+        job = _core.LabJob(action, body)
+        return job.answer() if tab is None else runs.answer(tab, job)
+
+    def _body(self) -> str:
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal():
             raise Refused(HTTPStatus.LENGTH_REQUIRED, "the request states no length")
@@ -230,43 +261,16 @@ class LabHandler(BaseHTTPRequestHandler):
             raise Refused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request has at most {MOST_BYTES} bytes"
             )
-        asked = json.loads(self.rfile.read(int(length)))
-        if not isinstance(asked, dict):
-            raise TypeError
-        return asked
+        try:
+            return self.rfile.read(int(length)).decode()
+        except UnicodeDecodeError as error:
+            raise Refused(HTTPStatus.BAD_REQUEST, "the request is no text") from error
 
-    def _picture(self, asked: dict[str, Any]) -> bytes:
-        first = asked.get("first_packets")
-        run = _core.LabRun(
-            str(asked["text"]),
-            columns=int(asked["columns"]),
-            flows=int(asked["flows"]),
-            first_packets=None if first is None else int(first),
-        )
-        return self._result(asked, run, run.picture)
 
-    def _packets(self, asked: dict[str, Any]) -> bytes:
-        run = _core.LabRun(str(asked["text"]), columns=1, flows=0)
-        start, end = int(asked["from_ms"]), int(asked["to_ms"])
-        return self._result(asked, run, lambda: run.packets(start, end))
-
-    def _result(
-        self, asked: dict[str, Any], run: _core.LabRun, compute: Callable[[], str | None]
-    ) -> bytes:
-        found = self.server.runs.result(str(asked["tab"])[:64], run, compute)
-        if found is None:
-            raise Refused(HTTPStatus.CONFLICT, "a newer run has replaced this one")
-        return found.encode()
-
-    def _theory(self, asked: dict[str, Any]) -> bytes:
-        link = Asked(
-            rate=str(asked["rate"]),
-            rtt=str(asked["rtt"]),
-            flows=int(asked["flows"]),
-            control=str(asked["control"]),
-        )
-        return json.dumps(instant_answer(link)).encode()
-
-    def _start(self, _: dict[str, Any]) -> bytes:
-        """Returns the names that the page offers, from the declarations of the core."""
-        return json.dumps(words()).encode()
+def _tab(body: str) -> str | None:
+    """Returns the tab and purpose of a question that is a run; None of other questions."""
+    try:
+        tab = json.loads(body).get("tab")
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return tab[:64] if isinstance(tab, str) else None

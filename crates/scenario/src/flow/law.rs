@@ -1,7 +1,7 @@
 //! Distributions of sizes and of times: reading, from a file if they were measured, and writing.
 
 use crate::language::error::Checked;
-use crate::language::file::NamedFile;
+use crate::language::file::{Files, NamedFile};
 use crate::language::reader::{Field, Reader};
 use crate::language::text::{inline, plain};
 use crate::language::trace::{TIMES, TraceError, column, lines};
@@ -10,7 +10,6 @@ use crate::language::units::{
 };
 use goodqueue_sim::{Empirical, Law};
 use goodqueue_types::Span;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Size in bytes above which a file is not accepted as a measured distribution.
@@ -49,9 +48,9 @@ static SPANS: Quantity = Quantity {
     header: "begin with \"time,share\" for times with units, or say the unit, as in \"time_ms,share\"",
 };
 
-/// Reader of distributions, whose files are searched relative to a folder.
+/// Reader of distributions, and the place of their files.
 #[derive(Clone, Copy)]
-pub(crate) struct Laws<'a>(pub &'a Path);
+pub(crate) struct Laws<'a>(pub Files<'a>);
 
 impl Laws<'_> {
     /// Reads a size, or a distribution of sizes in bytes.

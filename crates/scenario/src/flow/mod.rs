@@ -8,6 +8,7 @@ pub mod workload;
 
 use crate::flow::workload::Around;
 use crate::language::error::Checked;
+use crate::language::file::Files;
 use crate::language::reader::{Field, Reader};
 use crate::language::spec::MOST_FLOWS;
 use crate::network::path::{Ends, PathReader, Paths};
@@ -16,7 +17,6 @@ use goodqueue_sim::WorkloadConfig;
 use goodqueue_tcp::CongestionControlConfig;
 use goodqueue_types::Span;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Default for the largest random delay of starts within a group.
 const USUAL_JITTER: Span = Span::from_millis(100);
@@ -119,20 +119,20 @@ impl FlowGroup {
     }
 }
 
-/// Reads all flows, and files that they name relative to `folder`. Checks also that names differ
-/// and that there are not too many flows.
+/// Reads all flows and the files that they name. Checks also that names differ and that there are
+/// not too many flows.
 pub(crate) fn read_flows(
     tables: &[Reader<'_>],
     common_tcp: Option<&Reader<'_>>,
     topology: &Topology,
-    folder: &Path,
+    files: Files<'_>,
     duration: Span,
 ) -> Checked<Vec<FlowGroup>> {
     let mut groups: Vec<FlowGroup> = Vec::with_capacity(tables.len());
     let mut names = BTreeSet::new();
     let mut total = 0;
     let mut paths = PathReader::new(topology);
-    let around = Around { folder, topology };
+    let around = Around { files, topology };
     for (index, table) in tables.iter().enumerate() {
         let mut group = read_flow(table, index, common_tcp, &mut paths, &around)?;
         if !names.insert(group.name.clone()) {

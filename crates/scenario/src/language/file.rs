@@ -1,10 +1,11 @@
-//! Files that a scenario names: read with limits on their size, relative to the scenario's folder.
+//! Files that a scenario names: read with limits on their size, from a folder or from memory.
 
 use crate::language::error::{Checked, Problem, shorten};
 use crate::language::reader::{Field, Reader};
 use crate::language::text::{plain, quote};
 use crate::language::trace::TraceError;
 use goodqueue_types::parameters::{Parameters, Value};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,10 +13,62 @@ use std::path::{Path, PathBuf};
 /// Origin of data: full path of the file, and checksum of its content.
 pub(crate) type Origin = (PathBuf, u64);
 
+/// Place of the files that a scenario names.
+#[derive(Clone, Copy, Debug)]
+pub enum Files<'a> {
+    /// A folder on the disk.
+    Folder(&'a Path),
+    /// Contents by name. A name without its folders is sufficient. Nothing is read from the disk.
+    Memory(&'a BTreeMap<String, Vec<u8>>),
+}
+
+impl<'a> Files<'a> {
+    /// Returns the folder of the file that names others.
+    pub(crate) fn beside(file: &'a str) -> Self {
+        Self::Folder(Path::new(file).parent().unwrap_or(Path::new("")))
+    }
+
+    /// Returns the path of a file for messages and its bytes, or the reason why it has none.
+    fn read(self, name: &str, largest: u64) -> (PathBuf, Result<Vec<u8>, String>) {
+        match self {
+            Self::Folder(folder) => {
+                let path = folder.join(name);
+                let bytes = read_file(&path, largest);
+                (path, bytes)
+            }
+            Self::Memory(files) => {
+                let last = name.rsplit('/').next().unwrap_or(name);
+                let bytes = match files.get(name).or_else(|| files.get(last)) {
+                    None => Err(format!("it is not among the {} given files", files.len())),
+                    Some(bytes) if bytes.len() as u64 > largest => Err(too_large(largest)),
+                    Some(bytes) => Ok(bytes.clone()),
+                };
+                (PathBuf::from(name), bytes)
+            }
+        }
+    }
+
+    /// Returns the full path of a file on the disk; a name in memory stays as it is.
+    fn full_path(self, path: PathBuf) -> PathBuf {
+        match self {
+            Self::Folder(_) => std::path::absolute(&path).unwrap_or(path),
+            Self::Memory(_) => path,
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Self::Folder(_) => "give its path, seen from the scenario's folder",
+            Self::Memory(_) => "open the scenario together with the files that it names",
+        }
+    }
+}
+
 /// A file that the keys `file` and `checksum` of a table name.
 pub(crate) struct NamedFile<'a> {
     pub bytes: Vec<u8>,
     field: Field<'a>,
+    files: Files<'a>,
     path: PathBuf,
 }
 
@@ -23,15 +76,15 @@ impl<'a> NamedFile<'a> {
     /// Reads the file if it has at most `largest` bytes. `what` describes its content in messages.
     pub(crate) fn read(
         table: &Reader<'a>,
-        folder: &Path,
+        files: Files<'a>,
         what: &str,
         largest: u64,
     ) -> Checked<Self> {
         let field = table.require("file")?;
-        let path = folder.join(field.text()?);
-        let bytes = read_file(&path, largest).map_err(|message| {
+        let (path, bytes) = files.read(&field.text()?, largest);
+        let bytes = bytes.map_err(|message| {
             let message = format!("cannot read the {what} {}: {message}", path.display());
-            field.problem(message, "give its path, seen from the scenario's folder")
+            field.problem(message, files.help())
         })?;
         let found = checksum(&bytes);
         if let Some(stated) = table.get("checksum")
@@ -40,7 +93,12 @@ impl<'a> NamedFile<'a> {
             let message = format!("the {what} has changed: its checksum is {found:016x}");
             return Err(stated.problem(message, "restore the file, or leave \"checksum\" out"));
         }
-        Ok(Self { bytes, field, path })
+        Ok(Self {
+            bytes,
+            field,
+            files,
+            path,
+        })
     }
 
     /// Returns a problem at the file's key for an error in its content.
@@ -65,10 +123,7 @@ impl<'a> NamedFile<'a> {
     /// Returns the origin of the file's content.
     pub(crate) fn origin(self) -> Origin {
         let checksum = checksum(&self.bytes);
-        (
-            std::path::absolute(&self.path).unwrap_or(self.path),
-            checksum,
-        )
+        (self.files.full_path(self.path), checksum)
     }
 }
 
@@ -93,9 +148,13 @@ fn read_file(path: &Path, largest: u64) -> Result<Vec<u8>, String> {
         .read_to_end(&mut bytes)
         .map_err(|error| error.to_string())?;
     if bytes.len() as u64 > largest {
-        return Err(format!("it has more than {} MiB", largest >> 20));
+        return Err(too_large(largest));
     }
     Ok(bytes)
+}
+
+fn too_large(largest: u64) -> String {
+    format!("it has more than {} MiB", largest >> 20)
 }
 
 /// Returns a resolved scenario in which files are identified only by their content.

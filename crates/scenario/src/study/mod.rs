@@ -8,6 +8,7 @@ mod toml;
 
 use crate::language::document::{Document, Node, Value, apply, lay, position};
 use crate::language::error::{Checked, Origin, Problem, ScenarioError, nearest, shorten};
+use crate::language::file::Files;
 use crate::language::reader::Reader;
 use crate::language::spec::{MOST_RUNS, MOST_VARIANTS, STUDY};
 use crate::scenario::{Scenario, read_file, read_scenario};
@@ -122,7 +123,8 @@ impl Study {
         }
         let Base { file, text, .. } = &self.base;
         let document = Document::of(file, text, &self.overrides, root);
-        read_scenario(&document).map_err(|problem| self.locate(problem, &settings))
+        read_scenario(&document, Files::beside(file))
+            .map_err(|problem| self.locate(problem, &settings))
     }
 
     fn chosen(&self, variant: usize) -> impl Iterator<Item = (&Swept, usize)> {

@@ -39,6 +39,7 @@ use crate::host::agent::{flow_outcome, receiver_of};
 use crate::measure::fairness::add_fairness;
 use crate::{Network, Outcome, Totals};
 use goodqueue_types::{Packet, PacketSink, Time};
+use std::borrow::Cow;
 
 /// Number of events between two calls of `go_on`. A block takes some milliseconds of computing for
 /// any amount of simulated time.
@@ -113,7 +114,7 @@ fn recorder(network: &Network) -> Recorder {
 /// lines are therefore separate from the core, which has the links and hosts.
 #[derive(Debug)]
 pub struct Simulation<'a, P> {
-    network: &'a Network,
+    network: Cow<'a, Network>,
     core: Core<P>,
     lines: Lines,
     event_count: u64,
@@ -122,11 +123,16 @@ pub struct Simulation<'a, P> {
 impl<'a, P: Probe> Simulation<'a, P> {
     /// Creates a run that has not started.
     pub fn new(network: &'a Network, probe: P) -> Self {
-        let (routing, first_hops) = Routing::new(network, P::UNFOLDS);
+        Self::of(Cow::Borrowed(network), probe)
+    }
+
+    fn of(network: Cow<'a, Network>, probe: P) -> Self {
+        let (routing, first_hops) = Routing::new(&network, P::UNFOLDS);
         let lines = Lines::new(routing.shared_lines, routing.own_lines);
+        let core = Core::new(&network, routing, first_hops, probe);
         let mut simulation = Self {
             network,
-            core: Core::new(network, routing, first_hops, probe),
+            core,
             lines,
             event_count: 0,
         };
@@ -144,16 +150,23 @@ impl<'a, P: Probe> Simulation<'a, P> {
 
     /// Runs to the end and returns the outcome, or returns none if `go_on` stopped the run.
     fn complete_while(mut self, mut go_on: impl FnMut(Time) -> bool) -> Option<(Outcome, P)> {
-        let end = self.core.window.to;
         let mut now = Time::ZERO;
         while go_on(now) {
-            if self.run_block(end) {
+            let Some(next) = self.advance() else {
                 // A run that failed in its last block must have no outcome.
+                let end = self.core.window.to;
                 return go_on(end).then(|| self.finish());
-            }
-            now = self.core.events.peek().time().min(end);
+            };
+            now = next;
         }
         None
+    }
+
+    /// Runs for some milliseconds of computing. Returns the simulated time of the next event, or
+    /// none if the run has reached its end.
+    pub fn advance(&mut self) -> Option<Time> {
+        let end = self.core.window.to;
+        (!self.run_block(end)).then(|| self.core.events.peek().time().min(end))
     }
 
     /// Handles every event up to and including `until`.
@@ -352,12 +365,26 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
     }
 
-    fn finish(self) -> (Outcome, P) {
+    /// Returns the probe of a run that is in progress.
+    pub fn probe(&self) -> &P {
+        &self.core.probe
+    }
+
+    /// Ends a run before its end and returns its probe.
+    pub fn into_probe(self) -> P {
+        self.core.probe
+    }
+
+    /// Returns the outcome of a run that has reached its end.
+    ///
+    /// # Panics
+    /// Panics before the end, or if packets are not conserved, which no scenario can cause.
+    pub fn finish(self) -> (Outcome, P) {
         // Packets that would arrive after the end are never put in line.
         assert!(self.lines.is_empty(), "a line was left behind");
         // Frees the memory of the packets in flight before the results need memory.
         drop(self.lines);
-        let (network, mut core) = (self.network, self.core);
+        let (network, mut core) = (self.network.as_ref(), self.core);
         core.observe_end();
         core.finish_links(network);
         let totals = Totals {
@@ -386,6 +413,13 @@ impl<'a, P: Probe> Simulation<'a, P> {
         };
         add_fairness(&mut outcome, network, ends);
         (outcome, core.probe)
+    }
+}
+
+impl<P: Probe> Simulation<'static, P> {
+    /// Creates a run that has not started and keeps its network.
+    pub fn owned(network: Network, probe: P) -> Self {
+        Self::of(Cow::Owned(network), probe)
     }
 }
 

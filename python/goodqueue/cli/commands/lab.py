@@ -14,6 +14,10 @@ from goodqueue.cli.commands.options import JsonOption
 class Lab:
     """Open a page that shows what a buffer does."""
 
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="Scenario file to open; - for standard input."),
+    ] = None
     port: Annotated[
         int,
         typer.Option(

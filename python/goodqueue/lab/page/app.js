@@ -2,7 +2,7 @@
 // The lab: one link or two, their traffic, and what a buffer does. Every change runs them again.
 
 import { Controls } from "./controls.js";
-import { Refusal, start, wasStopped } from "./engine.js";
+import { Refusal, opened as commanded, start, wasStopped } from "./engine.js";
 import { number } from "./figures.js";
 import { PacketView } from "./packets/view.js";
 import { PRESETS, USUAL, fromHash, nameOf, toHash } from "./state.js";
@@ -28,6 +28,7 @@ function App() {
 
   useEffect(() => {
     start().then(setNames, setProblem);
+    commanded().then((one) => one && location.hash === "" && setState({ ...fromHash(""), file: one.text }));
     stories().then(setAll, setProblem);
     const changed = () => setState(fromHash(location.hash));
     addEventListener("hashchange", changed);

@@ -10,9 +10,13 @@
 //   backEnd                        "server" or "wasm"
 //   start()                        names of queues and controls, bounds on runs
 //   schema()                       JSON Schema of scenario files: keys, units, meanings
-//   open(text, files)              what a scenario file contains; `question` if the controls can show it
+//   opened()                       the scenario that the command line opened: {name, text, files}, or null. Its
+//                                  files are known to all questions
+//   open(text, files)              contents of a scenario file; `controls` has the key and the value of each
+//                                  control that can change it (rate, rtt, flows, control, buffer)
 //   run(text, options, signal)     picture of one run: summary, buffers, series of links and flows
 //       options: purpose ("run"), files, columns (600), flows (8), firstPackets, seed,
+//       overrides ({"topology.bottleneck.rate": "5Mbps"}: keys that replace those of the text),
 //       limit ({link, limit: "30p"}: another buffer of one link), onProgress(share from 0 to 1)
 //   packets(text, fromMs, toMs, options, signal)  packets of a short part of a run, with their times at the link
 //       options: purpose ("packets"), files
@@ -20,8 +24,10 @@
 //   knee(text, options, signal)    runs of several buffers: [{packets, figures, link}, ...]
 //       options: link ("bottleneck"), limits (["0.1bdp", "8p", ...]), packets of each run (30,000), seed,
 //       files, onPoint(points so far)
-//   repeat(text, options, signal)  means over seeds with 95 % intervals: {link: {figure: {mean, low, high}}}
-//       options: seeds (5), files, firstPackets, limit, onChange(intervals so far, number of seeds)
+//   repeat(text, options, signal)  means over seeds with 95 % intervals, in the form of a picture's `figures`:
+//       {links: {bottleneck: {utilization: {mean, low, high}}}, flows: {...}}
+//       options: seeds (5), files, overrides, firstPackets, limit, onChange(intervals so far, number of seeds)
+//   intervals(figures, signal)     the same from the `figures` of pictures that the page has already
 //   tc(text, options)              commands of `tc` for a link's queue: {commands, notes}
 //       options: link ("bottleneck"), files
 //   theory(question, signal)       instant answer of calibrated theory, its curve and `tc` line, and rules
@@ -86,6 +92,7 @@ function worker(place) {
     const problem = new Refusal(500, { message: "the engine in this page did not start", help: "load the page again, or use goodqueue lab" });
     for (const { reject } of waiting.values()) reject(problem);
     waiting.clear();
+    made.terminate();
     workers[place] = undefined;
   };
   workers[place] = made;
@@ -120,16 +127,25 @@ export const schema = () => ask("schema", {});
 
 /** @typedef {Record<string, string>} Files */
 
-/** Returns the contents of a scenario file. @param {string} text @param {Files} [files] */
-export const open = (text, files = {}) => ask("open", { text, files });
+/** @type {Promise<{name: string, text: string, files: Files} | null>} */
+const first = backEnd === "server" ? askServer("opened", {}).catch(() => null) : Promise.resolve(null);
 
-/** @typedef {{purpose?: string, files?: Files, columns?: number, flows?: number, firstPackets?: number, seed?: number, limit?: {link: string, limit: string}, background?: boolean, onProgress?: (share: number) => void}} RunOptions */
+/** Returns the scenario that the command line opened, or null. */
+export const opened = () => first;
+
+/** Returns the files of a question and those that the command line opened. @param {Files} [files] */
+const known = async (files) => ({ ...(await first)?.files, ...files });
+
+/** Returns the contents of a scenario file. @param {string} text @param {Files} [files] */
+export const open = async (text, files) => ask("open", { text, files: await known(files) });
+
+/** @typedef {{purpose?: string, files?: Files, overrides?: Record<string, string>, columns?: number, flows?: number, firstPackets?: number, seed?: number, limit?: {link: string, limit: string}, background?: boolean, onProgress?: (share: number) => void}} RunOptions */
 
 /** Returns the picture of a run. A new run for the same purpose stops the one before.
  * @param {string} text @param {RunOptions} options @param {AbortSignal} [signal] */
 export async function run(text, options, signal) {
-  const { purpose = "run", files = {}, columns = 600, flows = 8, firstPackets = null, seed = null, limit = null, background = false, onProgress } = options;
-  const body = { tab: `${tab}.${purpose}`, text, files, columns, flows, first_packets: firstPackets, seed, limit, background };
+  const { purpose = "run", files, overrides = {}, columns = 600, flows = 8, firstPackets = null, seed = null, limit = null, background = false, onProgress } = options;
+  const body = { tab: `${tab}.${purpose}`, text, files: await known(files), overrides, columns, flows, first_packets: firstPackets, seed, limit, background };
   if (backEnd === "wasm" || !onProgress) return ask("picture", body, signal, onProgress);
   const timer = setInterval(async () => {
     const { share } = await ask("progress", { tab: body.tab }).catch(() => ({ share: null }));
@@ -144,9 +160,9 @@ export const picture = (purpose, text, options, signal) => run(text, { ...option
 /** Returns the packets between two times of a run.
  * @param {string} text @param {number} fromMs @param {number} toMs @param {{purpose?: string, files?: Files}} options
  * @param {AbortSignal} [signal] */
-export function packets(text, fromMs, toMs, { purpose = "packets", files = {} }, signal) {
+export async function packets(text, fromMs, toMs, { purpose = "packets", files }, signal) {
   const [from_ms, to_ms] = [Math.round(fromMs), Math.round(toMs)];
-  return ask("packets", { tab: `${tab}.${purpose}`, text, files, from_ms, to_ms, background: true }, signal);
+  return ask("packets", { tab: `${tab}.${purpose}`, text, files: await known(files), from_ms, to_ms, background: true }, signal);
 }
 
 /** Stops the run for a purpose. @param {string} [purpose] */
@@ -166,20 +182,24 @@ const KNEE_PACKETS = 30_000;
 
 /** Returns the figures of runs with several buffers of one link.
  * @param {string} text
- * @param {{link?: string, limits?: string[], packets?: number, seed?: number, files?: Files, purpose?: string, onPoint?: (points: any[]) => void}} options
+ * @param {{link?: string, limits?: string[], packets?: number, seed?: number, files?: Files, overrides?: Record<string, string>, purpose?: string, onPoint?: (points: any[]) => void}} options
  * @param {AbortSignal} [signal] */
 export async function knee(text, options, signal) {
-  const { link = "bottleneck", limits = KNEE, packets = KNEE_PACKETS, purpose = "knee", seed, files, onPoint } = options;
+  const { link = "bottleneck", limits = KNEE, packets = KNEE_PACKETS, purpose = "knee", seed, files, overrides, onPoint } = options;
   const points = [];
   for (const limit of limits) {
-    const each = { purpose, files, columns: 1, flows: 0, firstPackets: packets, seed, limit: { link, limit }, background: true };
+    const each = { purpose, files, overrides, columns: 1, flows: 0, firstPackets: packets, seed, limit: { link, limit }, background: true };
     const { summary, figures } = await run(text, each, signal);
     const found = summary.links[link];
-    points.push({ packets: found.limit.packets ?? found.limit.bytes / 1500, figures: figures[link], link: found });
+    points.push({ packets: found.limit.packets ?? found.limit.bytes / 1500, figures: figures.links[link], link: found });
     onPoint?.([...points]);
   }
   return points;
 }
+
+/** Returns the mean of each figure over several runs with its 95 % interval.
+ * @param {any[]} figures @param {AbortSignal} [signal] */
+export const intervals = (figures, signal) => ask("intervals", { figures }, signal);
 
 /** Returns means over seeds with 95 % intervals, by link and figure.
  * @param {string} text
@@ -192,7 +212,7 @@ export async function repeat(text, options, signal) {
   for (let seed = 1; seed <= seeds; seed++) {
     const picture = await run(text, { ...others, purpose, seed, columns: 1, flows: 0, background: true }, signal);
     figures.push(picture.figures);
-    found = await ask("intervals", { figures }, signal);
+    found = await intervals(figures, signal);
     onChange?.(found, seed);
   }
   return found;
@@ -200,7 +220,7 @@ export async function repeat(text, options, signal) {
 
 /** Returns the commands of `tc` for a link's queue.
  * @param {string} text @param {{link?: string, files?: Files}} [options] */
-export const tc = (text, { link = "bottleneck", files = {} } = {}) => ask("tc", { text, files, link });
+export const tc = async (text, { link = "bottleneck", files } = {}) => ask("tc", { text, files: await known(files), link });
 
 /** Returns the instant answer of calibrated theory and its curve.
  * @param {{rate: string, rtt: string, flows: number, control: string}} question @param {AbortSignal} [signal] */

@@ -9,19 +9,19 @@ pub(crate) use write::write;
 
 use crate::flow::law::Laws;
 use crate::language::error::Checked;
+use crate::language::file::Files;
 use crate::language::reader::{Field, Reader};
 use crate::language::units::{LONGEST, format_span};
 use crate::network::topology::Topology;
 use goodqueue_sim::{EchoReply, GameConfig, Law, PacketSize, Updates, VoiceConfig, WorkloadConfig};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::{Bytes, Span};
-use std::path::Path;
 use std::sync::Arc;
 
 /// Surroundings of flows on which their workloads depend.
 pub(crate) struct Around<'a> {
-    /// Folder relative to which files are searched.
-    pub folder: &'a Path,
+    /// Place of the files that workloads name.
+    pub files: Files<'a>,
     pub topology: &'a Topology,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn read(
             bytes: read_amount(&table)?,
             reply: read_reply(&table.require("reply")?)?,
         },
-        "game" => WorkloadConfig::Game(Arc::new(read_game(&table, Laws(around.folder))?)),
+        "game" => WorkloadConfig::Game(Arc::new(read_game(&table, Laws(around.files))?)),
         "transfers" | "exchanges" | "web" | "video" => {
             let tcp = tcp()?;
             let session = session::read(kind, &table, &tcp, around, path)?;
@@ -113,7 +113,7 @@ pub(crate) fn read(
             playout: table.span("playout")?.unwrap_or(Span::from_millis(60)),
             concealment: table.flag("concealment")?.unwrap_or(true),
         }),
-        "on_off" => read_on_off(&table, Laws(around.folder))?,
+        "on_off" => read_on_off(&table, Laws(around.files))?,
         _ => WorkloadConfig::Ping {
             interval: table.span("interval")?.unwrap_or(Span::from_secs(1)),
             packet: table.size("packet")?.unwrap_or(84) as u32,

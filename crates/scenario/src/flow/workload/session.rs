@@ -26,7 +26,7 @@ pub(super) fn read(
     around: &Around<'_>,
     path: &Path,
 ) -> Checked<SessionConfig> {
-    let laws = Laws(around.folder);
+    let laws = Laws(around.files);
     match kind {
         "transfers" => read_transfers(table, tcp, around, path).map(SessionConfig::Transfers),
         "exchanges" => read_exchanges(table, laws).map(SessionConfig::Exchanges),
@@ -140,7 +140,7 @@ fn read_transfers(
     around: &Around<'_>,
     path: &Path,
 ) -> Checked<TransfersConfig> {
-    let size = Laws(around.folder).sizes(&table.require("size")?)?;
+    let size = Laws(around.files).sizes(&table.require("size")?)?;
     let down = table.choice("direction")? == Some("down");
     let interval = match share_of_a_link(table, down, around, path)? {
         Some((share, link)) => link_interval(table, share, link, &size, tcp)?,

@@ -1,7 +1,7 @@
 //! `service` of a link: the changes of its rate.
 
 use crate::language::error::Checked;
-use crate::language::file::NamedFile;
+use crate::language::file::{Files, NamedFile};
 use crate::language::reader::{Field, Reader};
 use crate::language::spec::SERVICE;
 use crate::language::text::plain;
@@ -11,16 +11,14 @@ use crate::language::value;
 use goodqueue_sim::{RateStep, ServiceConfig};
 use goodqueue_types::parameters::{Parameter, Parameters, Unkeyed};
 use goodqueue_types::{Rate, Span};
-use std::path::Path;
 
 /// Largest number of changes of a rate in a run.
 const MOST_CHANGES: u128 = 1_000_000_000;
 
-/// Reads a link's rate: `rate`, or `service` and its mean rate over a run of `duration`. Files are
-/// searched relative to `folder`.
+/// Reads a link's rate: `rate`, or `service` and its mean rate over a run of `duration`.
 pub(crate) fn read(
     link: &Reader<'_>,
-    folder: &Path,
+    files: Files<'_>,
     duration: Span,
 ) -> Checked<Option<(Rate, Option<ServiceConfig>)>> {
     let rate = link.get("rate").map(|field| read_link_rate(&field));
@@ -32,7 +30,7 @@ pub(crate) fn read(
             Err(service.problem(message, "keep one of the two"))
         }
         (None, Some(field)) => {
-            let service = read_service(&field, folder)?;
+            let service = read_service(&field, files)?;
             let changes = service.law().changes_in(duration);
             if changes > MOST_CHANGES {
                 let message = format!("this rate changes {changes} times in the run");
@@ -65,11 +63,11 @@ pub(crate) fn write_link_rate(rate: Rate) -> String {
     plain(format_rate(rate))
 }
 
-fn read_service(field: &Field<'_>, folder: &Path) -> Checked<ServiceConfig> {
+fn read_service(field: &Field<'_>, files: Files<'_>) -> Checked<ServiceConfig> {
     let mut service = ServiceConfig::from_value(value::read(field)?);
     let (_, table) = Reader::tagged(field)?;
     if service.key("file").is_some() {
-        let file = NamedFile::read(&table, folder, "trace", LARGEST_TRACE)?;
+        let file = NamedFile::read(&table, files, "trace", LARGEST_TRACE)?;
         match &mut service {
             ServiceConfig::Opportunities(trace) => {
                 *trace = parse_mahimahi(&file.bytes).map_err(|error| file.problem(error))?;

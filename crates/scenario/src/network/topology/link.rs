@@ -2,6 +2,7 @@
 
 use crate::flow::law::Laws;
 use crate::language::error::{Checked, Problem};
+use crate::language::file::Files;
 use crate::language::reader::{Field, Reader};
 use crate::language::value;
 use crate::network::link::pool;
@@ -9,7 +10,6 @@ use crate::network::link::service;
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_sim::{Impairments, LossConfig, PoolConfig, ServiceConfig};
 use goodqueue_types::{Framing, Rate, Span};
-use std::path::Path;
 
 /// Longest time in seconds that a queue may take to empty. Instants reach 18 million seconds.
 const LONGEST_BACKLOG: u128 = 10_000_000;
@@ -62,8 +62,8 @@ pub(crate) struct LinkDirection {
 pub(super) struct Common<'a> {
     pub framing: Framing,
     pub pools: &'a [PoolConfig],
-    /// Folder relative to which files are searched.
-    pub folder: &'a Path,
+    /// Place of the files that links name.
+    pub files: Files<'a>,
     /// Length of the run.
     pub duration: Span,
 }
@@ -136,7 +136,7 @@ fn read_direction(
     common: &Common<'_>,
     start: LinkDirection,
 ) -> Checked<LinkDirection> {
-    let rate = service::read(reader, common.folder, common.duration)?;
+    let rate = service::read(reader, common.files, common.duration)?;
     let (rate, service) = rate.unwrap_or((start.rate, start.service));
     let only_delays = rate == Rate::UNLIMITED;
     if only_delays {
@@ -153,7 +153,7 @@ fn read_direction(
             .filter(|_| !only_delays),
         drop_list: read_drop_list(reader)?,
         loss: value::at(reader, "loss")?,
-        impairments: crate::network::link::impairment::read(reader, Laws(common.folder))?,
+        impairments: crate::network::link::impairment::read(reader, Laws(common.files))?,
     })
 }
 

@@ -10,13 +10,13 @@ pub(crate) use link::{Access, DuplexLink, LinkDirection};
 pub(crate) use shapes::Sketch;
 
 use crate::language::error::Checked;
+use crate::language::file::Files;
 use crate::language::reader::Reader;
 use crate::network::link::pool;
 use crate::network::path::Path as FlowPath;
 use goodqueue_sim::PoolConfig;
 use goodqueue_types::{LinkId, Span};
 use link::{Common, read_access, read_framing, read_link};
-use std::path::Path;
 
 /// Form of the links in a resolved scenario. Every other shape is a graph once it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,19 +48,19 @@ pub(crate) struct UsualEnds {
 }
 
 impl Topology {
-    /// Reads everything except the queues, whose limits may depend on the flows. Files are searched
-    /// relative to `folder`. Mean rates are those of a run of this duration.
+    /// Reads everything except the queues, whose limits may depend on the flows. Mean rates are
+    /// those of a run of this duration.
     pub(crate) fn read(
         reader: &Reader<'_>,
         sketch: &Sketch,
-        folder: &Path,
+        files: Files<'_>,
         duration: Span,
     ) -> Checked<Self> {
         let pools = pool::read(reader)?;
         let common = &Common {
             framing: read_framing(reader)?.unwrap_or_default(),
             pools: &pools,
-            folder,
+            files,
             duration,
         };
         let links = sketch.links.iter();

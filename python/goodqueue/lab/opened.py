@@ -1,0 +1,86 @@
+"""A scenario file that the command line opens in the lab, with the files that it names."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goodqueue import _core
+from goodqueue.errors import RequestError
+from goodqueue.runs.api import MOST_BYTES, NamedText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_SIDE_BYTES = 4 << 20
+"""Largest sum of the files that a scenario names, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A scenario file as the page gets it.
+
+    Attributes:
+        name: name of the file.
+        text: its text.
+        files: texts of the files that it names, by the names that it uses.
+    """
+
+    name: str
+    text: str
+    files: dict[str, str]
+
+
+def read_scenario(source: str | NamedText) -> Opened:
+    """Reads a scenario that the page can run.
+
+    Raises:
+        ScenarioError: the scenario has a mistake.
+        RequestError: it cannot be read, or its run would exceed a bound of the lab.
+    """
+    if isinstance(source, NamedText):
+        data, name, folder = source.text, source.name, Path()
+    else:
+        path = Path(source)
+        try:
+            with path.open("rb") as file:
+                data, name, folder = file.read(MOST_BYTES + 1), str(path), path.parent
+        except OSError as error:
+            raise RequestError(f"{source}: {error.strerror or error}") from error
+    # The message of a mistake names the file.
+    _core.Scenario.parse(data, name, [])
+    text = data.decode()
+    files = _side_files(text, folder)
+    status, answer = _core.LabJob("open", json.dumps({"text": text, "files": files})).answer()
+    found = json.loads(answer)
+    problem = found["too_large"] if status == 200 else found["message"]
+    if problem is not None:
+        raise RequestError(f"{name}: {problem}")
+    return Opened(Path(name).name, text, files)
+
+
+def _side_files(text: str, folder: Path) -> dict[str, str]:
+    """Returns the texts of the files that a valid scenario names."""
+    names = set(_named(tomllib.loads(text)))
+    bytes_each = {name: (folder / name).stat().st_size for name in names}
+    if sum(bytes_each.values()) > MOST_SIDE_BYTES:
+        raise RequestError(
+            f"the files that this scenario names have more than {MOST_SIDE_BYTES >> 20} MiB, the "
+            "most that the lab opens; run it with goodqueue run"
+        )
+    return {name: (folder / name).read_text(encoding="utf-8") for name in sorted(names)}
+
+
+def _named(node: Any) -> Iterator[str]:  # noqa: ANN401 - any value of a TOML file
+    """Yields the values of all keys `file`, which name files in every table that has one."""
+    if isinstance(node, dict):
+        if isinstance(node.get("file"), str):
+            yield node["file"]
+        for value in node.values():
+            yield from _named(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _named(item)

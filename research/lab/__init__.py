@@ -1,0 +1,1 @@
+"""Times of the lab's page in a browser."""

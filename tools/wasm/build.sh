@@ -1,0 +1,91 @@
+#!/bin/sh
+# Builds the engine of the lab's page for browsers: target/wasm and python/goodqueue/lab/page/engine.
+#
+# The standard library for WebAssembly comes with rustup where that can be asked, else from Debian's packages of
+# Rust's web edition, whose compiler builds it from source. Nothing is installed on the machine: packages are
+# unpacked below target/wasm-toolchain and kept there.
+set -eu
+cd "$(dirname "$0")/../.."
+
+root=$(pwd)
+kit=$root/target/wasm-toolchain
+out=$root/target/wasm
+page=$root/python/goodqueue/lab/page/engine
+triple=wasm32-unknown-unknown
+
+# Crates that read and write texts are built for size, because the page loads them. Those of a run stay as fast as they are.
+small=""
+for crate in goodqueue-scenario goodqueue-tc goodqueue-fluid goodqueue-trace toml toml_parser serde_json parquet; do
+    small="$small --config profile.release.package.$crate.opt-level=\"s\""
+done
+
+missing() {
+    echo "make wasm: $1" >&2
+    echo "make wasm: without it the page of the lab uses its local server, and everything else works" >&2
+    exit 1
+}
+
+# The version of wasm-bindgen in Cargo.lock; the tool must be the same.
+bindgen=$(sed -n '/^name = "wasm-bindgen"$/{n;s/version = "\(.*\)"/\1/p;}' Cargo.lock)
+tool=$kit/bindgen-$bindgen/bin/wasm-bindgen
+if [ ! -x "$tool" ]; then
+    echo "make wasm: building wasm-bindgen $bindgen (some minutes, once)" >&2
+    cargo install --quiet wasm-bindgen-cli --version "$bindgen" --root "$kit/bindgen-$bindgen" ||
+        missing "wasm-bindgen-cli $bindgen cannot be built"
+fi
+
+if [ -d "$(rustc --print sysroot)/lib/rustlib/$triple/lib" ]; then
+    # shellcheck disable=SC2086 # the settings are several words
+    cargo build --locked --release --package goodqueue-wasm --target $triple --target-dir "$out" $small
+else
+    command -v apt-get >/dev/null && command -v dpkg >/dev/null ||
+        missing "install the target: rustup target add $triple"
+    version=$(apt-cache policy rustc-web | sed -n 's/^ *Candidate: //p')
+    [ -n "$version" ] && [ "$version" != "(none)" ] ||
+        missing "install the target (rustup target add $triple), or apt's package rustc-web"
+    debian=$kit/debian-$version
+    if [ ! -e "$debian/complete" ]; then
+        echo "make wasm: unpacking rustc-web $version (130 MB, once)" >&2
+        rm -rf "$debian"
+        mkdir -p "$debian/packages"
+        # The compiler's libraries and its LLVM are in packages whose names have versions.
+        needs() { apt-cache show "$1=$2" | sed -n 's/^Depends: //p' | tr ',' '\n' | sed 's/^ *//; s/ .*//' | grep "$3"; }
+        library=$(apt-cache show "libstd-rust-web-dev=$version" | sed -n 's/^Depends: \([^ ]*\).*/\1/p' | head -n 1)
+        llvm=$(needs "$library" "$version" '^libllvm' | head -n 1)
+        (
+            cd "$debian/packages"
+            apt-get download "rustc-web=$version" "rust-web-src=$version" "$library=$version" \
+                "libstd-rust-web-dev=$version" "$llvm" >/dev/null 2>&1
+        ) || missing "apt-get cannot download rustc-web $version"
+        for package in "$debian"/packages/*.deb; do
+            dpkg -x "$package" "$debian/root"
+        done
+        rm -r "$debian/packages"
+        touch "$debian/complete"
+    fi
+    tree=$debian/root/usr
+    sources=$(find "$tree/src" -maxdepth 1 -type d -name 'rustc-*' | head -n 1)
+    rustlib=$tree/lib/rustlib
+    mkdir -p "$rustlib/src/rust"
+    [ -e "$rustlib/src/rust/library" ] || ln -s "$sources/library" "$rustlib/src/rust/library"
+    cat >"$debian/rustc" <<EOF
+#!/bin/sh
+LD_LIBRARY_PATH=$tree/lib:$tree/lib/x86_64-linux-gnu exec $tree/bin/rustc --sysroot $tree "\$@"
+EOF
+    chmod +x "$debian/rustc"
+    linker=$(find "$(rustc --print sysroot)" -name rust-lld -type f | head -n 1)
+    [ -n "$linker" ] || missing "the Rust toolchain has no rust-lld"
+    # Flags of the machine are for its own linker.
+    CARGO_ENCODED_RUSTFLAGS="" RUSTC=$debian/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$linker \
+        cargo build --release --package goodqueue-wasm --target $triple --target-dir "$out" \
+        -Z build-std=std,panic_abort --config 'profile.release.strip="debuginfo"' --config 'profile.release.debug=0' $small
+fi
+
+rm -rf "$page" "$out/page"
+"$tool" --target web --no-typescript --remove-name-section --remove-producers-section --out-name goodqueue_wasm --out-dir "$out/page" \
+    "$out/$triple/release/goodqueue_wasm.wasm"
+mkdir -p "$page"
+cp "$out/page/"* "$page/"
+bytes=$(wc -c <"$page/goodqueue_wasm_bg.wasm")
+packed=$(gzip -9 -c "$page/goodqueue_wasm_bg.wasm" | wc -c)
+echo "the engine has $bytes bytes, $packed compressed: $page"
