@@ -1,6 +1,10 @@
 //! Probes of real paths, on Linux only.
 
 #[cfg(target_os = "linux")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "pyo3 passes owned values to functions"
+)]
 mod sockets {
     use crate::run::worker::{Shared, interruptible};
     use goodqueue_probe::Cost;
@@ -45,21 +49,21 @@ mod sockets {
             news.try_iter()
                 .try_for_each(|line: String| log.call1(py, (line,)).map(drop))
         };
-        let served = interruptible(py, &shared, tell, move || {
+        let outcome = interruptible(py, &shared, tell, move || {
             let log = |line| {
                 lines.lock().expect("no thread panics").send(line).ok();
             };
             server.serve(&|| running.go_on(0), &log)
         })?;
-        served.map_err(error_of)
+        outcome.map_err(error_of)
     }
 
     /// Probes the path to a server. Returns the results as JSON, the RTTs of the idle path, and for
     /// each TCP load its RTTs over time. `begins` is called with the name of each part, and `agrees`
     /// with seconds and bytes before the parts that fill the buffer.
     #[pyfunction]
-    pub fn probe_path<'py>(
-        py: Python<'py>,
+    pub fn probe_path(
+        py: Python<'_>,
         address: &str,
         token: PathBuf,
         most_bps: u64,
@@ -137,8 +141,8 @@ mod sockets {
             match news {
                 News::Begins(what) => drop(begins.call1(py, (what,))?),
                 News::Asks(cost) => {
-                    let agreed = agrees.call1(py, (cost.seconds, cost.bytes))?;
-                    answers.send(agreed.extract(py)?).ok();
+                    let reply = agrees.call1(py, (cost.seconds, cost.bytes))?;
+                    answers.send(reply.extract(py)?).ok();
                 }
             }
         }
