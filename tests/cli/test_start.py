@@ -69,7 +69,7 @@ def conversions(command: Any, prefix: str = "") -> dict[str, Conversion]:  # noq
     found: dict[str, Conversion] = {
         f"{prefix} {one.name}": partial(converted, one, context)
         for one in command.get_params(context)
-        if one.name not in {"help", "version", "check"}  # these print
+        if one.name not in {"help", "version", "check", "install_completion", "show_completion"}  # these print
     }
     for name, subcommand in getattr(command, "commands", {}).items():
         found |= conversions(subcommand, f"{prefix} {name}")

@@ -92,9 +92,9 @@ def test_every_kind_is_drawn_with_a_complete_caption(name: str, tmp_path: Path) 
 SAVE = """
 import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1:3]
 import test_study_pictures
-test_study_pictures.save_some(Path(sys.argv[2]))
+test_study_pictures.save_some(Path(sys.argv[3]))
 """
 
 
@@ -108,7 +108,8 @@ def test_the_same_runs_give_the_same_files(tmp_path: Path) -> None:
     for folder in folders:
         folder.mkdir()
     save_some(folders[0])
-    command = [sys.executable, "-c", SAVE, str(Path(__file__).parent), str(folders[1])]
+    here = Path(__file__).parent
+    command = [sys.executable, "-c", SAVE, str(here), str(here.parent), str(folders[1])]
     subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": "7"})
     names = sorted(path.name for path in folders[0].iterdir())
     assert len(names) == 9
