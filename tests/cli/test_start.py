@@ -63,13 +63,16 @@ def test_version_and_help_import_neither_tables_nor_frames(options: tuple[str, .
     assert modules.isdisjoint({*HEAVY, "rich", "goodqueue.runs.api"})
 
 
+PRINTING = {"help", "version", "check", "install_completion", "show_completion"}
+
+
 def conversions(command: Any, prefix: str = "") -> dict[str, Conversion]:  # noqa: ANN401
     """Returns the conversion of each parameter of a command and its subcommands, by name."""
     context = command.context_class(command)
     found: dict[str, Conversion] = {
         f"{prefix} {one.name}": partial(converted, one, context)
         for one in command.get_params(context)
-        if one.name not in {"help", "version", "check", "install_completion", "show_completion"}  # these print
+        if one.name not in PRINTING
     }
     for name, subcommand in getattr(command, "commands", {}).items():
         found |= conversions(subcommand, f"{prefix} {name}")
