@@ -208,13 +208,6 @@ class LabJob:
     def answer(self) -> tuple[int, str]:
         """Returns the status of HTTP and the answer as JSON text; status 409 if it was stopped."""
 
-    def packets(self, from_ms: int, to_ms: int) -> str | None:
-        """Runs and returns the packets between two times of the run as JSON text.
-
-        There are at most 20,000 packets; the answer's `to_ns` is earlier if there would be more.
-        None if the run was stopped.
-        """
-
     def stop(self) -> None:
         """Stops the run within some milliseconds."""
 
