@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from goodqueue.core.parallel import workers
 from goodqueue.output.terminal import progress
 from goodqueue.runs.api import load
-from goodqueue.runs.result import Result
+from goodqueue.runs.results.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from goodqueue.errors import RequestError, RuleError, ScenarioError
 if TYPE_CHECKING:
     from goodqueue.runs.api import load, run, schema
     from goodqueue.runs.queues import QueueDiscipline, QueueReport, check_queue
-    from goodqueue.runs.result import Result, Series
+    from goodqueue.runs.results.result import Result, Series
     from goodqueue.study.results import Results
     from goodqueue.study.sweep import Study
 
@@ -43,9 +43,9 @@ __all__ = [
 _HOMES = {
     "QueueDiscipline": "goodqueue.runs.queues",
     "QueueReport": "goodqueue.runs.queues",
-    "Result": "goodqueue.runs.result",
+    "Result": "goodqueue.runs.results.result",
     "Results": "goodqueue.study.results",
-    "Series": "goodqueue.runs.result",
+    "Series": "goodqueue.runs.results.result",
     "Study": "goodqueue.study.sweep",
     "check_queue": "goodqueue.runs.queues",
     "load": "goodqueue.runs.api",

@@ -16,7 +16,7 @@ from goodqueue.core.parallel import workers
 from goodqueue.plots.panels import Line
 from goodqueue.plots.thin import thin
 from goodqueue.runs.api import load
-from goodqueue.runs.result import Result
+from goodqueue.runs.results.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

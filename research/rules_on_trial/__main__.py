@@ -83,7 +83,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _combine(arguments: argparse.Namespace) -> None:
-    from research.rules_on_trial.data import combine
+    from research.rules_on_trial.fitting.data import combine
 
     print(combine(arguments.files, add=arguments.add))
 
@@ -96,20 +96,20 @@ def _search(arguments: argparse.Namespace) -> None:
 
 
 def _keep(arguments: argparse.Namespace) -> None:
-    from research.rules_on_trial.made import keep_searches
+    from research.rules_on_trial.fitting.made import keep_searches
 
     files = {draw.CALIBRATION_SEED: arguments.calibration, draw.CHECK_SEED: arguments.check}
     keep_searches(files)
 
 
 def _fit(_arguments: argparse.Namespace) -> None:
-    from research.rules_on_trial.made import make
+    from research.rules_on_trial.fitting.made import make
 
     make()
 
 
 def _page(_arguments: argparse.Namespace) -> None:
-    from research.rules_on_trial.page import write
+    from research.rules_on_trial.report.page import write
 
     write()
 

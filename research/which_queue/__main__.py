@@ -16,7 +16,7 @@ from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.core.parallel import workers
 from goodqueue.output.terminal import progress
 from goodqueue.runs.api import load
-from goodqueue.runs.result import Result
+from goodqueue.runs.results.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,8 +22,8 @@ from goodqueue.plots.answer import curve, pareto
 from goodqueue.plots.runs import pictures, rtt_flows
 from goodqueue.plots.style import save_all
 from goodqueue.plots.thin import DRAWN_BINS, thin
-from goodqueue.runs.frames import in_bins
-from goodqueue.runs.throughput import WAYS, flows_measured
+from goodqueue.runs.results.frames import in_bins
+from goodqueue.runs.results.throughput import WAYS, flows_measured
 from goodqueue.sizing import Answer, Link
 from goodqueue.sizing.answer.parts import Alternative
 from goodqueue.sizing.answer.work_out import judge

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from conftest import ROOT, goodqueue, refused
-from goodqueue.output import papers as report
-from goodqueue.output.reproductions import CLAIMS, print_reproduction, summary
+from goodqueue.output.papers import page as report
+from goodqueue.output.papers.tables import CLAIMS, print_reproduction, summary
 from goodqueue.output.terminal import stdout
 from goodqueue.papers.cells import (
     Cell,

@@ -17,7 +17,7 @@ from conftest import goodqueue as command
 from goodqueue.cli import run_command
 from goodqueue.core.outdir import check_output
 from goodqueue.errors import RequestError
-from goodqueue.output import capture_tables
+from goodqueue.output.passive import tables as capture_tables
 from goodqueue.passive import analyze
 from goodqueue.passive.link import link_of
 

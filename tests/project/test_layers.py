@@ -26,7 +26,7 @@ PACKAGE = ROOT / "python/goodqueue"
 ROW = re.compile(r"\| `(?P<name>\w+)(?:/|\.py)` \|")
 HEADING = "| in `python/goodqueue` | contents |\n"
 
-MOST_FILES = 14
+MOST_FILES = 12
 """Largest number of modules of a folder."""
 
 

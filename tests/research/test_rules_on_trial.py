@@ -13,7 +13,9 @@ import pytest
 from goodqueue.sizing.calibrated.smallest import calibrated
 from goodqueue.sizing.calibrated.surface import values
 from goodqueue.sizing.link import Link
-from research.rules_on_trial import check, data, draw, made, network, page, plan, record, run
+from research.rules_on_trial import check, draw, plan, run
+from research.rules_on_trial.fitting import data, made, network, record
+from research.rules_on_trial.report import page
 
 if TYPE_CHECKING:
     from pathlib import Path

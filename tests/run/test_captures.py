@@ -17,7 +17,7 @@ from goodqueue.errors import ScenarioError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goodqueue.runs.result import Result
+    from goodqueue.runs.results.result import Result
 
 TSHARK = shutil.which("tshark") or ""
 needs_tshark = pytest.mark.skipif(not TSHARK, reason="tshark is not installed")

@@ -18,9 +18,9 @@ from conftest import ROOT
 from conftest import SMALL as SCENARIO
 from goodqueue import _core
 from goodqueue.cli import run_command
-from goodqueue.cli.size import exit_code
+from goodqueue.cli.sizing.size import exit_code
 from goodqueue.errors import RequestError, ScenarioError
-from goodqueue.output.answer import plain_lines, verdict
+from goodqueue.output.sizing.answer import plain_lines, verdict
 from goodqueue.runs.engines import AGREEMENT, engine_of_run
 from goodqueue.sizing import Effort, Link, size_link
 from goodqueue.sizing.answer.work_out import expected_packets

@@ -11,9 +11,10 @@ import pytest
 import goodqueue
 from conftest import ROOT
 from conftest import goodqueue as command
-from goodqueue.cli import explain, run_command
+from goodqueue.cli import run_command
+from goodqueue.cli.runs import explain
 from goodqueue.output import terminal
-from goodqueue.runs.explain import Line, life_of, lines_of
+from goodqueue.runs.results.explain import Line, life_of, lines_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from goodqueue.plots.runs import pictures
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goodqueue.runs.result import Result
+    from goodqueue.runs.results.result import Result
 
 CROWD = """\
 schema_version = 1

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PEAK = """\
 import json, pathlib, re, sys
-import goodqueue, goodqueue.runs.result, polars
+import goodqueue, goodqueue.runs.results.result, polars
 from goodqueue.runs.memory import needed, parts
 def peak_kib():
     # ru_maxrss would be that of the process that started this one, if it had more.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PEAK = """\
 import pathlib, re, sys
 import goodqueue
-import goodqueue.runs.result
+import goodqueue.runs.results.result
 def peak_kib():
     # ru_maxrss would be that of the process that started this one, if it had more.
     return int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])

@@ -16,7 +16,7 @@ from goodqueue.cli.exits import EXIT_BAD_INPUT
 from goodqueue.errors import RequestError
 from goodqueue.sizing.known import Known
 from goodqueue.sizing.link import Link
-from goodqueue.sizing.rules.bscl import RULE, bscl
+from goodqueue.sizing.rules.loss.bscl import RULE, bscl
 from goodqueue.sizing.trials.described import LinkTrial
 
 if TYPE_CHECKING:

@@ -16,19 +16,11 @@ from scipy.optimize import brentq
 from conftest import ROOT
 from goodqueue.errors import RequestError
 from goodqueue.sizing.link import Link, rtt_range
-from goodqueue.sizing.rules import (
-    RULES,
-    bdp,
-    bscl,
-    capacity_ratio,
-    core_to_access,
-    fluid,
-    small_queue,
-    sqrt_n,
-    tiny,
-    window_decrease,
-)
+from goodqueue.sizing.rules import RULES
+from goodqueue.sizing.rules.loss import bscl, capacity_ratio
 from goodqueue.sizing.rules.rule import Advice, loss_rate
+from goodqueue.sizing.rules.smooth import core_to_access, small_queue, tiny
+from goodqueue.sizing.rules.window import bdp, fluid, sqrt_n, window_decrease
 from goodqueue.sizing.smoothing.formula import smoothing_packets
 from helpers.closed_forms import sawtooth
 from research.validation.linux import deep as linux_deep

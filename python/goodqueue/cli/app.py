@@ -10,17 +10,17 @@ import typer
 from typer.main import get_command
 
 from goodqueue.cli.commands.analyze import Analyze
-from goodqueue.cli.commands.calibrate import Calibrate
-from goodqueue.cli.commands.compare import Compare
-from goodqueue.cli.commands.demo import Demo
-from goodqueue.cli.commands.emulate import Emulate
 from goodqueue.cli.commands.formats import Parse, Print, Schema
 from goodqueue.cli.commands.lab import Lab
+from goodqueue.cli.commands.live.calibrate import Calibrate
+from goodqueue.cli.commands.live.emulate import Emulate
 from goodqueue.cli.commands.live.probe import Probe
-from goodqueue.cli.commands.reproduce import Reproduce
-from goodqueue.cli.commands.run import Run
-from goodqueue.cli.commands.size import Size
-from goodqueue.cli.commands.smoothing import Smoothing
+from goodqueue.cli.commands.papers.demo import Demo
+from goodqueue.cli.commands.papers.reproduce import Reproduce
+from goodqueue.cli.commands.runs.compare import Compare
+from goodqueue.cli.commands.runs.run import Run
+from goodqueue.cli.commands.sizing.size import Size
+from goodqueue.cli.commands.sizing.smoothing import Smoothing
 from goodqueue.cli.commands.studies import ShowResults, Sweep
 from goodqueue.cli.plain import convert_plain_values
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 
 COMMANDS: dict[str, tuple[type, str]] = {
-    "demo": (Demo, "demo.demonstrate"),
-    "run": (Run, "run.run_scenario"),
-    "compare": (Compare, "compare.compare_scenarios"),
+    "demo": (Demo, "papers.demo.demonstrate"),
+    "run": (Run, "runs.run.run_scenario"),
+    "compare": (Compare, "runs.compare.compare_scenarios"),
     "analyze": (Analyze, "passive.analyze.analyze_capture"),
-    "size": (Size, "size.size"),
-    "smoothing": (Smoothing, "smoothing.smoothing"),
+    "size": (Size, "sizing.size.size"),
+    "smoothing": (Smoothing, "sizing.smoothing.smoothing"),
     "emulate": (Emulate, "live.emulate.emulate_programs"),
     "calibrate": (Calibrate, "live.calibrate.calibrate_kernel"),
     "probe": (Probe, "live.probe.probe_path"),
@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "sweep": (Sweep, "studies.sweep.sweep_study"),
     "results": (ShowResults, "studies.results.show_results"),
     "schema": (Schema, "formats.print_schema"),
-    "reproduce": (Reproduce, "reproduce.reproduce"),
+    "reproduce": (Reproduce, "papers.reproduce.reproduce"),
 }
 """The commands: the dataclass of the options, and the function of this package that gets it."""
 

@@ -22,18 +22,18 @@ from goodqueue.errors import RequestError
 from goodqueue.live.process import Interrupt, run_stages
 from goodqueue.live.relay import Relay
 from goodqueue.live.tables import Tables
+from goodqueue.runs.results.throughput import Throughput
+from goodqueue.runs.results.traces import opened
 from goodqueue.runs.settings import scenario_of, settings_of
-from goodqueue.runs.throughput import Throughput
-from goodqueue.runs.traces import opened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goodqueue._core import Scenario
     from goodqueue.live.process import Watch
-    from goodqueue.runs.result import Result
+    from goodqueue.runs.results.result import Result
+    from goodqueue.runs.results.throughput import Measured
     from goodqueue.runs.settings import Settings
-    from goodqueue.runs.throughput import Measured
 
 MOST_FLOWS = 100
 """Largest number of flows of an emulation, each with its programs."""
@@ -294,7 +294,7 @@ def _measured(scenario: Scenario) -> list[Measured]:
 def _result(
     scenario: Scenario, summary: dict[str, Any], tables: Path, throughput: Throughput
 ) -> Result:
-    from goodqueue.runs.result import Result
+    from goodqueue.runs.results.result import Result
 
     held: Any = Tables(tables, json.dumps(summary))  # in place of the core's own
     return Result(held, scenario.resolved_toml(), throughput.frame())

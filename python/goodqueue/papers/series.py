@@ -10,7 +10,7 @@ from goodqueue.core.parallel import available_processors
 from goodqueue.papers.pictures import TITLE_COLUMNS
 from goodqueue.plots.over_time import backlog, round_trips
 from goodqueue.plots.panels import Line, Panel, stacked
-from goodqueue.runs.result import Result
+from goodqueue.runs.results.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -23,7 +23,7 @@ from goodqueue.errors import RequestError
 from goodqueue.papers.cells import Beside, Cell, Remark, Reproduction, Spread
 from goodqueue.papers.conclusions import Conclusion, Sample
 from goodqueue.papers.shapes import TESTS
-from goodqueue.runs.traces import gnuplot
+from goodqueue.runs.results.traces import gnuplot
 from goodqueue.study.plan import run_of, variant_of
 
 if TYPE_CHECKING:

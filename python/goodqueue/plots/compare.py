@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goodqueue.plots.style import Picture
-    from goodqueue.runs.result import Result
+    from goodqueue.runs.results.result import Result
 
 
 def pictures(results: Mapping[str, Result], links: Sequence[str]) -> list[Picture]:

@@ -10,14 +10,14 @@ from goodqueue.plots import style
 from goodqueue.plots.panels import Line
 from goodqueue.plots.style import CYCLE, DASHES, Picture
 from goodqueue.plots.thin import thin
-from goodqueue.runs.frames import in_bins
+from goodqueue.runs.results.frames import in_bins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
-    from goodqueue.runs.result import Result
+    from goodqueue.runs.results.result import Result
 
 
 def picture(name: str, title: str, ylabel: str, caption: str, lines: Sequence[Line]) -> Picture:

@@ -23,7 +23,7 @@ from goodqueue.plots.thin import thin
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from goodqueue.runs.result import Result
+    from goodqueue.runs.results.result import Result
 
 MOST_FLOWS_DRAWN = len(CYCLE)
 MOST_BINS = 300

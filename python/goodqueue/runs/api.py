@@ -13,9 +13,9 @@ from goodqueue import _core
 from goodqueue.errors import ScenarioError
 from goodqueue.runs.engines import engine_of_run
 from goodqueue.runs.memory import check, limit_of, parts
+from goodqueue.runs.results.throughput import measured
+from goodqueue.runs.results.traces import folders_of, opened
 from goodqueue.runs.settings import overrides, toml_of
-from goodqueue.runs.throughput import measured
-from goodqueue.runs.traces import folders_of, opened
 from goodqueue.runs.watch import Watch
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from goodqueue.runs.engines import Choice
     from goodqueue.runs.queues import QueueFactory
-    from goodqueue.runs.result import Result
+    from goodqueue.runs.results.result import Result
+    from goodqueue.runs.results.traces import Traces
     from goodqueue.runs.settings import Overrides
-    from goodqueue.runs.traces import Traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
             the hybrid engine cannot do what is asked.
         OSError: if a trace cannot be written.
     """
-    from goodqueue.runs.result import Result
+    from goodqueue.runs.results.result import Result
 
     scenario = load(source, set=set, seed=seed)
     limit = limit_of(memory)

@@ -73,7 +73,7 @@ def _split(names: str) -> tuple[str, ...]:
 def _tables(outcome: Outcome, keep: Keep) -> dict[str, pl.DataFrame]:
     if not (keep.series or keep.histograms or keep.flows):
         return {}
-    from goodqueue.runs.result import Result
+    from goodqueue.runs.results.result import Result
 
     result = Result(outcome, "")
     tables = {}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from matplotlib.ticker import NullFormatter, NullLocator
 
 from goodqueue.plots.style import BLUE, GREY, MARKERS, VERMILION, Picture
-from goodqueue.sizing.rules.sqrt_n import RULE
+from goodqueue.sizing.rules.window.sqrt_n import RULE
 from research.validation.root_n.measured import PACKET_NOISE, RTTS_S, UTILIZATION, exponent, nearest
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from goodqueue.errors import RequestError
 from goodqueue.sizing.answer.effort import Effort
 from goodqueue.sizing.answer.work_out import first_reach, last_reach, targets
 from goodqueue.sizing.link import Link, as_in_theory
-from goodqueue.sizing.rules.bscl import bscl
+from goodqueue.sizing.rules.loss.bscl import bscl
 from goodqueue.sizing.search.laboratory import Laboratory
 from goodqueue.sizing.search.smallest import Trials, smallest
 from goodqueue.sizing.trials.described import LinkTrial

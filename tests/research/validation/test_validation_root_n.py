@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goodqueue.sizing.rules.sqrt_n import RULE
+from goodqueue.sizing.rules.window.sqrt_n import RULE
 from research.validation.root_n.measured import (
     PACKET_NOISE,
     UTILIZATION,

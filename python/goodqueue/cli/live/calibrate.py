@@ -14,13 +14,13 @@ from goodqueue.live.calibration.cells import Path as Link
 from goodqueue.live.calibration.cells import cells
 from goodqueue.live.calibration.ledger import Ledger
 from goodqueue.live.calibration.measure import Plan, calibrate
-from goodqueue.output.calibration import as_json, disagreements, markdown, write_page
+from goodqueue.output.live.calibration import as_json, disagreements, markdown, write_page
 from goodqueue.output.terminal import counted, print_json, progress, say, stderr, stdout
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goodqueue.cli.commands.calibrate import Calibrate
+    from goodqueue.cli.commands.live.calibrate import Calibrate
     from goodqueue.live.calibration.measure import Calibration
 
 LEDGER = "ledger.jsonl"

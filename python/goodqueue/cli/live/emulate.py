@@ -10,7 +10,7 @@ from goodqueue import _core
 from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_TRUSTED
 from goodqueue.cli.files import print_written, source_of
-from goodqueue.cli.run import print_summary, print_traces, write_result
+from goodqueue.cli.runs.run import print_summary, print_traces, write_result
 from goodqueue.core.outdir import check_apart, check_output, whole_directory
 from goodqueue.errors import RequestError
 from goodqueue.live.emulation import (
@@ -34,14 +34,14 @@ from goodqueue.output.terminal import (
 )
 from goodqueue.output.terminal import rate as rate_text
 from goodqueue.runs.api import load
+from goodqueue.runs.results.traces import files_read
 from goodqueue.runs.settings import scenario_of
-from goodqueue.runs.traces import files_read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue._core import Scenario
-    from goodqueue.cli.commands.emulate import Emulate
+    from goodqueue.cli.commands.live.emulate import Emulate
     from goodqueue.live.emulation import Emulation
 
 LONGEST = "1h"

@@ -89,7 +89,7 @@ def _write(
             write_json(directory, figures)
         print_written(asked.out)
     if asked.flent is not None:
-        from goodqueue.runs.flent import write_measured
+        from goodqueue.runs.results.flent import write_measured
 
         loads = zip(found.figures["tcp"], found.loaded_rtts, strict=True)
         write_measured(asked.flent, f"Path to {asked.host}", list(loads))

@@ -15,7 +15,7 @@ from goodqueue.core.outdir import (
     whole_directory,
     write_whole,
 )
-from goodqueue.output.capture_tables import print_analysis
+from goodqueue.output.passive.tables import print_analysis
 from goodqueue.output.terminal import print_json
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from goodqueue.papers.dhamdhere2005.mix import (
     median_burst_of,
     stanford,
 )
-from goodqueue.sizing.rules.bscl import bscl, globally_synchronized, partially_synchronized
+from goodqueue.sizing.rules.loss.bscl import bscl, globally_synchronized, partially_synchronized
 from goodqueue.sizing.search.smallest import Target
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread
 from goodqueue.papers.dhamdhere2005.claims import claims, stated
 from goodqueue.papers.dhamdhere2005.mix import Traffic, stanford
 from goodqueue.papers.dhamdhere2005.statements import claimed
-from goodqueue.sizing.rules.bscl import bscl
+from goodqueue.sizing.rules.loss.bscl import bscl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

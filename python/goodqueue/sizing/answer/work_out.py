@@ -20,7 +20,7 @@ from goodqueue.sizing.answer.parts import Alternative, Change, RuleAnswer, figur
 from goodqueue.sizing.calibrated.record import records
 from goodqueue.sizing.calibrated.smallest import LIKELY, calibrated, chances_kept
 from goodqueue.sizing.rules import RULES
-from goodqueue.sizing.rules.bscl import bscl
+from goodqueue.sizing.rules.loss.bscl import bscl
 from goodqueue.sizing.search.budget import BudgetSpent
 from goodqueue.sizing.search.smallest import (
     COARSE_REPLICATES,

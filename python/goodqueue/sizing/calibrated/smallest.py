@@ -17,7 +17,7 @@ from goodqueue.sizing.calibrated.surface import (
     Surfaces,
     surfaces,
 )
-from goodqueue.sizing.rules.bscl import bscl
+from goodqueue.sizing.rules.loss.bscl import bscl
 from goodqueue.sizing.search.smallest import grid
 
 if TYPE_CHECKING:

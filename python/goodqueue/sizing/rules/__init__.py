@@ -1,4 +1,4 @@
-"""Published rules for buffer sizes, one file each; `RULES` lists them all.
+"""Published rules for buffer sizes, one file each, by what they follow from; `RULES` lists them.
 
 A rule is a function from a `goodqueue.sizing.link.Link` to an `Advice`: a number of packets, the
 assumptions that this link breaks, and what else the rule says.
@@ -6,21 +6,11 @@ assumptions that this link breaks, and what else the rule says.
 
 from __future__ import annotations
 
-from goodqueue.sizing.rules import (
-    bdp,
-    bscl,
-    capacity_ratio,
-    claims,
-    core_to_access,
-    fluid,
-    fpq,
-    small_queue,
-    sqrt_n,
-    tiny,
-    vendor,
-    window_decrease,
-)
+from goodqueue.sizing.rules.advice import claims, vendor
+from goodqueue.sizing.rules.loss import bscl, capacity_ratio, fpq
 from goodqueue.sizing.rules.rule import Advice, Rule
+from goodqueue.sizing.rules.smooth import core_to_access, small_queue, tiny
+from goodqueue.sizing.rules.window import bdp, fluid, sqrt_n, window_decrease
 
 __all__ = ["RULES", "Advice", "Rule"]
 

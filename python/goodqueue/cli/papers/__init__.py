@@ -1,0 +1,1 @@
+"""Commands about published experiments: `reproduce` and `demo`."""

@@ -1,0 +1,1 @@
+"""Commands that run scenarios: `run`, its option `--explain`, and `compare`."""

@@ -1,0 +1,188 @@
+"""`goodqueue compare`: scenarios side by side, as tables, JSON and pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue.cli.commands.options import drawing, overrides
+from goodqueue.cli.exits import EXIT_INTERRUPTED
+from goodqueue.cli.files import print_written, source_of, write_json
+from goodqueue.core.outdir import check_apart, check_output, whole_directory
+from goodqueue.errors import RequestError
+from goodqueue.output.progress import counted_runs
+from goodqueue.output.terminal import (
+    MISSING,
+    goes_on,
+    number,
+    percent,
+    plain,
+    print_json,
+    say,
+    stderr,
+    stdout,
+    table,
+)
+from goodqueue.runs.api import load, run
+from goodqueue.runs.memory import check_runs, limit_of
+from goodqueue.runs.results.traces import files_read
+from goodqueue.sizing.trials.file import link_name
+from goodqueue.study.compare import ROUNDING, Side, compare, finding, names_of, split_settings
+from goodqueue.study.runner import Runner, user_store
+from goodqueue.study.threads import Threads
+
+if TYPE_CHECKING:
+    from goodqueue.cli.commands.runs.compare import Compare
+    from goodqueue.core.drawing import Drawing
+    from goodqueue.runs.results.result import Result
+    from goodqueue.study.compare import Comparison, Figure, Sample
+
+MOST_SIDES = 12
+"""Largest number of scenarios whose lines can be distinguished in one picture."""
+
+
+def compare_scenarios(asked: Compare) -> int:
+    """Runs the scenarios, prints their differences, writes the files; returns the exit code."""
+    pictured = drawing(asked)
+    sides = _sides(asked)
+    if asked.out is not None:
+        check_output(asked.out)
+    read = [name for side in sides for name in files_read(side.scenario)]
+    named = [file for file in asked.files if file != "-"]
+    check_apart([*named, *read], {"--out/": asked.out, "--store": asked.store})
+    limit = limit_of(asked.memory)
+    check_runs((side.scenario for side in sides), limit, series=asked.out is not None)
+    with user_store("compare", asked.store) as store, counted_runs("comparing") as on_run:
+        runner = Runner(store, Threads(asked.jobs, limit), on_run)
+        try:
+            found = compare(sides, runner, asked.replicates)
+        except KeyboardInterrupt:
+            stderr().print(goes_on(runner.lasting))
+            return EXIT_INTERRUPTED
+    if asked.out is not None:
+        _write(found, asked.out, pictured, asked.memory)
+    if asked.json:
+        print_json(found.as_dict())
+        return 0
+    _print(found)
+    if asked.out is not None:
+        print_written(asked.out)
+    return 0
+
+
+def _sides(asked: Compare) -> list[Side]:
+    """Returns the scenarios by their names.
+
+    Raises:
+        RequestError: if there is nothing to compare, or two scenarios have the same name.
+        ScenarioError: if a scenario is wrong.
+    """
+    files, variants, common = asked.files, asked.variant or [], overrides(asked.set_)
+    if len(files) > 1 and variants:
+        raise RequestError(
+            "--variant changes one file, but several are named; name one file, or omit --variant"
+        )
+    if len(files) == 1 and len(variants) < 2:
+        raise RequestError(
+            f"{files[0]} alone cannot be compared; name a second file, or give --variant "
+            "at least twice (--variant '' is the file as written)"
+        )
+    if files.count("-") > 1:
+        raise RequestError("standard input holds one scenario, and - is named twice")
+    sources = {file: source_of(file) for file in files}
+    if len(files) > 1:
+        names = ["stdin" if file == "-" else Path(file).stem for file in files]
+        if len(set(names)) < len(names):
+            names = list(files)
+        settings: list[list[tuple[str, str]]] = [[] for _ in files]
+    else:
+        settings = [split_settings(text) for text in variants]
+        names, files = names_of(settings), [*files] * len(variants)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise RequestError(f"{twice} is named twice; omit one")
+    if len(names) > MOST_SIDES:
+        raise RequestError(
+            f"{len(names)} scenarios are more than the {MOST_SIDES} that a table and a "
+            "picture can show; write a study for `goodqueue sweep`"
+        )
+    sides = []
+    for name, file, own in zip(names, files, settings, strict=True):
+        scenario = load(sources[file], set=[*common, *own], seed=asked.seed)
+        link = link_name(scenario, asked.link)
+        scenario.buffer(link, 1)  # refuses a link that is not there
+        sides.append(Side(name, scenario, link))
+    return sides
+
+
+def _print(found: Comparison) -> None:
+    console = stdout()
+    first, last = found.seeds[0], found.seeds[-1]
+    rows = [
+        [plain(figure.title), *(_text(figure, own.get(figure)) for own in found.means)]
+        for figure in found.figures
+    ]
+    names = [plain(side.name) for side in found.sides]
+    title = f"Means over seeds {first} to {last}, with 95 % intervals"
+    console.print(table(title, ["figure", *names], rows))
+    for name, differences in zip(names[1:], found.differences, strict=True):
+        rows = [
+            [plain(figure.title), _text(figure, one), finding(one.interval)]
+            for figure in found.figures
+            if (one := differences.get(figure)) is not None
+        ]
+        console.print()
+        title = f"{name} minus {names[0]}, seed by seed"
+        console.print(table(title, ["figure", "difference", "finding"], rows))
+    console.print()
+    console.print(
+        f"Intervals of p50 and p99 include their rounding, {percent(ROUNDING)} of a value.",
+        markup=False,
+    )
+    if found.unchanging:
+        say(
+            "",
+            "The figures are the same with every seed, so their intervals do not show the effect "
+            f"of chance: {', '.join(found.unchanging)}. Give the flows a start_jitter.",
+        )
+
+
+def _text(figure: Figure, one: Sample | None) -> str:
+    """Returns a mean with its interval and its unit."""
+    if one is None:
+        return MISSING
+    scale, unit = 1.0, ""
+    match figure.unit:
+        case "share":
+            scale, unit = 0.01, " %"
+        case "s":
+            scale, unit = 1e-3, " ms"
+        case "bps":
+            scale, unit = 1e6, " Mb/s"
+    return (
+        one.interval.text(lambda x: number(x / scale), lambda half: number(half / scale, 2)) + unit
+    )
+
+
+def _write(found: Comparison, out: Path, pictured: Drawing, memory: str | None) -> None:
+    """Writes the directory: figures, scenarios, and pictures of the first seed."""
+    from goodqueue.plots.compare import pictures
+    from goodqueue.plots.style import save_all
+
+    results: dict[str, Result] = {}
+    for side in found.sides:
+        text = side.scenario.resolved_toml()
+        results[side.name] = run(
+            text,
+            seed=found.seeds[0],
+            series=True,
+            packets=False,
+            throughput=True,
+            memory=memory,
+        )
+    with whole_directory(out) as directory:
+        for index, side in enumerate(found.sides, start=1):
+            text = side.scenario.resolved_toml()
+            (directory / f"scenario-{index}.toml").write_text(text, encoding="utf-8")
+        save_all(pictures(results, [side.link for side in found.sides]), directory, pictured)
+        write_json(directory, found.as_dict())

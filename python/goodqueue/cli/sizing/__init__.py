@@ -1,0 +1,1 @@
+"""Commands that compute a buffer: `size` and `smoothing`."""

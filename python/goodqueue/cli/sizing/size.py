@@ -1,0 +1,248 @@
+"""`goodqueue size`: from the question to the printed answer, for a file or a described link."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from goodqueue import _core
+from goodqueue.cli.commands.options import drawing, overrides, taken
+from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
+from goodqueue.cli.files import print_written, print_wrote, source_of, write_json, write_scenario
+from goodqueue.core.extras import require
+from goodqueue.core.outdir import check_apart, check_file, check_output, whole_directory
+from goodqueue.output.progress import duration
+from goodqueue.output.sizing.answer import (
+    describe,
+    plain_lines,
+    print_recommendation,
+    print_rest,
+    verdict,
+)
+from goodqueue.output.terminal import packets, print_json, progress, stdout
+from goodqueue.passive.answer import CaptureAnswer
+from goodqueue.runs.engines import choice_of
+from goodqueue.runs.results.traces import files_read
+from goodqueue.sizing.answer.effort import MOST_REPLICATES, QUEUES, Effort
+from goodqueue.sizing.answer.listener import Listener
+from goodqueue.sizing.answer.work_out import by_theory
+from goodqueue.sizing.api import simulate
+from goodqueue.sizing.known import Known
+from goodqueue.sizing.question import Bounds, Question
+from goodqueue.sizing.search.budget import BUDGET_S
+from goodqueue.sizing.trials.described import LinkTrial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from goodqueue.cli.commands.sizing.size import Size
+    from goodqueue.core.drawing import Drawing
+    from goodqueue.plots.style import Picture
+    from goodqueue.sizing.answer.answer import Answer
+    from goodqueue.sizing.link import Asked, Link
+    from goodqueue.sizing.search.laboratory import Trial
+
+QUICK = "--quick: theory only; nothing was run"
+
+
+def size(asked: Size) -> int:
+    """Answers for a file, a capture, or a described link; returns the exit code."""
+    bounds = taken(Bounds, asked)
+    if asked.file is not None:
+        return _size_file(asked, asked.file, bounds.asked())
+    known = taken(Known, asked)
+    if asked.from_ is not None:
+        return _size_capture(asked, asked.from_, known, bounds)
+    question = taken(Question, asked, packet=asked.packet or "1500B", bounds=bounds)
+    return _size(asked, LinkTrial(), known.applied(question.link()), _seed(asked))
+
+
+def _seed(asked: Size) -> int:
+    return 1 if asked.seed is None else asked.seed
+
+
+def _effort(asked: Size) -> Effort:
+    """Returns the extent of the simulations."""
+    queues = () if asked.only else QUEUES
+    return Effort(
+        replicates=asked.replicates or MOST_REPLICATES,
+        queues=queues if asked.aqm is None else tuple(dict.fromkeys(asked.aqm)),
+        changes=not asked.only,
+        rules=not asked.only,
+        budget_s=BUDGET_S if asked.budget is None else _core.parse_span("--budget", asked.budget),
+        jobs=asked.jobs,
+        store=asked.store,
+        memory=asked.memory,
+        engine=choice_of(asked.engine or "auto"),
+    )
+
+
+def _size_capture(asked: Size, file: Path, known: Known, bounds: Bounds) -> int:
+    """Answers for the link of a capture, with its estimated parameters."""
+    from goodqueue.cli.passive.capture import Capture
+    from goodqueue.output.passive.tables import estimates
+    from goodqueue.passive.link import link_of
+    from goodqueue.passive.size import model_for, size_analysis
+    from goodqueue.passive.trial import CaptureTrial
+
+    limits = asdict(bounds.asked())
+    if bounds.mix is None:
+        del limits["local_share"]  # the capture shows it
+    effort, seed, control = _effort(asked), _seed(asked), asked.control
+    capture = Capture(file, after=asked.after, rate=asked.rate, rate_flag="--rate", seed=seed)
+    analysis = capture.analyze()
+    link = replace(link_of(analysis), **limits)
+    if control is not None:
+        link = replace(link, congestion_control=control)
+    link = known.applied(link)
+    notes = (estimates(analysis, file), *analysis.summary["notes"])
+    model = model_for(analysis, link, control, known.ack_every)
+
+    def work(listener: Listener) -> Answer:
+        return size_analysis(
+            analysis, model, link, effort, seed=seed, notes=notes, listener=listener
+        )
+
+    return _size(asked, CaptureTrial(model, link), link, seed, notes, capture.files(), work)
+
+
+def _size_file(asked: Size, file: str, bounds: Asked) -> int:
+    """Answers for a link of a scenario."""
+    from goodqueue.runs.api import load
+    from goodqueue.sizing.trials.file import FileTrial, link_name
+
+    jitter_s = None if asked.jitter is None else _core.parse_span("--jitter", asked.jitter)
+    scenario = load(source_of(file), set=overrides(asked.set_), seed=asked.seed)
+    trial = FileTrial(scenario, link_name(scenario, asked.link), bounds, jitter_s)
+    inputs = [file, *files_read(scenario)]
+    return _size(asked, trial, trial.link, scenario.seed, trial.notes, inputs)
+
+
+def _size(  # noqa: PLR0913, PLR0917 - the question, its inputs, and how it is answered
+    asked: Size,
+    trial: Trial,
+    link: Link,
+    seed: int,
+    notes: tuple[str, ...] = (),
+    inputs: Sequence[str | Path] = (),
+    work: Callable[[Listener], Answer] | None = None,
+) -> int:
+    out, report, effort = asked.out, asked.report, _effort(asked)
+    if report is not None:
+        require("matplotlib")
+        check_file(report)
+    if out is not None:
+        require("polars", "matplotlib")
+        check_output(out)
+    check_apart(inputs, {"--out/": out, "--report": report})
+    if asked.quick:
+        answer = by_theory(link, trial, QUICK, notes)
+        if not asked.json:
+            print_recommendation(answer)
+    else:
+        # The recommendation is printed before the rest is computed.
+        on_answer = _nothing if asked.json else _print_at_once
+        with _bar(f"sizing {trial.name}", effort.budget_s, on_answer) as listener:
+            if work is None:
+                answer = simulate(trial, link, effort, seed, notes=notes, listener=listener)
+            else:
+                answer = work(listener)
+    if out is not None:
+        _write(answer, out, drawing(asked))
+    if report is not None:
+        _write_report(answer, report, asked.context.obj)
+    if asked.json:
+        print_json(answer.as_dict())
+    else:
+        print_rest(answer)
+        if out is not None:
+            print_written(out)
+    return exit_code(answer)
+
+
+def exit_code(answer: Answer) -> int:
+    """Returns the exit code of an answer."""
+    if answer.interrupted:
+        return EXIT_INTERRUPTED
+    if answer.budget_over or not answer.firm or answer.doubt is not None:
+        return EXIT_UNPROVED
+    return EXIT_NOT_FEASIBLE if answer.buffer is None else 0
+
+
+def _nothing(_answer: Answer) -> None:
+    """Does nothing: the answer is printed as one document at the end."""
+
+
+def _print_at_once(answer: Answer) -> None:
+    print_recommendation(answer)
+    stdout().file.flush()
+
+
+@contextmanager
+def _bar(what: str, budget_s: float, on_answer: Callable[[Answer], None]) -> Iterator[Listener]:
+    """Shows the number of runs, the bracket shown so far, and the rest of the budget."""
+    begun = time.monotonic()
+    with progress() as bar:
+        task = bar.add_task(what, total=None)
+        done, bracket = 0, ""
+
+        def on_run(left: int) -> None:
+            nonlocal done
+            done += 1
+            left_s = duration(max(budget_s - (time.monotonic() - begun), 0.0))
+            bar.update(
+                task,
+                description=f"{what}: {bracket}at most {left_s} left",
+                completed=done,
+                total=done + left,
+            )
+
+        def on_bracket(low: int, high: int | None) -> None:
+            nonlocal bracket
+            if high is not None:
+                bracket = f"between {low + 1:,} and {packets(high)}, "
+            elif low:
+                bracket = f"more than {packets(low)}, "
+
+        yield Listener(on_run, on_bracket, on_answer)
+
+
+def _pictures(answer: Answer) -> list[Picture]:
+    if not answer.limits:
+        return []
+    from goodqueue.plots.answer import curve, pareto
+
+    return [curve(answer), pareto(answer)]
+
+
+def _write(answer: Answer, out: Path, pictured: Drawing) -> None:
+    """Writes the directory: a replicate at the recommended buffer, tables, figures, pictures."""
+    with whole_directory(out) as directory:
+        if answer.scenario is not None:
+            write_scenario(directory, answer.scenario.resolved_toml())
+        for name, frame in (("rules", answer.rules), ("curve", answer.curve)):
+            frame.write_csv(directory / f"{name}.csv")
+            frame.write_parquet(directory / f"{name}.parquet")
+        pictures = _pictures(answer)
+        if pictures:
+            from goodqueue.plots.style import save_all
+
+            save_all(pictures, directory, pictured)
+        write_json(directory, answer.as_dict())
+
+
+def _write_report(answer: Answer, path: Path, command: Sequence[str]) -> None:
+    from goodqueue.output.sizing.page import write
+
+    question = "; ".join(plain_lines(describe(answer)))
+    sentences = [f"{question}.", *plain_lines(verdict(answer))]
+    tables = []
+    if isinstance(answer, CaptureAnswer) and answer.today is not None:
+        from goodqueue.output.passive.today import COLUMNS, TITLE, today_rows
+
+        tables.append((TITLE, COLUMNS, today_rows(answer.today)))
+    write(answer, sentences, _pictures(answer), path, command, tables)
+    print_wrote(path)

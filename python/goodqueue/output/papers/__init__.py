@@ -1,0 +1,1 @@
+"""Reproductions of papers as tables, and as an HTML page with pictures."""

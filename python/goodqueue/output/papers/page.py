@@ -1,0 +1,99 @@
+"""An HTML page about reproductions: counts of verdicts, tables and pictures."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from goodqueue.output import page
+from goodqueue.output.papers.drawn import drawn
+from goodqueue.output.papers.tables import summary
+from goodqueue.papers import tally
+from goodqueue.papers.cells import GRADES
+from goodqueue.papers.experiment import paper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from goodqueue.papers.cells import Cell, Reproduction
+    from goodqueue.papers.experiment import Experiment
+
+LEGEND = (
+    "A published figure <em>matches</em> if it lies in our 95 % prediction interval for one run, "
+    "rounded or cut to the digits printed; it <em>matches in shape</em> if it does not, but named "
+    "tests of the shape of its row hold. Where the paper prints no number the verdict is on what "
+    "its text claims. A conclusion is a bound on a mean or on a ratio of means: it "
+    "<em>holds</em> if the 95 % interval lies within the bound, and is <em>undecided</em> if it "
+    "straddles the bound. Outside the bound it is <em>contradicted by the paper</em> if the "
+    "paper's own figures break it, too, and else <em>not reproduced</em>; it "
+    "<em>fails elsewhere</em> in rows and under variants of which the paper prints no figures."
+)
+
+
+def write(
+    found: Sequence[tuple[Experiment, Reproduction]],
+    path: Path,
+    command: Sequence[str],
+    store: Path,
+) -> None:
+    """Writes the page, whole or not at all.
+
+    Args:
+        found: experiments and their outcomes.
+        path: file of the page.
+        command: the arguments after `goodqueue` that the page was made with.
+        store: folder of the stored runs, which also holds the cached pictures.
+    """
+    body = [f"<p>{LEGEND}</p>", f"<p>{tally.LEGEND}</p>", *_summary(found)]
+    for name, group in groupby(found, key=lambda pair: pair[0].paper):
+        of = paper(name)
+        body.append(f"<h2>{escape(of.title)}</h2>")
+        body.append(f"<p>{escape(of.by)}; see {escape(of.page)}.</p>")
+        for one, done in group:
+            body += _experiment(one, done, store)
+    page.write("Papers, reproduced", "Papers, reproduced", body, command, path)
+
+
+def _summary(found: Sequence[tuple[Experiment, Reproduction]]) -> Iterator[str]:
+    """Yields the counts that the terminal shows, with links to the experiments."""
+    anchors = {f"{one.paper} {one.name}": f"{one.paper}-{one.name}" for one, _ in found}
+    for made in summary(found):
+        rows = [list(map(escape, row)) for row in made.rows]
+        for row in rows:
+            if row[0] in anchors:
+                row[0] = f'<a href="#{anchors[row[0]]}">{row[0]}</a>'
+        yield page.table(list(map(escape, made.columns)), rows, made.title)
+
+
+def _experiment(one: Experiment, done: Reproduction, store: Path) -> list[str]:
+    counts = tally.tally(done.cells).text()
+    return [
+        f'<h3 id="{one.paper}-{one.name}">{escape(one.title)}</h3>',
+        *(f"<p>{escape(sentence)}</p>" for sentence in done.sentences),
+        f"<p>Cells: {counts}.</p>" if counts else "",
+        *(
+            _table(quantity, unit, list(cells))
+            for (quantity, unit), cells in groupby(
+                done.cells, key=lambda cell: (cell.quantity, cell.unit)
+            )
+        ),
+        drawn(one, done, store),
+        f"<pre>goodqueue reproduce {one.paper} {one.name}</pre>",
+    ]
+
+
+def _table(quantity: str, unit: str, cells: Sequence[Cell]) -> str:
+    head = "".join(f"<th>{escape(text)}</th>" for text in (*cells[0].heads, "because"))
+    caption = escape(f"{quantity}, {unit}" if unit else quantity)
+    rows = "".join(_row(cell) for cell in cells)
+    table = f"<table><caption>{caption}</caption><tr>{head}</tr>{rows}</table>"
+    return f'<div class="wide">{table}</div>'
+
+
+def _row(cell: Cell) -> str:
+    texts = "".join(f"<td>{escape(text)}</td>" for text in (*cell.row.values(), *cell.texts))
+    verdict = cell.verdict
+    kind = "" if verdict is None else f' class="{GRADES.get(verdict, "not")}"'
+    return f"<tr>{texts}<td{kind}>{verdict or '-'}</td><td>{escape(cell.said)}</td></tr>"

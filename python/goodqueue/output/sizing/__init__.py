@@ -1,0 +1,1 @@
+"""The answer of `goodqueue size`, on a terminal and as an HTML page."""

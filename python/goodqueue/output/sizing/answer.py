@@ -1,0 +1,564 @@
+"""Prints the answer of `goodqueue size`: a table of rules, then the recommendation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from goodqueue.output.progress import duration
+from goodqueue.output.sizing.theory import (
+    DELAY,
+    SHORT_NAMES,
+    by_calibrated_theory,
+    in_units,
+    infeasible_by_theory,
+    names_of,
+)
+from goodqueue.output.terminal import (
+    MISSING,
+    counted,
+    goes_on,
+    milliseconds,
+    number,
+    packets,
+    percent,
+    plain,
+    rate,
+    say,
+    size_of,
+    stdout,
+    table,
+)
+from goodqueue.passive.answer import CaptureAnswer
+from goodqueue.runs.engines import AGREEMENT
+from goodqueue.sizing.answer.parts import buffer_dict
+from goodqueue.sizing.export import checks
+from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
+from goodqueue.sizing.search.smallest import DROPS
+from goodqueue.sizing.trials.described import TCP_CHANGES
+from goodqueue.sizing.trials.length import EPOCHS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodqueue.core.intervals import Interval
+    from goodqueue.output.terminal import Figures
+    from goodqueue.sizing.answer.answer import Answer
+    from goodqueue.sizing.answer.parts import RuleAnswer
+    from goodqueue.sizing.link import Link
+    from goodqueue.sizing.search.agreement import Widened
+    from goodqueue.sizing.search.smallest import Smallest
+
+
+def print_recommendation(answer: Answer) -> None:
+    """Prints the link and the recommendation, which are known before the rest."""
+    say(*describe(answer), "", markup=True)
+    if isinstance(answer, CaptureAnswer) and answer.today is not None:
+        from goodqueue.output.passive.today import print_today
+
+        print_today(answer.today)
+        say("")
+    say(*verdict(answer), markup=True)
+
+
+def verdict(answer: Answer) -> list[str]:
+    """Returns the recommendation in sentences, for a capture with its reliability."""
+    if not isinstance(answer, CaptureAnswer):
+        return recommendation(answer)
+    from goodqueue.output.passive.today import carried_range, not_firm
+
+    return [*not_firm(answer), *recommendation(answer), *carried_range(answer)]
+
+
+def print_rest(answer: Answer) -> None:
+    """Prints rules, the sensitivity of the recommendation, and lines to paste."""
+    console = stdout()
+    if answer.interrupted:
+        say(f"[bold]interrupted[/]: {goes_on(answer.kept)}", markup=True)
+    if answer.left_out:
+        say(left_out(answer), markup=True)
+    _print_rules(answer)
+    tables = [curve_table(answer), alternatives_table(answer), changes_table(answer)]
+    for made in tables:
+        if made is not None:
+            console.print()
+            console.print(made)
+    say(*not_run_lines(answer), *hangs_on(answer), markup=True)
+    if tables[0] is not None:
+        console.print()
+        console.print(METHOD)
+    if answer.buffer is not None:
+        say("", *export_lines(answer, answer.buffer))
+
+
+def _print_rules(answer: Answer) -> None:
+    if answer.by_rule:
+        say("")
+        stdout().print(rules_table(answer))
+        say(*broken_lines(answer), *record_lines(answer), markup=True)
+
+
+def plain_lines(lines: Sequence[str]) -> list[str]:
+    """Returns lines without their markup."""
+    return [Text.from_markup(line).plain for line in lines]
+
+
+def describe(answer: Answer) -> list[str]:
+    """Returns the description of the link as it was understood."""
+    link = answer.link
+    framed = f" in frames of {link.frame_bytes} B" if link.framing_bytes else ""
+    lines = [f"[bold]{rate(link.rate_bps)}[/], {_traffic(link)}, packets of {link.packet_bytes} B"]
+    lines[0] += framed
+    if link.bdp_packets:
+        lines.append(
+            f"1 BDP = rate x mean base round trip = {number(link.bdp_packets)} packets = "
+            f"{size_of(link.bdp_packets * link.frame_bytes)}"
+        )
+    if known := _known(link):
+        lines.append(f"also known: {', '.join(known)}")
+    bounds = [f"utilisation at least {percent(link.min_utilization)}"]
+    if link.max_loss_rate is not None:
+        bounds.append(f"loss at most {percent(link.max_loss_rate)}")
+    if link.max_delay_s is not None:
+        bounds.append(f"p99 queueing delay at most {milliseconds(link.max_delay_s)} ms")
+    return [*lines, f"bounds: {', '.join(bounds)}", *map(plain, answer.notes)]
+
+
+def _known(link: Link) -> list[str]:
+    """Returns the measured properties, which a description may omit."""
+    said = {
+        "senders pace": link.paced,
+        f"access links of {rate(link.access_rate_bps)}": link.access_rate_bps is not None,
+        f"inputs of {rate(link.input_rate_bps)} in total": link.input_rate_bps is not None,
+        f"windows of at most {number(link.max_window_packets)} packets": link.max_window_packets
+        is not None,
+        f"loss bursts of {counted(link.synchronization, 'packet')} per flow": link.flows
+        and link.synchronization != USUAL_SYNCHRONIZATION,
+    }
+    return [words for words, is_said in said.items() if is_said]
+
+
+def _traffic(link: Link) -> str:
+    """Returns round trips and flows."""
+    parts = []
+    if len(link.rtts_s) == 1:
+        parts.append(f"base round trip {milliseconds(link.rtts_s[0])} ms")
+    elif link.rtts_s:
+        parts.append(
+            f"base round trip {milliseconds(min(link.rtts_s))} to {milliseconds(max(link.rtts_s))} "
+            f"ms in {len(set(link.rtts_s))} steps (mean {milliseconds(link.mean_rtt_s)} ms, "
+            f"harmonic mean {milliseconds(link.harmonic_rtt_s)} ms)"
+        )
+    if link.flows:
+        share = "" if link.local_share == 1 else f", which have {percent(link.local_share)} of it"
+        flows = "flow" if link.flows == 1 else "flows"
+        parts.append(f"{link.flows} long {link.congestion_control} {flows}{_stack(link)}{share}")
+    return ", ".join(parts) or "no round trip"
+
+
+def _stack(link: Link) -> str:
+    """Returns further properties of the hosts' TCP."""
+    if link.profile is None:  # a scenario file says it itself
+        return " (windows grow by bytes ACKed)" if link.byte_counting else ""
+    counting = "" if link.byte_counting else ", growth per ACK"
+    return f" ({link.profile} profile{counting})"
+
+
+def rules_table(answer: Answer) -> Figures:
+    """Returns a table of every rule's buffer, whether it holds, and the figures there."""
+    simulated = any(one.simulated for one in answer.by_rule)
+    columns = ["rule", "packets", "bytes", "ms", "BDP", "assumptions hold"]
+    if simulated:
+        columns += ["busy %", "loss %", "p99 wait ms", "Jain"]
+    columns.append("keeps bounds")
+    rows = [_row(answer, one, simulated) for one in answer.by_rule]
+    important = ["packets", "assumptions hold", "keeps bounds", "busy %", "loss %", "p99 wait ms"]
+    return table("Answers of the rules", columns, rows, important)
+
+
+def _row(answer: Answer, one: RuleAnswer, simulated: bool) -> list[str]:
+    limit = one.advice.whole_packets
+    name = one.rule.name if one.rule.bound == "at least" else f"{one.rule.name} (most)"
+    holds = "yes" if one.holds else "doubtful" if one.advice.holds else "no"
+    if limit is None:
+        blank = [""] * 4 if simulated else []
+        return [name, MISSING, MISSING, MISSING, MISSING, holds, *blank, MISSING]
+    row = [name, *_buffer_cells(answer.link, limit), holds]
+    if not simulated:
+        return [*row, _verdict(one)]
+    if not one.simulated:
+        return [*row, "not run", "", "", "", _verdict(one)]
+    return [*row, *_figure_cells(one.simulated), _verdict(one)]
+
+
+def _verdict(one: RuleAnswer) -> str:
+    """Returns the bounds that a rule's buffer keeps, or the probability if that is not certain."""
+    if one.keeps_bounds is None:
+        return MISSING if one.chance is None else f"{100 * one.chance:.0f} % likely"
+    return _keeps(one.unmet)
+
+
+def broken_lines(answer: Answer) -> list[str]:
+    """Returns one line per rule with broken assumptions or doubts."""
+    lines = [
+        f"  [dim]{one.rule.name}[/]: {'; '.join(one.advice.broken)}"
+        for one in answer.by_rule
+        if one.advice.broken
+    ]
+    doubts = [
+        f"  [dim]{one.rule.name}[/]: its assumptions hold, yet calibrated theory gives "
+        f"{names_of(one.doubted)} a chance of "
+        f"{100 * min(one.chances[f] for f in one.doubted):.0f} %"
+        for one in answer.by_rule
+        if one.advice.holds and one.doubted
+    ]
+    found = ["assumptions that do not hold here:", *lines] if lines else []
+    return [*found, *(["doubtful here:", *doubts] if doubts else [])]
+
+
+def record_lines(answer: Answer) -> list[str]:
+    """Returns one line per rule with its record in simulations."""
+    lines = [
+        f"  [dim]{one.rule.name}[/]: {one.record.words()}"
+        for one in answer.by_rule
+        if one.record is not None and one.record.run
+    ]
+    return ["measured record of the rules (docs/rules-on-trial.md):", *lines] if lines else []
+
+
+def recommendation(answer: Answer) -> list[str]:
+    """Returns the recommendation in sentences."""
+    link, found = answer.link, answer.found
+    lines = [] if answer.why_theory_only is None else [plain(answer.why_theory_only)]
+    if answer.ended and not answer.shown:
+        return [*unproved(answer), *_shortened(answer), *_engine(answer)]
+    if answer.buffer is None:
+        return [*lines, *_infeasible(answer), *_shortened(answer), *_engine(answer)]
+    lines.append(headline(answer, answer.buffer))
+    if found is None:
+        theory = answer.calibrated
+        return lines if theory is None else [*lines, *by_calibrated_theory(link, theory)]
+    lines.append(achieved(answer, answer.buffer))
+    lines.append(_confidence(found))
+    if found.exceptions:
+        smaller = ", ".join(f"{limit:,}" for limit in found.exceptions[:8])
+        lines.append(
+            f"not monotonic: {smaller} packets keep the bounds too, but some larger "
+            "buffers do not; the recommendation is the smallest buffer above all those "
+            "that fail"
+        )
+    lines += _shortened(answer)
+    if answer.share == 1 and answer.epochs is not None and answer.epochs < EPOCHS:
+        lines.append(
+            f"[yellow]short[/]: a replicate contained only {answer.epochs:.1f} loss epochs "
+            f"per flow instead of {EPOCHS}; for a file, --set duration=... makes it longer"
+        )
+    return [*lines, *_engine(answer)]
+
+
+def headline(answer: Answer, limit: int) -> str:
+    """Returns the answer's buffer in every unit, with a word for its reliability."""
+    word = "recommended" if answer.doubt is None else "estimate"
+    if answer.ended and not answer.shown:
+        word = "sufficient"
+    return f"[bold]{word}[/]: [bold]{in_units(answer.link, limit)}[/]"
+
+
+def _engine(answer: Answer) -> list[str]:
+    """Returns the engine of the answer, the reason for its choice, and its reliability."""
+    if answer.engine is None:
+        return []
+    too_long = ""
+    if answer.packets_s is not None:
+        too_long = f"packets would take about {duration(answer.packets_s)}"
+    if answer.engine == "packets":
+        why = "" if answer.why_not_hybrid is None else f": {plain(answer.why_not_hybrid)}"
+        outside = f"; {too_long}, and the hybrid engine does not apply here{why}"
+        return [f"simulated by the packet engine{outside if too_long else ''}"]
+    lines = [f"simulated by the [bold]hybrid engine[/]{f': {too_long}' if too_long else ''}"]
+    lines.append(AGREEMENT)
+    if answer.doubt is not None:
+        lines.append(f"[bold]not proved[/]: {plain(answer.doubt)}")
+        lines.append(_with_the_error(answer.widened))
+    return lines
+
+
+def _with_the_error(found: Widened | None) -> str:
+    """Returns the range of buffers that follows from the hybrid engine's measured error."""
+    if found is None:
+        return "the hybrid engine's error on such links is not known"
+    error = found.agreement
+    if error.low is None and error.high is None:
+        return (
+            f"no interval follows from the hybrid engine's error: on some of {error.links} such "
+            "links it kept the bound with every buffer, or with none"
+        )
+    above = "" if found.high is None else f" to {packets(found.high)}"
+    low = "less than any tried" if error.low is None else f"{error.low:.2f}"
+    high = "more than any tried" if error.high is None else f"{error.high:.2f}"
+    return (
+        f"with the hybrid engine's error: from {packets(found.low)}{above or ' upwards'}; on nine "
+        f"tenths of {error.links} such links its buffer was {low} to {high} of the packet engine's"
+    )
+
+
+PARTS = {
+    "rules": "figures at the rules' buffers",
+    "queues": "other queues",
+    "changes": "changes of the link",
+}
+
+
+def left_out(answer: Answer) -> str:
+    """Returns the parts for which the budget did not suffice."""
+    parts = ", ".join(PARTS[part] for part in answer.left_out)
+    return f"[yellow]left out[/] because the budget ended: {parts}; --budget gives more time"
+
+
+def unproved(answer: Answer) -> list[str]:
+    """Returns the results that were shown when the search was stopped."""
+    found = answer.found
+    low, high = (0, None) if found is None else (found.low, found.high)
+    if high is not None:
+        shown = f"between {low + 1:,} and {packets(high)} with 95 % confidence"
+    elif low:
+        shown = f"more than {packets(low)} with 95 % confidence; no limit was shown to suffice"
+    else:
+        shown = "nothing was shown"
+    why = "Ctrl-C came" if answer.interrupted else "the budget was over"
+    lines = [f"[bold]not proved[/]: {why} before the search ended", f"the answer is {shown}"]
+    if low == 0 and high is None:
+        lines[-1] = "no limit was shown to keep the bounds or to break them"
+    if answer.more_s is not None:
+        lines[-1] += f"; about {duration(answer.more_s)} more would settle it"
+    if answer.buffer is not None:
+        lines.append(headline(answer, answer.buffer))
+        lines.append(achieved(answer, answer.buffer))
+    elif high is not None:
+        lines.append(f"{packets(high)} were not shown to keep the delay: {achieved(answer, high)}")
+    return lines
+
+
+def _shortened(answer: Answer) -> list[str]:
+    """Returns the factor by which replicates were shortened to fit into the budget."""
+    if answer.share == 1 or answer.scenario is None:
+        return []
+    measured_s = answer.scenario.duration_s - answer.scenario.warmup_s
+    epochs = "" if answer.epochs is None else f", {answer.epochs:.1f} loss epochs per flow"
+    return [
+        (
+            "[yellow]shortened[/] to fit into the budget: a replicate measures "
+            f"{number(measured_s, 3)} s{epochs} (in full {EPOCHS} epochs)"
+        )
+    ]
+
+
+def _confidence(found: Smallest) -> str:
+    shown = [] if found.high is None else [f"{found.high:,} suffice"]
+    shown += [f"{found.low:,} do not"] if found.low else []
+    parts = [f"shown with 95 % confidence: {', '.join(shown)}"] if shown else []
+    if found.high is None:
+        parts.append("the budget was too short to show that it suffices")
+    if not found.low and found.limit != 1:
+        parts.append("no smaller limit was shown to fail")
+    return "; ".join(parts)
+
+
+def _infeasible(answer: Answer) -> list[str]:
+    link, found = answer.link, answer.found
+    if found is None:
+        return infeasible_by_theory(answer)
+    if found.floor is None:
+        top = found.reached  # buffers of rules may be larger
+        missing = names_of(one for one in found.broken if one != DELAY)
+        or_delay = " or the delay" if DELAY in found.broken else ""
+        never = answer.interval(top, DROPS).mean == 0
+        cure = (
+            (
+                "and that buffer was never full, so a larger one has no effect: the traffic "
+                "cannot reach more"
+            )
+            if never
+            else f"give up {missing}{or_delay}, reduce the flows, or raise the rate"
+        )
+        return [
+            (
+                f"[bold]no buffer suffices[/]: even {packets(top)} do not keep {missing} "
+                f"({achieved(answer, top)}); {cure}"
+            )
+        ]
+    lines = [
+        (
+            f"[bold]no buffer suffices[/]: {names_of(found.broken[:-1]) or 'the floor'} "
+            f"needs at least {in_units(link, found.floor)} ({achieved(answer, found.floor)}), "
+            "above the allowed delay"
+        )
+    ]
+    if found.ceiling is None:
+        lines.append("not even one packet keeps the delay: give up the bound on delay")
+    else:
+        lines.append(
+            f"the delay allows at most {packets(found.ceiling)} "
+            f"({achieved(answer, found.ceiling)}): "
+            "give up one of the two bounds, or try a queue discipline that controls the "
+            "delay itself (fq_codel, pie)"
+        )
+    return lines
+
+
+def achieved(answer: Answer, limit: int) -> str:
+    """Returns the figures at a limit that was run, with their intervals."""
+    figures = answer.figures(limit)
+    text = (
+        f"utilisation {_plus_minus(figures['utilization'], 100, 2)} %, loss "
+        f"{_plus_minus(figures['loss_rate'], 100, 2)} %, p99 queueing delay "
+        f"{_plus_minus(figures['p99_delay_s'], 1000, _digits(figures['p99_delay_s']))} ms"
+    )
+    if "jain" in figures:
+        text += f", fairness {_plus_minus(figures['jain'], 1, 2)}"
+    return text
+
+
+def curve_table(answer: Answer) -> object | None:
+    """Returns a table of the limits that were run; few of those far from the answer."""
+    if not answer.limits:
+        return None
+    rows = [
+        [
+            *_buffer_cells(answer.link, limit)[:3],
+            f"{answer.runs(limit)}",
+            *_figure_cells(answer.figures(limit)),
+            "<- recommended" if limit == answer.buffer else "",
+        ]
+        for limit in _shown(answer)
+    ]
+    columns = ["packets", "bytes", "ms", "runs", "busy %", "loss %", "p99 wait ms", "Jain", ""]
+    important = ["", "packets", "busy %", "loss %", "p99 wait ms"]
+    return table("Benefit and cost of a buffer", columns, rows, important)
+
+
+METHOD = (
+    "± is the 95 % interval of the mean over the runs, each with its own seed; it is "
+    "infinite with fewer than 7 different runs. A limit counts waiting packets, without "
+    "the one in transmission."
+)
+
+
+def _shown(answer: Answer) -> list[int]:
+    """Returns the limits of the coarse grid and those around the answer."""
+    limits, found = answer.limits, answer.found
+    if found is None or len(limits) <= MOST_SHOWN:
+        return limits
+    around = found.limit or found.floor or found.reached
+    at = limits.index(around)
+    near = set(limits[max(at - 4, 0) : at + 5])
+    far = limits[:: len(limits) // (MOST_SHOWN - 9) + 1]
+    return sorted(near | set(far))
+
+
+MOST_SHOWN = 24
+
+
+def changes_table(answer: Answer) -> Figures | None:
+    """Returns a table of the buffers that changed links would need."""
+    rows = [
+        [
+            one.what,
+            "not run" if one.why_not else MISSING if one.packets is None else f"{one.packets:,}",
+            MISSING if one.theory is None else f"{one.theory:,}",
+        ]
+        for one in answer.changes
+    ]
+    columns = ["change", "packets, about", "by theory"]
+    return table("Buffers of changed links", columns, rows) if rows else None
+
+
+def hangs_on(answer: Answer) -> list[str]:
+    """Returns sentences on the sensitivity of the answer to the assumed TCP of the hosts."""
+    ours = "none" if answer.buffer is None else f"{answer.buffer:,}"
+    return [
+        (
+            f"{one.what}: {'no buffer suffices' if one.packets is None else packets(one.packets)} "
+            f"instead of {ours}"
+        )
+        for one in answer.changes
+        if one.what in TCP_CHANGES
+    ]
+
+
+def alternatives_table(answer: Answer) -> Figures | None:
+    """Returns a table of the figures of other queue disciplines."""
+    rows = [
+        [one.queue, *_figure_cells(one.figures), _keeps(one.unmet)]
+        if one.figures
+        else [one.queue, "not run", *[""] * 3, MISSING]
+        for one in answer.alternatives
+    ]
+    columns = ["queue, with its defaults", "busy %", "loss %", "p99 wait ms", "Jain"]
+    columns.append("keeps bounds")
+    title, important = "Other queues in its place", ["keeps bounds"]
+    return table(title, columns, rows, important) if rows else None
+
+
+def not_run_lines(answer: Answer) -> list[str]:
+    """Returns one line per reason why rules' buffers, queues and changes were not run."""
+    reasons: dict[str, list[str]] = {}
+    named = [
+        *((one.rule.name, one.why_not) for one in answer.by_rule),
+        *((one.queue, one.why_not) for one in answer.alternatives),
+        *((one.what, one.why_not) for one in answer.changes),
+    ]
+    for name, why in named:
+        if why is not None and not answer.ended:
+            reasons.setdefault(why, []).append(name)
+    return [f"[dim]not run[/]: {', '.join(names)}: {plain(why)}" for why, names in reasons.items()]
+
+
+def _keeps(unmet: tuple[str, ...]) -> str:
+    return "all" if not unmet else f"not {', '.join(SHORT_NAMES[name] for name in unmet)}"
+
+
+def export_lines(answer: Answer, limit: int) -> list[str]:
+    """Returns lines to paste with arithmetic and warnings, and checks of the buffer."""
+    link = answer.link
+    lines = []
+    for one in answer.exports:
+        lines.append(f"{one.device}: {one.arithmetic}")
+        lines.extend(f"    {line}" for line in one.lines)
+        lines.append(f"    mind: {one.warning}")
+    delay = None if answer.trials is None else answer.interval(limit, "p99_delay_s").mean
+    lines.append("to check it:")
+    lines.extend(f"    {line}" for line in checks(link.rate_bps, link.mean_rtt_s, delay))
+    return lines
+
+
+def _buffer_cells(link: Link, limit: int) -> list[str]:
+    """Returns a buffer in packets, bytes, milliseconds and BDPs, for a table."""
+    buffer = buffer_dict(link, limit)
+    in_bytes, in_ms = size_of(buffer["bytes"]), milliseconds(buffer["seconds"])
+    return [f"{limit:,}", in_bytes, in_ms, number(buffer["bdp"], 3)]
+
+
+def _figure_cells(figures: dict[str, Interval]) -> list[str]:
+    """Returns utilisation and loss in percent, delay in milliseconds, and fairness, for a table."""
+    delay = figures[DELAY]
+    intervals = [
+        _plus_minus(figures["utilization"], 100, 2),
+        _plus_minus(figures["loss_rate"], 100, 2),
+        _plus_minus(delay, 1000, _digits(delay)),
+    ]
+    fairness = f"{figures['jain'].mean:.2f}" if "jain" in figures else MISSING
+    return [*(text.replace(" ± ", "±") for text in intervals), fairness]
+
+
+def _digits(interval: Interval) -> int:
+    """Returns the number of decimals of milliseconds: more for short delays."""
+    return 1 if interval.mean >= SHORT_DELAY_S else 3
+
+
+SHORT_DELAY_S = 0.01
+
+
+def _plus_minus(interval: Interval, scale: float, digits: int) -> str:
+    return interval.text(lambda value: f"{value * scale:.{digits}f}")

@@ -1,0 +1,1 @@
+"""Recommendations of vendors, operators and studies."""

@@ -1,0 +1,1 @@
+"""Rules that bound the loss rate."""

@@ -1,0 +1,1 @@
+"""Rules for traffic without large bursts, from queueing theory."""

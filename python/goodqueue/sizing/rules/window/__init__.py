@@ -1,0 +1,1 @@
+"""Rules that follow from the course of TCP's congestion window."""

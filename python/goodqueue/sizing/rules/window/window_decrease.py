@@ -1,0 +1,62 @@
+"""Buffer for a sender's decrease factor beta: (1/beta - 1) bandwidth-delay products."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goodqueue.sizing.rules.rule import Advice, Rule, broken, few_in_flight, loss_checks
+from goodqueue.sizing.rules.window.bdp import MANY_FLOWS
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.link import Link
+
+BBR_PROBE_GAIN = 1.25
+"""Factor on its estimated rate at which BBR sends for one round trip in eight, before it drains."""
+
+
+def advise(link: Link) -> Advice:
+    """(1/beta - 1) C T; for BBR the queue of its probing."""
+    share = BBR_PROBE_GAIN - 1 if link.decrease is None else bdps(link.decrease)
+    packets = share * link.bdp_packets
+    generous = broken(
+        (
+            link.flows > MANY_FLOWS and len(set(link.rtts_s)) > 1,
+            (
+                f"{link.flows} flows of different round-trip times are out of step, so a "
+                "smaller buffer suffices"
+            ),
+        ),
+    )
+    notes: tuple[str, ...] = ()
+    if link.decrease is None:
+        notes = (
+            (
+                "BBR needs a buffer of (1.25 - 1) C T for its probe; several BBR flows keep a "
+                "queue of up to one C T"
+            ),
+        )
+    return Advice(
+        packets,
+        broken(
+            *(() if link.decrease is None else (few_in_flight(link, packets),)),
+            *loss_checks(link, packets),
+        )
+        + generous,
+        notes,
+    )
+
+
+def bdps(kept: float) -> float:
+    """Returns the BDPs that one flow needs if it keeps this share of its window."""
+    return 1 / kept - 1
+
+
+RULE = Rule(
+    name="window_decrease",
+    title="window decrease",
+    equation="B = (1/beta - 1) C T / 8M",
+    source="the argument of Villamizar and Song with another decrease; RFC 9438 (CUBIC, 0.7), "
+    "Scalable TCP (0.875); Spang, Arslan and McKeown, Updating the theory of buffer sizing, 2021",
+    assumptions=("one flow, or flows in step", "drop tail; full utilisation is the aim"),
+    advise=advise,
+)

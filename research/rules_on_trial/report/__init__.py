@@ -1,0 +1,1 @@
+"""The page of the study, docs/rules-on-trial.md, and its pictures."""

@@ -1,0 +1,274 @@
+"""Writes docs/rules-on-trial.md and its pictures from the study's data, in seconds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goodqueue.sizing.answer.parts import SURE
+from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated
+from goodqueue.sizing.calibrated.surface import surfaces
+from goodqueue.sizing.rules import RULES
+from research.rules_on_trial import draw
+from research.rules_on_trial.fitting import data
+from research.rules_on_trial.fitting.made import SEARCHES, Search, covers, searches, write_record
+from research.rules_on_trial.fitting.record import Trial, trials, wilson
+from research.rules_on_trial.report import pictures
+from research.rules_on_trial.run import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "rules-on-trial.md"
+IMAGES = ROOT / "docs" / "img" / "rules-on-trial"
+TEXT = Path(__file__).parent / "page.md"
+"""The page's words; each line that begins with {{ and ends with }} is replaced."""
+
+DPI = 110
+GRID_STEP = 0.05
+
+SMALL_BDP = 20
+
+FIRST_AFTER_FIT = 1000
+"""Number of the check's first link that was searched after the last fit and change of method."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One held-out link: the result of the search, and that of calibrated theory."""
+
+    search: Search
+    said: Calibrated
+
+    @property
+    def off_by_steps(self) -> float | None:
+        """Difference of the buffers in grid steps (5 % or one packet); None unless both exist."""
+        found, said = self.search.least, self.said.least
+        if found is None or said is None:
+            return None
+        return abs(said - found) / max(1.0, GRID_STEP * found)
+
+
+@cache
+def all_trials() -> list[Trial]:
+    """Returns every rule on every link of the study."""
+    return trials(data.links(), surfaces())
+
+
+@cache
+def checked() -> list[Checked]:
+    """Returns the held-out links."""
+    found = []
+    for search in searches(draw.CHECK_SEED):
+        said = calibrated(search.link)
+        assert said is not None
+        found.append(Checked(search, said))
+    return found
+
+
+def write() -> None:
+    """Writes the page, its pictures, and the record: rules may have changed since the fit."""
+    write_record(all_trials())
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for picture in pictures.of(all_trials(), [(one.search, one.said) for one in checked()]):
+        picture.save_as(IMAGES, ["png"], DPI)
+    PAGE.write_text(text(), encoding="utf-8")
+
+
+def text() -> str:
+    """Returns the page, with the figures of the data."""
+    parts: dict[str, Callable[[], str]] = {
+        "study": study,
+        "records": record_table,
+        "conditions": condition_table,
+        "verdicts": verdict_table,
+        "check": check_table,
+    }
+    lines = []
+    for line in TEXT.read_text(encoding="utf-8").splitlines():
+        name = line.removeprefix("{{").removesuffix("}}")
+        if line.startswith("{{picture "):
+            lines.append(_picture(name.removeprefix("picture ")))
+        elif line.startswith("{{"):
+            lines.append(parts[name]())
+        else:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _picture(name: str) -> str:
+    chosen = next(
+        one
+        for one in pictures.of(all_trials(), [(one.search, one.said) for one in checked()])
+        if one.name == name
+    )
+    return f"![{chosen.caption}](img/rules-on-trial/{name}.png)"
+
+
+def study() -> str:
+    """Returns the extent of the study."""
+    import polars as pl
+
+    frame = pl.read_parquet(data.RUNS)
+    numbers = frame["link"].unique().to_numpy()
+    # Each of two shards took every second link, in order.
+    drawn = sum(int(numbers[numbers % 2 == part].max() - part) // 2 + 1 for part in (0, 1))
+    hybrid = frame.filter(pl.col("hybrid"))["link"].n_unique()
+    packets = float(frame["packets"].cast(pl.Int64).sum())
+    engine = f"{hybrid:,} of them on the hybrid engine" if hybrid else "all on the packet engine"
+    return (
+        f"**{len(numbers):,} links, {len(frame):,} runs, {packets / 1e9:.1f} thousand million "
+        f"packets**, {engine}. {drawn:,} links were drawn; the other "
+        f"{drawn - len(numbers):,} would "
+        "have taken too many packets a run (few flows with large windows, mostly) and were left "
+        "out. For them the answer extrapolates, and says that it does."
+    )
+
+
+def record_table() -> str:
+    """Returns the record of each rule."""
+    columns = (
+        "rule",
+        "its buffer was run on",
+        "its assumptions held on",
+        "kept there",
+        "95 % interval",
+        "clearly broken there",
+        "kept on all links",
+    )
+    head = [f"| {' | '.join(columns)} |", "| --- " * len(columns) + "|"]
+    rows = []
+    for rule in RULES:
+        of_rule = [one for one in all_trials() if one.rule == rule.name]
+        held = [one for one in of_rule if one.held]
+        if not of_rule:
+            continue
+        kept = sum(one.kept for one in held)
+        low, high = wilson(kept, len(held))
+        cells = [
+            f"`{rule.name}`",
+            f"{len(of_rule):,}",
+            f"{len(held):,}",
+            _share(kept, len(held)),
+            f"{100 * low:.0f} to {100 * high:.0f} %" if held else "-",
+            _share(sum(one.clearly_broken for one in held), len(held)),
+            _share(sum(one.kept for one in of_rule), len(of_rule)),
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*head, *rows])
+
+
+def condition_table() -> str:
+    """Returns the shares of kept promises if assumptions held, by properties of the link."""
+    conditions: dict[str, Callable[[Trial], bool]] = {
+        "loss bounded": lambda one: one.loss_bounded,
+        "loss not bounded": lambda one: not one.loss_bounded,
+        "long flows alone": lambda one: one.alone,
+        "beside other traffic": lambda one: not one.alone,
+        "C·T below 20 packets": lambda one: one.bdp < SMALL_BDP,
+        "C·T of 20 or more": lambda one: one.bdp >= SMALL_BDP,
+    }
+    lines = [f"| rule | {' | '.join(conditions)} |", "| --- " * (len(conditions) + 1) + "|"]
+    for rule in pictures.CHOSEN:
+        held = [one for one in all_trials() if one.rule == rule and one.held]
+        cells = []
+        for fits in conditions.values():
+            part = [one for one in held if fits(one)]
+            cells.append(f"{_share(sum(one.kept for one in part), len(part))} of {len(part):,}")
+        lines.append(f"| `{rule}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def verdict_table() -> str:
+    """Returns the share of broken promises of rules said to hold, with and without the doubt."""
+    found = all_trials()
+    cases = {
+        "all its assumptions hold": [one for one in found if one.held],
+        f"and calibrated theory gives its promise {100 * SURE:.0f} % or more": [
+            one for one in found if one.said_to_hold
+        ],
+    }
+    lines = [
+        "| said of a rule | cases | broke its promise | clearly |",
+        "| --- | --- | --- | --- |",
+    ]
+    for words, of in cases.items():
+        broke, clearly = (sum(not one.kept for one in of), sum(one.clearly_broken for one in of))
+        lines.append(
+            f"| {words} | {len(of):,} | {_share(broke, len(of))} | {_share(clearly, len(of))} |"
+        )
+    return "\n".join(lines)
+
+
+def check_table() -> str:
+    """Returns the held-out links in figures."""
+    found = checked()
+    steps = [one.off_by_steps for one in found]
+    known = sorted(step for step in steps if step is not None)
+    covered = sum(covers(one.said, one.search) for one in found)
+    later = [one for one in found if one.search.index >= FIRST_AFTER_FIT]
+    covered_later = sum(covers(one.said, one.search) for one in later)
+    right = sum((one.said.packets is None) == (one.search.packets is None) for one in found)
+    wide = [
+        one.said.high / one.said.low
+        for one in found
+        if one.said.high is not None and one.search.least is not None
+    ]
+    rows = [
+        ("links whose search ended", f"{len(found):,} of {_searched():,}", ""),
+        (
+            "the 90 % interval holds the simulated answer",
+            f"{_share(covered, len(found))} ({_ends(covered, len(found))})",
+            "87 to 93 %",
+        ),
+        (
+            f"the same of the {len(later):,} links that were searched after the last fit",
+            f"{_share(covered_later, len(later))} ({_ends(covered_later, len(later))})",
+            "",
+        ),
+        (
+            "median error, in grid steps (5 % or one packet)",
+            f"{np.median(known):.2f}",
+            "at most 1",
+        ),
+        ("error of at most two grid steps", _share(sum(s <= 2 for s in known), len(known)), ""),
+        (
+            "feasible or not: said right",
+            f"{_share(right, len(found))} ({_ends(right, len(found))})",
+            "95 %",
+        ),
+        ("median ratio of the interval's ends", f"{np.median(wide):.2f}", ""),
+    ]
+    lines = ["| | measured | wanted |", "| --- | --- | --- |"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def _searched() -> int:
+    """Returns the number of searches of the check that were begun."""
+    return sum(one["seed"] == draw.CHECK_SEED for one in read(SEARCHES))
+
+
+def _ends(part: int, whole: int) -> str:
+    low, high = wilson(part, whole)
+    return f"95 % interval {100 * low:.0f} to {100 * high:.0f} %"
+
+
+def _share(part: int, whole: int) -> str:
+    if not whole:
+        return "-"
+    share = 100 * part / whole
+    return (
+        f"{share:.1f} %" if 0 < share < 10 or 90 < share < 100 else f"{math.floor(share + 0.5)} %"
+    )
+
+
+def names(of: Sequence[Trial]) -> list[str]:
+    """Returns the names of the rules that were run, in the order of the rules."""
+    run = {one.rule for one in of}
+    return [rule.name for rule in RULES if rule.name in run]
