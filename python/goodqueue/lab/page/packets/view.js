@@ -72,7 +72,9 @@ export function PacketView({ data, from, move, places }) {
     if (time.current >= end) time.current = trips[0].from;
     setPlaying(!playing);
   };
-  if (trips.length === 0) return html`<section class="packets" aria-label="Packets"><p class="busy">Simulating packets …</p></section>`;
+  const close = html`<button type="button" onClick=${() => move(null)}>Close</button>`;
+  if (trips.length === 0) return html`<section class="packets" aria-label="Packets">
+    <p class="busy">Simulating packets …</p><div class="buttons">${close}</div></section>`;
   return html`<section class="packets" aria-label="Packets">
     <div class="head"><h2>Packets at ${(shown / 1e9).toFixed(4)} s</h2>
       <div class="buttons">
@@ -84,7 +86,7 @@ export function PacketView({ data, from, move, places }) {
         </select></label>
         ${places.map((place) => html`<button type="button" aria-pressed=${place.from === from} onClick=${() => move(place.from)}>${place.name}</button>`)}
         <label class="row">From <input type="number" min="0" step="0.5" value=${from} onChange=${(/** @type {any} */ event) => move(Math.max(0, Number(event.target.value)))} /> s</label>
-        <button type="button" onClick=${() => move(null)}>Close</button>
+        ${close}
       </div></div>
     ${trips.map((/** @type {Trips} */ one, /** @type {number} */ k) => html`
       ${trips.length > 1 && html`<h3>${"AB"[k]}</h3>`}
