@@ -470,11 +470,13 @@ class TableExperiment:
             return [self.rows[place][key] for key in others]
 
         wanted = entry.get("row", {})
+        least, most = entry.get("axis_from", -math.inf), entry.get("axis_to", math.inf)
         places = [
             place
             for place, row in enumerate(self.rows)
             if row.get(entry["column"]) != ""
             and all(row[key] == value for key, value in wanted.items())
+            and least <= float(row[along]) <= most
         ]
         places.sort(key=lambda place: (group(place), float(self.rows[place][along])))
         for _, members in groupby(places, group):
@@ -484,7 +486,7 @@ class TableExperiment:
         self, entry: Mapping[str, Any], places: Sequence[int], values: Sequence[float]
     ) -> bool:
         axis = [float(self.rows[place][self._along(entry)]) for place in places]
-        known = {"column", "test", "along", "row"}
+        known = {"column", "test", "along", "row", "axis_from", "axis_to"}
         parameters = {key: value for key, value in entry.items() if key not in known}
         return TESTS[entry["test"]](values, axis, **parameters)
 
