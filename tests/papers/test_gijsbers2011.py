@@ -64,9 +64,9 @@ def test_goodput_does_not_fall_with_the_buffer_into_a_sink(
     echoed = [cell.ours.mean for cell in goodput]
     assert min(echoed) < 0.975 * echoed[0], "the paper's headline"
     into_sink = [cell.variants[variant].mean for cell in goodput]
-    # A flow of 1000 s loses the time of one overshoot in slow start: 30 s behind the largest
-    # buffer.
-    assert min(into_sink) > 0.98 * into_sink[0]
+    # Data behind a hole at the end of the run are not delivered: at most those of one round trip,
+    # which are 0.5 % of 1000 s behind the largest buffer.
+    assert min(into_sink) > 0.99 * into_sink[0]
     if variant == "sink":
         assert max(into_sink) - min(into_sink) < 0.006 * max(into_sink)
         assert into_sink[-1] >= into_sink[0]

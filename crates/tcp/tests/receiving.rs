@@ -114,6 +114,43 @@ fn sixteen_quick_acks_then_every_second_segment() {
     assert_eq!(peer.expire().1[0].ack, 1 + 21 * MSS);
 }
 
+/// Linux's `tcp_measure_rcv_mss` and `__tcp_cleanup_rbuf`: a full segment with PSH is acknowledged
+/// as soon as the application has read everything.
+#[test]
+fn a_pushed_segment_is_acknowledged_when_it_is_read() {
+    let pushed = |peer: &mut Peer, number: u64, payload: u64| {
+        let segment = peer.segment(
+            1 + number * MSS,
+            1,
+            ACK.with(SegmentFlags::PSH),
+            payload as u32,
+        );
+        peer.say(segment)
+    };
+    let begun = || {
+        let mut peer = Peer::accepted(linux());
+        for segment in 0..16 {
+            peer.data(1 + segment * MSS, 1 + (segment + 1) * MSS);
+        }
+        peer
+    };
+    let mut peer = begun();
+    assert_eq!(peer.data(1 + 16 * MSS, 1 + 17 * MSS), []);
+    assert_eq!(pushed(&mut peer, 17, MSS).len(), 1);
+    assert_eq!(pushed(&mut peer, 18, MSS).len(), 1);
+    assert_eq!(peer.data(1 + 19 * MSS, 1 + 20 * MSS), []);
+    assert_eq!(peer.timer(), Some(40));
+    // Unread data are acknowledged later.
+    let mut peer = begun();
+    peer.host.set_reading(peer.now, false);
+    assert_eq!(pushed(&mut peer, 16, MSS), []);
+    // Data that answers may carry the ACK of are acknowledged later, too.
+    let mut peer = begun();
+    peer.host.write(200);
+    peer.listen();
+    assert_eq!(pushed(&mut peer, 16, MSS), []);
+}
+
 /// A capture of Linux 6.18 with a receive buffer of 8 MB (`tests/data/captures/cubic4`) shows that
 /// every segment is acknowledged until the window has grown in 400 steps, and then every second one.
 #[test]

@@ -3,6 +3,7 @@
 mod peer;
 
 use goodqueue_tcp::{CongestionControlConfig, ENDLESS, InitialSsthresh, Profile, TcpConfig};
+use goodqueue_types::{Segment, SegmentFlags};
 use peer::{ACK, MSS, Peer};
 
 /// Returns a sender in congestion avoidance with ten segments of 1000 bytes in flight and a round
@@ -43,6 +44,25 @@ fn nothing_waits_for_an_ack_that_is_far() {
     // The next ACK is expected a smoothed round trip after its segment left, 8.75 ms from now.
     peer.wait(90);
     assert_eq!(sent_for(&mut peer, 3), 3);
+}
+
+/// Recorded on Linux 6.18 (docs/calibrate.md): the last segment of a unit of two has PSH, a single
+/// segment has none.
+#[test]
+fn the_last_segment_of_a_unit_is_pushed() {
+    let mut peer = sender(|_| {});
+    peer.wait(90);
+    let sent = peer.say(peer.segment(1, 1 + 3 * MSS, ACK, 0));
+    let pushed: Vec<_> = sent.iter().map(is_pushed).collect();
+    assert_eq!(pushed, [false, true, false]);
+    // A retransmission is no unit.
+    peer.wait(1000);
+    let again = peer.expire().1;
+    assert_eq!(again.iter().filter(|segment| is_pushed(segment)).count(), 0);
+}
+
+fn is_pushed(segment: &Segment) -> bool {
+    segment.flags.contains(SegmentFlags::PSH)
 }
 
 #[test]

@@ -303,6 +303,9 @@ impl TcpEndpoint {
             self.pure_ack(segment);
         } else if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.stats) {
             self.data_segment(chunk, segment);
+            if chunk.seq >= sent_before && self.sender.pushes(now) {
+                segment.flags = segment.flags.with(SegmentFlags::PSH);
+            }
             if chunk.fin && sent_before <= self.sender.data_end {
                 // All our FINs acknowledge the peer's if the first does.
                 self.closes_last = self.receiver.is_finished();

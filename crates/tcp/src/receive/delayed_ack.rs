@@ -3,7 +3,7 @@
 //! gaps between segments (`tcp_event_data_recv`, `__tcp_ack_snd_check` and `tcp_send_delayed_ack`
 //! of Linux 6.18, read).
 
-use goodqueue_types::{Span, Time};
+use goodqueue_types::{Segment, SegmentFlags, Span, Time};
 
 use crate::config::TcpConfig;
 use crate::maybe::MaybeSpan;
@@ -34,6 +34,8 @@ pub(crate) struct LinuxAcks {
     /// Payload of a full segment (`rcv_mss`).
     full_segment: u32,
     last_size: u32,
+    /// True if a full segment with PSH has not been acknowledged (`ICSK_ACK_PUSHED`).
+    pushed: bool,
     /// Retransmission timeout and smoothed round-trip time of the sending half.
     rto: Span,
     srtt: MaybeSpan,
@@ -57,6 +59,7 @@ impl LinuxAcks {
             acked: 1,
             full_segment: config.mss.min(DEFAULT_MSS),
             last_size: 0,
+            pushed: false,
             rto: config.rto.initial,
             srtt: MaybeSpan::UNKNOWN,
         }
@@ -72,9 +75,11 @@ impl LinuxAcks {
         (self.rto, self.srtt) = (rto, srtt.into());
     }
 
-    /// Records a segment with `payload` bytes, in order or not. `window` is the window offered.
-    pub fn on_data(&mut self, now: Time, payload: u32, window: u64, config: &TcpConfig) {
-        self.measure_segment(payload, config.mss);
+    /// Records a segment with data, in order or not. `window` is the window offered.
+    pub fn on_data(&mut self, now: Time, segment: &Segment, window: u64, config: &TcpConfig) {
+        self.measure_segment(segment.payload, config.mss);
+        let is_full = segment.payload >= self.full_segment;
+        self.pushed |= is_full && segment.flags.contains(SegmentFlags::PSH);
         let gap = now.saturating_since(self.last_data);
         if self.delay == Span::ZERO {
             self.go_quick(window);
@@ -118,16 +123,19 @@ impl LinuxAcks {
     }
 
     /// Decides on the ACK of data in order up to `next`. Another ACK may wait for `deadline`.
-    /// `keeps_up` is true if the application keeps up with the data.
+    /// `keeps_up` is true if the application keeps up with the data, `drained` if it has read all of
+    /// them.
     pub fn verdict(
         &self,
         now: Time,
         next: u64,
         keeps_up: bool,
+        drained: bool,
         deadline: Time,
         config: &TcpConfig,
     ) -> Verdict {
-        let quick = self.quick > 0 && !self.interactive;
+        // A read that empties the buffer acknowledges pushed data (`__tcp_cleanup_rbuf`).
+        let quick = (self.quick > 0 || self.pushed && drained) && !self.interactive;
         if quick || (keeps_up && next - self.acked > u64::from(self.full_segment)) {
             return Verdict::Now;
         }
@@ -162,6 +170,7 @@ impl LinuxAcks {
     /// Records that an ACK of everything up to `next` leaves, alone or with data.
     pub fn sent(&mut self, next: u64, was_due: bool) {
         self.acked = next;
+        self.pushed = false;
         if was_due && self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {

@@ -171,7 +171,7 @@ impl Receiver {
         if segment.seq == self.next && plain && self.is_in_order_only() && end <= self.advertised {
             self.accept(end, stats);
             if self.linux_acks.is_some() {
-                self.schedule_linux_ack(now, segment.payload, config);
+                self.schedule_linux_ack(now, segment, config);
                 return;
             }
             self.unacked += 1;
@@ -188,11 +188,11 @@ impl Receiver {
 
     /// Applies Linux's rule to a segment in order.
     #[cold]
-    fn schedule_linux_ack(&mut self, now: Time, payload: u32, config: &TcpConfig) {
+    fn schedule_linux_ack(&mut self, now: Time, segment: &Segment, config: &TcpConfig) {
         let Some(acks) = self.linux_acks.as_deref_mut() else {
             return;
         };
-        acks.on_data(now, payload, u64::from(self.full_window), config);
+        acks.on_data(now, segment, u64::from(self.full_window), config);
         self.hold_linux_ack(now, config);
     }
 
@@ -205,7 +205,8 @@ impl Receiver {
         let free = self.buffer.saturating_sub(self.unread);
         let keeps_up = self.unread == 0
             || free.min(u64::from(self.full_window)) + acks.acked() >= self.advertised;
-        match acks.verdict(now, self.next, keeps_up, self.ack_deadline, config) {
+        let drained = self.reading && self.unread == 0;
+        match acks.verdict(now, self.next, keeps_up, drained, self.ack_deadline, config) {
             Verdict::Now => self.owe_ack(),
             Verdict::At(deadline) => {
                 self.ack_due = self.ack_due.max_urgency(AckDue::Delayed);
@@ -398,7 +399,7 @@ impl Receiver {
         if let Some(acks) = self.linux_acks.as_deref_mut() {
             let window = u64::from(self.full_window);
             if segment.payload > 0 {
-                acks.on_data(now, segment.payload, window, config);
+                acks.on_data(now, segment, window, config);
                 if end <= self.next {
                     acks.on_old_data(window);
                 }

@@ -361,6 +361,13 @@ impl Sender {
         chunk
     }
 
+    /// Returns true if the segment of new data that leaves now carries PSH.
+    #[inline]
+    pub fn pushes(&self, now: Time) -> bool {
+        let ledger = self.ledger.as_ref();
+        ledger.is_some_and(|ledger| ledger.unit.is_pushed(now))
+    }
+
     /// Handles an expired timer of the ledger.
     #[cold]
     pub fn handle_timeout_by_records(

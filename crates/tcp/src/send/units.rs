@@ -30,7 +30,8 @@ const BURST: Span = Span::from_millis(1);
 /// The unit that is leaving.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unit {
-    /// Number of its segments that have not left.
+    /// Number of its segments, and of those that have not left.
+    segments: u32,
     left: u32,
     at: Time,
 }
@@ -39,6 +40,12 @@ impl Unit {
     /// Returns true if the next segment belongs to a unit that has begun to leave.
     fn is_leaving(&self, now: Time) -> bool {
         self.left > 0 && self.at == now
+    }
+
+    /// Returns true if its last segment leaves now. Linux sets PSH in the last segment of a unit of
+    /// several (`__tcp_transmit_skb`).
+    pub fn is_pushed(&self, now: Time) -> bool {
+        self.segments > 1 && self.left == 0 && self.at == now
     }
 }
 
@@ -52,6 +59,7 @@ impl Ledger {
                 return false;
             };
             self.unit = Unit {
+                segments,
                 left: segments,
                 at: turn.now,
             };
