@@ -135,6 +135,7 @@ CASES: dict[str, tuple[str, ...]] = {
         *("qdisc", "parse", "qdisc fq_codel 0: root limit 10240p flows 1024 quantum 1514"),
     ),
     "qdisc print": ("qdisc", "print", str(ROOT / "scenarios" / "s1.toml")),
+    "export": ("export", str(ROOT / "scenarios" / "s1.toml"), "--to", "ns2"),
     "schema": ("schema",),
 }
 """Arguments of every command; `@` stands for the folder of the tests."""
@@ -190,7 +191,7 @@ def test_nothing_is_cut_at_any_width(
     arguments = command(name, folder)
     pages = {width: at_width(arguments, width) for width in WIDTHS}
     whole = at_width(arguments, 10_000)
-    if name == "schema":  # a document for programs
+    if name in {"export", "schema"}:  # documents for programs
         assert set(pages.values()) == {whole}
         return
     known = figures(whole)

@@ -10,7 +10,7 @@ import typer
 from typer.main import get_command
 
 from goodqueue.cli.commands.analyze import Analyze
-from goodqueue.cli.commands.formats import Parse, Print, Schema
+from goodqueue.cli.commands.formats import Export, Parse, Print, Schema
 from goodqueue.cli.commands.lab import Lab
 from goodqueue.cli.commands.live.calibrate import Calibrate
 from goodqueue.cli.commands.live.emulate import Emulate
@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "lab": (Lab, "lab.open_lab"),
     "sweep": (Sweep, "studies.sweep.sweep_study"),
     "results": (ShowResults, "studies.results.show_results"),
+    "export": (Export, "formats.export_scenario"),
     "schema": (Schema, "formats.print_schema"),
     "reproduce": (Reproduce, "papers.reproduce.reproduce"),
 }

@@ -1,4 +1,4 @@
-"""`goodqueue schema` and `goodqueue qdisc`: the keys of scenarios, and queues in Linux's `tc`.
+"""`goodqueue schema`, `export` and `qdisc`: scenarios and queues for other tools.
 
 The schema is printed without the libraries that the other commands need.
 """
@@ -12,12 +12,34 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 
 if TYPE_CHECKING:
-    from goodqueue.cli.commands.formats import Parse, Print, Schema
+    from goodqueue.cli.commands.formats import Export, Parse, Print, Schema
 
 
 def print_schema(_asked: Schema) -> int:
     """Prints the JSON Schema of scenario files."""
     print(_core.schema())
+    return 0
+
+
+def export_scenario(asked: Export) -> int:
+    """Prints a scenario as a script for another tool, and its differences on standard error."""
+    from goodqueue.cli.commands.options import overrides
+    from goodqueue.cli.files import source_of
+    from goodqueue.exchange import export
+    from goodqueue.output.terminal import print_json, stderr
+    from goodqueue.runs.api import load
+
+    source = source_of(asked.file)
+    scenario = load(source, set=overrides(asked.set_), seed=asked.seed)
+    name = asked.file if asked.file != "-" else "<stdin>"
+    script = export(scenario, asked.to, name)
+    if asked.json:
+        keys = ("text", "notes", "commands")
+        print_json({"tool": asked.to, **{key: getattr(script, key) for key in keys}})
+        return 0
+    print(script.text, end="")
+    for note in script.notes:
+        stderr().print(f"Note: {note}.", markup=False)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Options of `goodqueue schema` and `goodqueue qdisc`."""
+"""Options of `goodqueue schema`, `goodqueue export` and `goodqueue qdisc`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,25 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.commands.options import JsonOption, ScenarioFile, SetOption
+from goodqueue.cli.commands.options import JsonOption, ScenarioFile, SeedOption, SetOption
 
 
 @dataclass(frozen=True)
 class Schema:
     """Print the JSON Schema of scenario files."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """Print a dumbbell as a script for ns-2, ns-3 or Mininet."""
+
+    file: ScenarioFile
+    to: Annotated[
+        str, typer.Option("--to", metavar="TOOL", help="Tool that runs it: ns2, ns3 or mininet.")
+    ]
+    set_: SetOption = None
+    seed: SeedOption = None
+    json: JsonOption = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,41 @@
+"""Scenarios as scripts for other simulators and for Linux."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goodqueue.errors import RequestError, nearest
+from goodqueue.exchange import mininet, ns2, ns3
+from goodqueue.exchange.dumbbell import dumbbell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from goodqueue._core import Scenario
+    from goodqueue.exchange.dumbbell import Dumbbell
+    from goodqueue.exchange.script import Script
+
+TARGETS: dict[str, tuple[str, Callable[[Dumbbell], Script]]] = {
+    "ns2": ("ns-2", ns2.script),
+    "ns3": ("ns-3", ns3.script),
+    "mininet": ("Mininet", mininet.script),
+}
+"""Targets by the word of `--to`: name, and the function that writes the script."""
+
+
+def export(scenario: Scenario, target: str, file: str = "the scenario") -> Script:
+    """Returns a scenario as a script for another tool.
+
+    Args:
+        scenario: the scenario.
+        target: the tool: `ns2`, `ns3` or `mininet`.
+        file: name of the scenario's file, for messages.
+
+    Raises:
+        RequestError: if the target is unknown.
+        ScenarioError: for the first key that the target cannot express.
+    """
+    if target not in TARGETS:
+        raise RequestError(f"--to {target}: {nearest(target, TARGETS)}")
+    name, script = TARGETS[target]
+    return script(dumbbell(scenario, file, name))
