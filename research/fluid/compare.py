@@ -63,8 +63,8 @@ class Needed(NamedTuple):
 
     Attributes:
         right: the buffer by packets.
-        other: the buffer by what is compared; 0 if every buffer keeps the bound, infinite if none
-            does.
+        other: the buffer by the method that is compared; 0 if every buffer keeps the bound,
+            infinite if none does.
     """
 
     right: float
@@ -165,7 +165,7 @@ def counts(buffers: list[Needed]) -> str:
 
 
 def nine_tenths(buffers: list[Needed]) -> tuple[float, float]:
-    """Returns the ends of the middle nine tenths of the ratios; of few links, of all of them."""
+    """Returns the ends of the middle nine tenths of the ratios, or of all ratios of few links."""
     ratios = sorted(pair.other / pair.right for pair in buffers)
     left_out = len(ratios) // 20
     return ratios[left_out], ratios[-1 - left_out]

@@ -24,17 +24,18 @@ from goodqueue.sizing.trials.described import settings, tail_drop
 from goodqueue.sizing.trials.length import Length, length
 
 Row = dict[str, Any]
-"""A drawn link or a run of it, as a line of the output has it."""
+"""A drawn link or one of its runs, as a line of the output."""
 
 MOST_PACKETS = 6_000_000
-"""A run ends after about so many packets."""
+"""Approximate number of packets after which a run ends."""
 
 REPLICATES = 2
 """Least number of seeds of the packet engine behind each buffer, unless another is asked for."""
 
 CHEAP_PACKETS, MOST_OF_CHEAP = 1_000_000, 8
-"""Short runs are repeated until they have sent so many packets for each replicate asked for, but at
-most so many times as often."""
+"""Packets that the runs of one requested replicate send together: short runs are repeated, at most
+as often as the second number allows.
+"""
 
 
 def draw(seed: int) -> Row:
@@ -104,8 +105,8 @@ def buffers(case: Row) -> list[int]:
 def reach_of(link: Link, packets: int) -> Length:
     """Returns the length of a run in which flows begin with slow start.
 
-    It is the length that `size` gives to such a run, but ends after `MOST_PACKETS` packets or 40 of
-    the longest round-trip times, whichever is later. A quarter is not measured.
+    The length is that of a replicate of `size`, cut after `MOST_PACKETS` packets or 40 of the
+    longest round-trip times, whichever is later. A quarter is not measured.
 
     Args:
         link: the link.
@@ -131,7 +132,7 @@ WANTED = (
 
 
 def run(case: Row, packets: int, seed: int) -> Row:
-    """Runs the packet engine once behind so many packets; returns the link and its figures."""
+    """Runs the packet engine once behind a buffer of this size; returns the link and its figures."""
     link = link_of(case)
     reach = reach_of(link, packets)
     scenario = scenario_of(settings(link_of(case), packets, tail_drop(packets), reach), "link")

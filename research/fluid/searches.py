@@ -4,8 +4,8 @@
 
 Each seed from FIRST up to, not including, LAST draws one link. Even seeds ask for a utilisation of
 98 %. Odd seeds ask for the loss that calibrated theory expects behind the buffer that keeps it.
-Both engines search under the same seeds within a budget. The table counts the links whose answers
-agree.
+Both engines search under the same seeds and within the same time budget. The table counts the links
+whose answers agree.
 """
 
 from __future__ import annotations

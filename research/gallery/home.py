@@ -90,7 +90,7 @@ def home_web() -> Picture:
 
 
 def evening() -> Picture:
-    """Draws the backlog and a ping while a phone uploads pictures and others use the link."""
+    """Draws the backlog and a ping while a phone uploads pictures and other hosts use the link."""
     show = Shown("evening")
     runs = {name: show.run({QUEUE: up, QUEUES_DOWN: down}) for name, (up, down) in EVENINGS.items()}
     flows = [run.summary["flows"] for run in runs.values()]

@@ -220,7 +220,7 @@ def _means(cells: Sequence[Cell], wanted: Finding) -> str:
 
 def _mean(cell: Cell) -> str:
     mean, half = cell.ours.mean, cell.ours.high - cell.ours.mean
-    # No minus before a zero.
+    # A rounded zero is printed without a minus sign.
     text = f"{round(mean, cell.digits) + 0.0:.{cell.digits}f}"
     return f"{text} ± {half:.{cell.digits}f}" if half else text
 

@@ -1,11 +1,11 @@
 """The study of the rules: `python -m research.rules_on_trial COMMAND` from the checkout.
 
 draw       prints links as they are drawn
-run        simulates a shard of the links and appends to a file; goes on where it stopped
-combine    writes the shards as the table that the rest reads
-search     searches the smallest buffers of links of their own, for the check
-keep       writes those searches as the file that the rest reads
-fit        fits the surfaces, calibrates their errors, writes what the package brings
+run        simulates a shard of the links and appends to a file; continues after its last run
+combine    writes the shards as the table that the other commands read
+search     searches the smallest buffers of further links, for the check
+keep       writes those searches as the file that the other commands read
+fit        fits the surfaces, calibrates their errors, and writes the files of the package
 page       writes docs/rules-on-trial.md, its pictures and the record of the rules
 """
 

@@ -58,7 +58,8 @@ def engine_for(link: Link, cap: int = CAP_PACKETS) -> Engine:
 def length(link: Link, packets: float, cap: int = CAP_PACKETS) -> Length | None:
     """Returns the length of a run with this buffer; None if it would send more than `cap`.
 
-    It has twelve loss epochs of few flows, four of many, whose mean fluctuates less.
+    A run has twelve loss epochs if flows are few, and four if they are many, because the mean of
+    many flows fluctuates less.
     """
     epoch, longest = epoch_s(link, packets), max(link.rtts_s) + link.seconds(packets)
     wanted = max(EPOCHS_OF_FEW * min(1, (FEW_FLOWS / link.flows) ** 0.4), FEWEST_EPOCHS)

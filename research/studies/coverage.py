@@ -73,8 +73,8 @@ def coverage(
     """Stops in each sample at the first interval that is narrow enough, or at its end.
 
     The interval is evaluated after every value, which is harder than the rounds of the stopping
-    rule. As in the rule, it is not evaluated before 5 values, nor before 30 values that are all
-    equal.
+    rule. As in the rule, the interval is evaluated from 5 values on, or from 30 values on if all
+    are equal.
     """
     held, counts, widths = [], [], []
     for sample in samples:

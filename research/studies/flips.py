@@ -109,7 +109,7 @@ class Damaged:
         return file.name
 
     def is_refused(self) -> bool:
-        """Reads the copy as it is. Returns True if it was refused.
+        """Reads the copy without repairing it. Returns True if it was refused.
 
         Raises:
             FoundError: if it gave other results.

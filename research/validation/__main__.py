@@ -1,7 +1,7 @@
 """Runs ns-2, ns-3 and goodqueue, compares them and Linux, and writes docs/validation.md.
 
-Exit codes: 0 all criteria hold but those known not to; 1 another does not, or a run failed;
-2 something is missing.
+Exit codes: 0 no criterion fails except those known to fail; 1 another criterion fails, or a run
+failed; 2 a prerequisite is missing.
 """
 
 from __future__ import annotations

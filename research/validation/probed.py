@@ -72,8 +72,9 @@ class Link:
 def draw(number: int) -> Link:
     """Returns a link of 1 to 50 Mb/s: the logarithms of all quantities are uniform.
 
-    Buffers hold at most a second. FIFOs hold two packets or more. Those of active queues hold 24
-    packets and 15 ms (`pie`: 50 ms) or more, because a smaller one never lets them act.
+    Buffers hold at most a second. FIFOs hold two packets or more. Buffers of active queues hold 24
+    packets and 15 ms (`pie`: 50 ms) or more, because smaller ones overflow before the queue
+    discipline acts.
     """
     source = random.Random(f"{SEED} {number}")  # noqa: S311 - no secret
 
@@ -133,7 +134,7 @@ class Probed:
         return None if found is None else found["value"] - self.link.rtt_s
 
     def packets_error(self, direction: str) -> float | None:
-        """Returns the error of a FIFO's buffer in packets; None for others."""
+        """Returns the error of a FIFO's buffer in packets; None for other queues."""
         found = self.found(direction)
         if found is None or self.link.discipline != "fifo" or found["buffer"] is None:
             return None

@@ -47,7 +47,7 @@ def ns2_figures(arguments: Sequence[str], seed: int, wanted: Collection[str]) ->
     """Returns the `wanted` figures of one run of ns-2; Ctrl-C also interrupts ns-2.
 
     Raises:
-        Ns2Error: if ns-2 failed, or did not print all of them.
+        Ns2Error: if ns-2 failed, or did not print all figures.
     """
     command = [shutil.which("ns") or "ns", *arguments, f"seed={seed}"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own script

@@ -100,7 +100,7 @@ def test_an_unknown_command_and_a_missing_argument_are_refused(arguments: list[s
         (["--link", "bottelneck"], 'did you mean "bottleneck"'),
     ],
 )
-def test_impossible_sizings_are_refused_before_any_run(
+def test_impossible_questions_are_refused_before_any_run(
     small: Path, arguments: list[str], part: str
 ) -> None:
     # A run of this length would take hours.

@@ -180,7 +180,7 @@ def at_width(
 
 
 def figures(page: str) -> set[str]:
-    """Returns every word with a digit, except run times, which differ each time."""
+    """Returns every word with a digit, except the durations of runs, which differ each time."""
     return {word.strip(",;") for word in FIGURE.findall(page.partition("\nabout ")[0])}
 
 
@@ -239,7 +239,7 @@ def test_a_terminal_shows_whole_names(width: int, folder: Path) -> None:
         try:
             while chunk := os.read(parent, 4096):
                 printed += chunk
-        except OSError:  # the terminal is gone when the process is
+        except OSError:  # the terminal ends with its process
             pass
         assert process.wait(60) == 0
     os.close(parent)
@@ -254,7 +254,7 @@ NUMBERS = st.from_regex(r"[1-9]\d{0,7}\.\d{2} ± \d\.\d{3}", fullmatch=True)
 
 
 @given(data=st.data(), width=st.integers(48, 200))
-def test_a_kept_column_is_whole(data: st.DataObject, width: int) -> None:
+def test_a_column_that_is_shown_is_not_cut(data: st.DataObject, width: int) -> None:
     columns = data.draw(st.lists(NAMES, min_size=2, max_size=12, unique=True))
     rows = data.draw(
         st.lists(st.tuples(NAMES, *[NUMBERS] * (len(columns) - 1)), min_size=1, max_size=4)
@@ -284,7 +284,7 @@ def test_the_most_important_columns_stay() -> None:
     assert "omitted for lack of space: third; a wider" in " ".join(page.split())
 
 
-def test_prose_wraps_and_is_not_left_out() -> None:
+def test_columns_of_prose_wrap_and_are_not_omitted() -> None:
     console = Console(width=50, highlight=False)
     error = "the file names a link that does not exist, so the flow has no path to take"
     made = terminal.table("", ["seed", "error"], [["1", error]], prose=["error"])

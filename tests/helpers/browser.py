@@ -31,7 +31,7 @@ PATIENCE_S = 15.0
 
 
 class BrowserError(AssertionError):
-    """The page or the browser did not do what was asked."""
+    """The page or the browser did not carry out a command."""
 
 
 class Page:
@@ -86,7 +86,7 @@ class Page:
                 self.problems.append(str(details["args"]))
 
     def size(self, width: int, height: int, *, dark: bool = False, calm: bool = False) -> None:
-        """Sets the size of the window, and what the reader prefers."""
+        """Sets the size of the window, and the reader's preferences."""
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **metrics)
         features = [
@@ -96,7 +96,7 @@ class Page:
         self.call("Emulation.setEmulatedMedia", features=features)
 
     def open(self, address: str) -> None:
-        """Opens an address afresh, also if only the part after `#` differs."""
+        """Loads an address anew, even if only the part after `#` differs."""
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=address)
 
@@ -161,7 +161,7 @@ def browser(folder: Path) -> Iterator[Page]:
     to_us, from_browser = os.pipe()
 
     def at_3_and_4() -> None:
-        # Copies first: a descriptor may already be 3 or 4.
+        # The pipes are copied first, because one of them may already have the number 3 or 4.
         high = [os.dup(os.dup(one)) for one in (to_browser, from_browser)]
         for place, one in zip((3, 4), high, strict=True):
             os.dup2(one, place)

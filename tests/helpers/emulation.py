@@ -39,14 +39,14 @@ def need_emulation() -> None:
 
 
 def emulated(*arguments: str) -> dict[str, Any]:
-    """Returns the figures of an emulation, behind what its programs printed."""
+    """Returns the figures of an emulation, which follow the output of its programs."""
     done = goodqueue("emulate", *LINK, "--json", *arguments)
     assert done.returncode in ENDED, done.stderr
     return dict(json.loads(done.stdout[done.stdout.index("{\n") :]))
 
 
 def within(seconds: float, condition: Callable[[], bool]) -> bool:
-    """Returns true as soon as a condition holds, false after so many seconds."""
+    """Returns true as soon as a condition holds, and false after this many seconds."""
     until = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > until:

@@ -1,4 +1,4 @@
-"""Ledgers that differ from what was run."""
+"""Ledgers whose rows differ from the results of the runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lab: its server refuses what it should, and its page shows runs of the same engine."""
+"""The server of the lab refuses foreign requests, and its page shows runs of the same engine."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def picture(server: LabServer, text: str, **asked: object) -> tuple[int, Any]:
 
 
 def test_a_picture_has_the_figures_of_the_same_run(server: LabServer) -> None:
-    """The page computes nothing of its own: its figures are those of `goodqueue run`."""
+    """The page shows the figures of `goodqueue run` and computes none itself."""
     status, shown = picture(server, scenario())
     assert status == 200
     command = [str(COMMAND), "run", "--json", "-"]
@@ -136,7 +136,7 @@ def test_a_picture_has_the_figures_of_the_same_run(server: LabServer) -> None:
 
 
 def test_a_first_picture_is_shorter(server: LabServer) -> None:
-    """The run is cut to the packets that were asked for, with the same proportions."""
+    """The run is shortened to the requested packets, and its parts keep their proportions."""
     _, whole = picture(server, scenario(20))
     _, first = picture(server, scenario(20), first_packets=1000)
     assert whole["duration_s"] == pytest.approx(20)
@@ -145,7 +145,7 @@ def test_a_first_picture_is_shorter(server: LabServer) -> None:
 
 @pytest.mark.parametrize("name", ["Host", "Origin", "X_Goodqueue_Token"])
 def test_requests_from_elsewhere_are_refused(server: LabServer, name: str) -> None:
-    """A page of another site, a name that leads here, or a missing token computes nothing."""
+    """The server refuses pages of other sites, other names of its host, and a missing token."""
     body = json.dumps({"tab": "a", "text": SMALL, "columns": 10, "flows": 1}).encode()
     others = {"Host": "example.org", "Origin": "http://example.org", "X_Goodqueue_Token": "guess"}
     status, _, answer = ask(server, "POST", "/picture", body, **{name: others[name]})
@@ -154,7 +154,7 @@ def test_requests_from_elsewhere_are_refused(server: LabServer, name: str) -> No
 
 
 def test_only_files_of_the_page_are_served(server: LabServer) -> None:
-    """The answers carry a policy that allows no other host; other paths lead nowhere."""
+    """The answers carry a policy that allows no other host, and other paths are not found."""
     status, response, body = ask(server, "GET", "/?token=any")
     assert (status, response.getheader("Content-Type")) == (200, "text/html; charset=utf-8")
     assert b"goodqueue lab" in body
@@ -194,7 +194,7 @@ def test_the_libraries_of_the_page_are_those_of_their_packages() -> None:
     ],
 )
 def test_damaged_requests_are_refused(server: LabServer, body: bytes, status: int) -> None:
-    """The server answers with a message and goes on."""
+    """The server answers with a message and continues to serve."""
     found, _, answer = ask(server, "POST", "/picture", body)
     assert found == status
     assert json.loads(answer)["message"]
@@ -202,7 +202,7 @@ def test_damaged_requests_are_refused(server: LabServer, body: bytes, status: in
 
 
 def test_a_request_that_is_too_long_is_refused_unread(server: LabServer) -> None:
-    """The stated length decides, before anything is read."""
+    """The server refuses a request by its stated length, before it reads the body."""
     length = str(MOST_BYTES + 1)
     status, _, answer = ask(server, "POST", "/picture", Content_Length=length)
     assert status == 413
@@ -210,7 +210,7 @@ def test_a_request_that_is_too_long_is_refused_unread(server: LabServer) -> None
 
 
 def test_a_mistake_names_its_key_and_its_remedy(server: LabServer) -> None:
-    """The message is that of the command line."""
+    """The page shows the same message as the command line."""
     status, answer = picture(server, scenario(rate="5 parsecs"))
     assert status == 422
     assert answer["key"] == "topology.bottleneck.rate"
@@ -219,7 +219,7 @@ def test_a_mistake_names_its_key_and_its_remedy(server: LabServer) -> None:
 
 
 def test_a_run_beyond_the_bounds_is_refused_at_once(server: LabServer) -> None:
-    """The message names the bound and a duration that would do."""
+    """The message names the bound and a duration that keeps it."""
     started = time.process_time()
     status, answer = picture(server, scenario(3600, rate="10Gbps"))
     assert status == 422
@@ -229,7 +229,7 @@ def test_a_run_beyond_the_bounds_is_refused_at_once(server: LabServer) -> None:
 
 
 def test_a_newer_run_of_a_tab_stops_the_older(server: LabServer) -> None:
-    """A slider that moves leaves no runs behind; other tabs are not affected."""
+    """While a slider moves, each new run stops the previous one; runs of other tabs continue."""
     answers: list[int] = []
 
     def long(tab: str) -> None:
@@ -244,7 +244,7 @@ def test_a_newer_run_of_a_tab_stops_the_older(server: LabServer) -> None:
 
 
 def test_packets_of_a_part_of_a_run_are_bounded(server: LabServer) -> None:
-    """The columns are alike long, in order of sending, and within the part."""
+    """All columns have the same length and are in order of sending, within the requested part."""
     asked = {"tab": "p", "text": scenario(), "from_ms": 1000, "to_ms": 1500}
     status, found = compute(server, "packets", **asked)
     assert status == 200
@@ -263,7 +263,7 @@ def test_packets_of_a_part_of_a_run_are_bounded(server: LabServer) -> None:
 def test_a_tab_that_closes_prints_nothing(
     server: LabServer, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The terminal stays quiet when a browser resets a connection in the middle of a request."""
+    """The server prints nothing when a browser resets a connection in the middle of a request."""
     with socket.create_connection(("127.0.0.1", server.port)) as tab:
         tab.send(b"POST /picture HTTP/1.1\r\n")
         tab.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -273,7 +273,7 @@ def test_a_tab_that_closes_prints_nothing(
 
 
 def test_theory_answers_in_every_unit_with_its_curve(server: LabServer) -> None:
-    """The instant answer is that of `size --quick`."""
+    """The page gives the same answer as `size --quick`."""
     asked = {"rate": "20Mbps", "rtt": "30ms", "flows": 4, "control": "cubic"}
     status, found = compute(server, "theory", **asked)
     assert status == 200
@@ -335,7 +335,7 @@ def test_calibrated_theory_is_that_of_the_package(
 
 
 def test_intervals_are_those_of_the_package() -> None:
-    """Student's t of the core is that of SciPy, for every number of seeds that the page uses."""
+    """The core's quantiles of Student's t equal SciPy's for every number of seeds on the page."""
     values = [0.91, 0.97, 0.93, 0.955, 0.90, 0.99, 0.94, 0.92, 0.96, 0.95, 0.935]
     for count in range(2, len(values) + 1):
         figures = [{"links": {"a": {"mean_queueing_delay_s": one}}} for one in values[:count]]
@@ -346,7 +346,7 @@ def test_intervals_are_those_of_the_package() -> None:
 
 
 def test_progress_is_known_and_a_run_can_be_stopped(server: LabServer) -> None:
-    """Another request of the page reads the share that is done and stops the run."""
+    """Other requests of the page read the share of the run that is done, and stop the run."""
     answers: list[int] = []
 
     def long() -> None:
@@ -363,7 +363,7 @@ def test_progress_is_known_and_a_run_can_be_stopped(server: LabServer) -> None:
 
 
 def test_only_the_worker_may_compile_webassembly(server: LabServer) -> None:
-    """The policy of the page itself does not allow it."""
+    """The policy of the page itself forbids the compilation of WebAssembly."""
     for path, allowed in (("/", False), ("/worker.js", True), ("/engine.js", False)):
         policy = ask(server, "GET", path)[1].getheader("Content-Security-Policy", "")
         assert ("'wasm-unsafe-eval'" in policy) == allowed, path
@@ -371,20 +371,20 @@ def test_only_the_worker_may_compile_webassembly(server: LabServer) -> None:
 
 @pytest.mark.parametrize("queue", WORDS["queues"])
 def test_every_queue_that_is_offered_runs(queue: str) -> None:
-    """The names come from the schema; each works with nothing but a limit."""
+    """The names come from the schema, and each queue runs with a limit as its only parameter."""
     picture = answered("picture", text=scenario(0.5, "20Mbps", queue), columns=4, flows=1)
     assert picture["summary"]["links"]["bottleneck"]["queue"] == queue
 
 
 @pytest.mark.parametrize("control", WORDS["controls"])
 def test_every_control_that_is_offered_runs(control: str) -> None:
-    """The names come from the schema; each works without parameters."""
+    """The names come from the schema, and each control runs without parameters."""
     picture = answered("picture", text=scenario(0.5, control=control), columns=4, flows=1)
     assert picture["summary"]["links"]["bottleneck"]["departures"] > 0
 
 
 def test_a_scenario_is_opened_with_the_files_that_it_names(tmp_path: Path) -> None:
-    """The page gets the text and the law's file, and the run reads no other."""
+    """The page gets the scenario and the file of its law, and the run reads no other file."""
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
     opened = read_scenario(str(tmp_path / "scenarios" / "web-search.toml"))
     assert set(opened.files) == {"sizes-web-search.csv"}
@@ -421,7 +421,7 @@ def test_a_file_that_cannot_be_shown_is_refused_at_once(
 
 
 def test_the_command_prints_its_address_and_ends_with_ctrl_c() -> None:
-    """Ctrl-C ends it within a second, and the port is free again."""
+    """Ctrl-C ends the server within a second, and the port is free again."""
     command = [str(COMMAND), "lab", "--no-browser", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

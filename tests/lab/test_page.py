@@ -83,7 +83,7 @@ def question(page: Page) -> str:
 
 
 def test_the_first_screen_shows_controls_figures_and_pictures(page: Page) -> None:
-    """Nobody scrolls to see the controls, the figures and four charts, at 1280 by 800."""
+    """A window of 1280 by 800 shows the controls, the figures and four charts without scrolling."""
     lowest = page.run(
         "Math.max(...[...document.querySelectorAll('.tile, main > .charts .chart, form')]"
         ".map((e) => e.getBoundingClientRect().bottom))"
@@ -127,7 +127,7 @@ def test_every_control_runs_the_link_again(page: Page, label: str, text: str, ke
 
 
 def test_a_change_replaces_the_figures(page: Page) -> None:
-    """A larger buffer waits longer, and the tile says so."""
+    """Packets wait longer in a larger buffer, and the tile of the delay shows it."""
     before = figure(page, "p99_queueing_delay_s")
     page.type_into("Buffer", "80p")
     page.wait(
@@ -137,7 +137,7 @@ def test_a_change_replaces_the_figures(page: Page) -> None:
 
 
 def test_a_ping_and_the_queues_parameters_have_their_controls(page: Page) -> None:
-    """A ping has a tile of its own; a queue's key reaches the scenario."""
+    """A ping has its own tile, and the value of a queue's key is in the scenario that is run."""
     page.run("document.querySelector('.tick input').click()")
     page.wait("document.querySelector('[data-figure=ping_s]') !== null")
     page.type_into("Queue", "codel")
@@ -159,7 +159,7 @@ def test_a_mistake_is_explained_and_mended(page: Page) -> None:
 
 @pytest.mark.parametrize("name", ["Home uplink, bloated", "Drop tail against fq_codel", "BBR"])
 def test_links_to_begin_with_open(page: Page, name: str) -> None:
-    """A choice sets the whole question."""
+    """The choice of a link sets all controls."""
     page.run(
         "(() => { const one = document.querySelector('[aria-label=\"Links to begin with\"]');"
         f" one.value = [...one.options].findIndex((o) => o.text === {name!r}) - 1;"
@@ -283,7 +283,7 @@ SAVED = """
 
 
 def saved(page: Page, name: str) -> bytes:
-    """Returns the content of a file that the page saved."""
+    """Returns the content of a file that the page has saved."""
     address = page.wait(f"window.saved[{name!r}]")
     return base64.b64decode(address.partition(",")[2])
 
@@ -339,7 +339,7 @@ def test_scenario_data_command_and_program_are_taken_along(page: Page, tmp_path:
 
 
 def test_a_scenario_file_is_opened_by_drag_and_drop(page: Page) -> None:
-    """The file's own link is shown; it is in the address; the controls come back."""
+    """The page shows the file's link and has it in the address; later the controls return."""
     page.run(
         "(() => { const files = new DataTransfer();"
         f" files.items.add(new File([{SMALL!r}], 'small.toml'));"
@@ -373,7 +373,7 @@ new Promise((resolve) => { const times = []; const next = (now) => { times.push(
 
 
 def test_the_packet_view_draws_nearly_every_frame(page: Page, server: LabServer) -> None:
-    """At most one frame in ten is late, with a thousand packets in the network."""
+    """The packet view draws at least nine frames in ten on time, with 1,000 packets in flight."""
     page.open(f"{server.url}#rate=50Mbps&rtt=100ms&flows=8&buffer=2bdp&watch=4")
     page.wait("document.querySelector('.moment')")
     page.wait(DONE)

@@ -77,12 +77,12 @@ def page(opened: Page, origin: str) -> Iterator[Page]:
 
 
 def asked(page: Page, script: str) -> object:
-    """Returns what the page's engine answers."""
+    """Returns the answer of the page's engine."""
     return page.run(f"import('./engine.js').then(async (engine) => {script})")
 
 
 def test_the_page_shows_figures_and_follows_a_slider(page: Page, origin: str) -> None:
-    """It asks no server for figures, and nothing leaves its origin."""
+    """The page requests no figures from a server, and all its requests go to its own origin."""
     assert asked(page, "engine.backEnd") == "wasm"
     before = page.run("document.querySelector('main').textContent")
     page.run(
@@ -98,7 +98,7 @@ def test_the_page_shows_figures_and_follows_a_slider(page: Page, origin: str) ->
 
 
 def test_the_engine_of_the_page_answers_as_the_core_does(page: Page) -> None:
-    """The picture that the page gets is that of the compiled core."""
+    """The page gets the same picture from its engine as from the compiled core."""
     text = (Path(__file__).parents[2] / "scenarios" / "bufferbloat.toml").read_text()
     options = {"columns": 20, "flows": 2, "firstPackets": 5000}
     script = f"engine.run({json.dumps(text)}, {json.dumps(options)})"
@@ -136,7 +136,7 @@ def test_a_newer_run_stops_the_older_and_the_page_stays_awake(page: Page) -> Non
 
 
 def test_means_have_intervals_and_the_knee_fills_in(page: Page) -> None:
-    """Both come point by point from runs in the background."""
+    """The means and the points of the curve appear one by one, from runs in the background."""
     text = TEXT.replace("SECONDS", "4").replace("RATE", "2Mbps")
     found = asked(
         page,
@@ -158,7 +158,7 @@ def test_means_have_intervals_and_the_knee_fills_in(page: Page) -> None:
 
 
 def test_the_server_s_page_can_use_the_engine_of_its_own(opened: Page) -> None:
-    """`?engine=wasm` chooses it, under the policy of the server."""
+    """`?engine=wasm` selects the engine in WebAssembly, which the policy of the server allows."""
     with LabServer() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -174,7 +174,7 @@ def test_the_server_s_page_can_use_the_engine_of_its_own(opened: Page) -> None:
 def test_without_the_engine_no_static_page_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message says how to build it."""
+    """The message names the command that builds the engine."""
     monkeypatch.setattr(static, "page_files", lambda: {"/index.html": b""})
     with pytest.raises(RequestError, match="make wasm"):
         static.write_static(tmp_path)

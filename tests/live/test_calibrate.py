@@ -76,7 +76,7 @@ def test_the_saw_tooth_is_the_published_one() -> None:
     # and without a buffer a quarter is idle. In between it is 3 (1 + b)^2 / (4 (1 + b + b^2)).
     share = 8 / LINK.bdp_packets
     by_hand = 0.75 * (1 + share) ** 2 / (1 + share + share**2)
-    found = theory(Cell("fifo", "reno", 1, 7), LINK)  # 7 wait and one is sent
+    found = theory(Cell("fifo", "reno", 1, 7), LINK)  # 7 packets wait and one is in transmission
     assert found.utilization == pytest.approx(by_hand, abs=2e-3)
     assert theory(Cell("fifo", "reno", 1, 133), LINK).utilization == pytest.approx(1)
 
@@ -122,7 +122,7 @@ def test_a_ledger_ignores_a_line_that_was_cut(tmp_path: pathlib.Path) -> None:
 
 @dataclass
 class FakeEmulations:
-    """Emulations of which some are not trusted, by their order."""
+    """A list of emulations, some of which are not trusted."""
 
     untrusted: set[int]
     made: int = 0

@@ -122,7 +122,7 @@ def test_the_kernel_and_its_congestion_control_are_recorded() -> None:
     assert kernel["release"] == os.uname().release
     parameters = kernel["parameters"]
     assert parameters["tcp_rmem"].split()[0].isdigit()
-    # Without --control it is the machine's own.
+    # Without --control the programs use the machine's congestion control.
     own = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text(encoding="utf-8").strip()
     assert parameters["tcp_congestion_control"] == own
     done = goodqueue("emulate", *LINK, "--control=reno", "--", "true")

@@ -25,7 +25,9 @@ CLIENT = ("sleep", "876.5432")
 SERVER = ("sleep", "765.4321")
 
 Process = tuple[int, str]
-"""Number of a process and the time of its start, which tell it from a later one."""
+"""Number of a process and the time of its start, which distinguish it from a later process of this
+number.
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)

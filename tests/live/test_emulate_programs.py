@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NOBODY = 65534
-"""Number of the user of whom nothing is expected."""
+"""Number of the user `nobody`."""
 
 MAIN = "from goodqueue.cli import main; raise SystemExit(main())"
 
@@ -70,7 +70,7 @@ class User:
 
 
 def interpreters() -> list[tuple[int | None, tuple[str, ...]]]:
-    """Returns interpreters that a user without privileges may be able to start, with that user.
+    """Returns interpreters that users without privileges may be able to start, with the user.
 
     The last one is for a checkout that only root can read: root without any privileges.
     """
@@ -80,7 +80,7 @@ def interpreters() -> list[tuple[int | None, tuple[str, ...]]]:
 
 @pytest.fixture(scope="module")
 def user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
-    """Gives a user without privileges: the present one, or nobody if that is root."""
+    """Yields a user without privileges: the present user, or `nobody` in place of root."""
     need_emulation()
     if os.getuid() != 0:
         yield User(None, (sys.executable,), tmp_path_factory.mktemp("home"))

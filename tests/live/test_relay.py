@@ -30,7 +30,7 @@ GREETING = b"\5\1\0"
 
 @contextmanager
 def relayed() -> Iterator[tuple[Relay, int]]:
-    """Starts a relay whose port is on loopback. Gives it and the port."""
+    """Starts a relay whose port is on loopback. Yields the relay and the port."""
     with Relay() as relay, socket.create_server(("127.0.0.1", 0)) as port:
         socket.send_fds(relay.inside, [b"\0"], [port.fileno()])
         yield relay, port.getsockname()[1]
@@ -38,7 +38,7 @@ def relayed() -> Iterator[tuple[Relay, int]]:
 
 @pytest.fixture(name="outside")
 def serve_outside() -> Iterator[int]:
-    """Serves a page on loopback. Gives the port."""
+    """Serves a page on loopback. Yields the port."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -72,7 +72,7 @@ def v4(text: str) -> bytes:
 
 
 def read(connection: socket.socket, length: int) -> bytes:
-    """Reads so many bytes, fewer at the end."""
+    """Reads this many bytes, or fewer at the end."""
     data = b""
     while len(data) < length and (part := connection.recv(length - len(data))):
         data += part
@@ -106,7 +106,7 @@ def test_a_page_is_fetched_from_outside(address: bytes, outside: int) -> None:
 
 
 def closed_port() -> int:
-    """Returns a port of loopback on which nobody listens."""
+    """Returns a port of loopback on which no program listens."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 

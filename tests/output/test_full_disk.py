@@ -154,7 +154,7 @@ def test_a_full_disk_gives_one_message_and_no_partial_file(
     done = on_disk(size, disk, "sh", "-c", listing, "sh", *command, cwd=tmp_path)
     assert done.returncode == 2, done
     one_message(done.stderr)
-    whole = {"traces", "link.pcap", "store", "all"}  # the others appear whole or not at all
+    whole = {"traces", "link.pcap", "store", "all"}  # the other files appear whole or not at all
     assert set((tmp_path / "held").read_text().split()) <= whole
 
 
@@ -235,7 +235,7 @@ def test_a_folder_that_cannot_be_written_gives_one_message(
 
 
 def test_a_store_that_can_only_be_read_is_read(tmp_path: Path, recorded: Path) -> None:
-    # The disk is mounted read-only, because root may write whatever the permissions are.
+    # The disk is mounted read-only, because root may write whatever permissions a file has.
     disk = tmp_path / "disk"
     script = (
         'cp -r "$1" "$DISK/runs"; mount -o remount,ro "$DISK"\n'

@@ -56,7 +56,7 @@ def test_what_a_manager_reads_fits_on_one_printed_page(shown: Page) -> None:
 
 
 def test_the_number_is_the_largest_text(shown: Page) -> None:
-    """Nothing is larger than the answer."""
+    """No text is larger than the answer."""
     shown.size(1280, 900)
     sizes = shown.run(
         "[...document.querySelectorAll('body *')].map((e) => [e.tagName === 'B' && "

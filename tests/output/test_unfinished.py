@@ -39,7 +39,7 @@ with getattr(outdir, sys.argv[1])(target) as path:
 
 @contextmanager
 def writer(how: str, target: Path) -> Iterator[subprocess.Popen[str]]:
-    """Yields another process that is writing; it goes on when it reads a line."""
+    """Yields another process that is writing; it continues when it reads a line."""
     command = [sys.executable, "-c", WRITER, how, str(target)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -175,7 +175,7 @@ def test_a_failure_names_the_target_and_keeps_its_content(tmp_path: Path) -> Non
     assert names(tmp_path) == ["page.html"]
 
 
-def test_scratch_directories_of_killed_processes_go(
+def test_scratch_directories_of_killed_processes_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

@@ -50,7 +50,7 @@ def test_the_shortest_round_trip_is_twice_the_printed_one(runner: Runner) -> Non
     assert [cell.ours.mean for cell in cells] == pytest.approx([0.048, 0.024], abs=1e-6)
     assert [cell.verdict for cell in cells] == [Verdict.NOT, Verdict.MATCHES]
     assert cells[0].note.endswith("it matches")
-    # Each way, 83 bytes cross one link of 0.5 Mb/s and two of 2 Mb/s.
+    # In each direction, 83 bytes cross one link of 0.5 Mb/s and two of 2 Mb/s.
     sent = 83 * 8 * (2 / 0.5e6 + 4 / 2e6)
     assert cells[0].variants["at 2 and 0.5 Mb/s"].mean == pytest.approx(0.048 + sent, abs=1e-6)
 

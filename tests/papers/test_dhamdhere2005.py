@@ -75,7 +75,7 @@ def test_the_traffic_is_that_of_the_scenario() -> None:
     load = float(flows["short"]["workload"]["load"].removesuffix("kbps"))
     short = float(ours["flow.short.workload.load"].removesuffix("bps"))
     assert short == pytest.approx(1000 * load, rel=2e-3)
-    # The values for other shares are those in the scenario's own comment.
+    # The values for other shares are in the comment of the scenario.
     for share, remote, window in ((0.95, 1_000_000, 5840), (0.8, 4_000_000, 20_440)):
         other = dict(Traffic(36, share).overrides())
         assert other["topology.link.remote.rate"] == f"{remote}bps"
@@ -106,7 +106,7 @@ def test_bscls_buffer_follows_from_its_parameters() -> None:
 
 
 class Threshold:
-    """A link that meets the aim from this many packets on."""
+    """A link that meets the aim with this many packets or more."""
 
     seeds = 1
 
@@ -137,7 +137,7 @@ def test_the_search_brackets_the_least_buffer(least: int, start: float) -> None:
 
 
 class Rising:
-    """A link that each seed keeps busy for 98 % from a different buffer on.
+    """A link that is busy for 98 % of the time from a buffer on that depends on the seed.
 
     The utilisation is a straight line in the logarithm of the buffer.
     """
@@ -344,11 +344,11 @@ def test_section_iii_has_local_flows_only() -> None:
 
 
 class Asked(Exception):  # noqa: N818 - it ends a run, and is no error
-    """Raised with the traffic that a figure asks for first."""
+    """Exception that holds the first traffic that a figure requests."""
 
 
 class Asking:
-    """A mix that runs nothing, but reports the traffic that it is asked for."""
+    """A mix that runs nothing and reports the requested traffic."""
 
     seeds = 1
 

@@ -43,7 +43,7 @@ def test_the_red_studys_link_has_the_configured_random_loss(loss: float) -> None
     assert all(run["flows"]["node1"]["packets_lost"] > 0 for run in runs)
 
 
-def test_the_red_studys_senders_are_as_printed() -> None:
+def test_senders_of_the_red_study_have_the_printed_settings() -> None:
     run = summary("red-study")
     assert sorted(run["flows"]) == ["node0", "node1", "node2", "node3"]
     # Datagrams of 1000 bytes at 20 kb/s are 0.4 s apart, from 0.1 s to 125 s.

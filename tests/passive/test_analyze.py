@@ -103,7 +103,8 @@ def test_the_scenario_repeats_the_captured_link_and_flows(
     )
     of = simulated["flows"]
     limits = [of[f"tcp{number}"]["class"] for number in range(4)]
-    # The fourth writes 300 kb/s: what the simulator calls `size` is an application without more.
+    # The fourth flow writes 300 kb/s. The simulator's class `size` means that the application has
+    # no more data.
     assert limits == ["congestion", "congestion", "window", "size"]
     assert of["short"]["class"] == "size"
 

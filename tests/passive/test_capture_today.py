@@ -1,4 +1,4 @@
-"""Today's link: what captures measured beside what their models yield, and buffers from captures.
+"""The figures of captures beside those of their models, and buffers from captures.
 
 The recorded captures are of Linux 6.18 behind a bottleneck of known rate and limit
 (docs/traces.md). The bounds are those that docs/validation.md judges by.
@@ -84,8 +84,8 @@ def test_the_model_of_a_recorded_capture_reproduces_it(
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_the_limit_is_the_configured_one(scene: str, folder: Path) -> None:
-    """Whole frames, within one or 3 %: the queue of `fast-offloads` holds 132."""
+def test_the_estimated_limit_is_the_configured_one(scene: str, folder: Path) -> None:
+    """The limit is right within one frame or 3 %: the queue of `fast-offloads` holds 132 frames."""
     before, after = unpacked(scene, folder)
     truth = json.loads((CAPTURES / f"{scene}.json").read_text())["bottleneck"]["limit_bytes"]
     model = model_of(analyze(before, after=after))
@@ -141,7 +141,7 @@ def test_a_capture_that_begins_after_its_flows_is_reproduced(runner: Runner, fol
 
 
 def test_the_growth_of_windows_is_estimated(folder: Path) -> None:
-    """Linux counts the bytes that are acknowledged; a step per delayed ACK is half of that."""
+    """Linux counts the bytes acknowledged; one step per delayed ACK would be half the growth."""
     before, after = unpacked("reno", folder)
     assert link_of(analyze(before, after=after)).byte_counting
     truth = next(draw(1)).model
@@ -160,8 +160,8 @@ def test_the_growth_of_windows_is_estimated(folder: Path) -> None:
     assert not link_of(analyze(taps["before"], after=taps["after"])).byte_counting
 
 
-def test_a_queue_that_is_no_fifo_is_not_taken_for_one(runner: Runner, folder: Path) -> None:
-    """A queue that drops at random: the FIFO of the model fills, and the answer says so."""
+def test_a_queue_with_early_drops_is_not_reproduced_by_a_fifo(runner: Runner, folder: Path) -> None:
+    """A queue drops at random, but the model's FIFO fills; the answer reports the difference."""
     truth = replace(next(draw(1)).model, rate_bps=5e6, window_s=20.0, span_s=20.0)
     queue = {"kind": "pie", "limit": "200p", "target": "20ms"}
     taps = {tap: folder / f"pie-{tap}.pcap" for tap in ("before", "after")}
@@ -174,7 +174,7 @@ def test_a_queue_that_is_no_fifo_is_not_taken_for_one(runner: Runner, folder: Pa
 
 
 def test_the_models_error_widens_the_recommendation() -> None:
-    """Twice the simulated loss asks for the buffer that the curve has for half of the bound."""
+    """If the capture loses twice as much, the buffer is that of the curve at half of the bound."""
     limits = [10, 20, 40, 80]
     loss = {10: 0.04, 20: 0.02, 40: 0.01, 80: 0.005}
 
@@ -204,17 +204,18 @@ def test_the_models_error_widens_the_recommendation() -> None:
 
 
 def test_buffers_from_captures_are_those_of_the_true_parameters() -> None:
-    """The buffers of at least 5 of 6 links are right; their seed is used nowhere else.
+    """The buffers of at least 5 of 6 links are right. No other code uses the seed of these links.
 
-    Where 90 % are right, that happens in 89 % of all choices of six links (binomial), where half
-    are, in 11 %. `python -m research.validation --only captures` judges 40 others.
+    If 90 % of all buffers are right, the test holds for 89 % of all choices of six links
+    (binomial). If half are right, it holds for 11 %.
+    `python -m research.validation --only captures` judges 40 others.
     """
     found = list(judged(20_261_124, 6))
     print([(one.truth, one.found, one.carried) for one in found])
     assert sum(one.right for one in found) >= 5
 
 
-def test_size_prints_today_before_its_answer(
+def test_size_prints_the_comparison_with_the_capture_before_its_answer(
     folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     before, after = unpacked("mixed", folder)
@@ -238,7 +239,7 @@ def test_size_prints_today_before_its_answer(
 def test_a_model_that_does_not_reproduce_its_capture_recommends_nothing_firm(
     folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """CUBIC's traffic taken for BBR's."""
+    """The model assumes BBR although the traffic is CUBIC's."""
     before, after = unpacked("cubic4", folder)
     question = ["--from", str(before), "--after", str(after), "--control", "bbr"]
     effort = ["--only", "answer", "--budget", "20s", "--store", str(tmp_path / "store")]

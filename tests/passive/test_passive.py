@@ -1,4 +1,4 @@
-"""Analysis of captures through the bindings: whole, truncated and wrong files; a trace of ns-2."""
+"""Analysis of captures through the bindings: complete, truncated and wrong files, an ns-2 trace."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_thresholds_are_named_described_and_obeyed(before: Path) -> None:
 
 
 def test_a_drop_log_replaces_the_losses_of_the_capture(before: Path) -> None:
-    """A log without entries in the time of the capture is ignored."""
+    """A log of drops without entries within the time of the capture is ignored."""
     first = json.loads(_core.analyze(before).summary_json())["first_s"]
     logged = _core.analyze(before, drops=[first + 1, first + 2, 0.0])
     summary = json.loads(logged.summary_json())

@@ -81,7 +81,7 @@ def test_rate_buffer_and_losses_agree_with_the_configuration(scene: Scene) -> No
     assert link["queue_kind"] == "fifo"
 
 
-def test_one_capture_before_the_queue_gives_the_same_from_acks(scene: Scene) -> None:
+def test_one_capture_before_the_queue_gives_the_same_estimates_from_acks(scene: Scene) -> None:
     link = scene.before.summary["link"]
     assert link["rate_bps"] == pytest.approx(scene.rate_bps, rel=0.1)
     assert link["buffer"]["bytes"] == pytest.approx(scene.buffer_bytes, rel=0.1)
@@ -92,7 +92,7 @@ def test_one_capture_before_the_queue_gives_the_same_from_acks(scene: Scene) -> 
 def test_synchronization_is_a_share(scene: Scene) -> None:
     for told in (scene.pair, scene.before, scene.after):
         assert 0.0 < told.summary["bursts"]["synchronization"] <= 1.0
-    if len(scene.truth["flows"]) == 1:  # if there is only one flow, it has all the losses
+    if len(scene.truth["flows"]) == 1:  # a single flow has all the losses
         assert scene.pair.summary["bursts"]["synchronization"] == 1.0
 
 
@@ -130,7 +130,8 @@ def segments(path: Path) -> Counter[bytes]:
         kept = int.from_bytes(data[place + 8 : place + 12], "little")
         frame = data[place + 16 : place + 16 + kept]
         is_tcp = frame[12:14] == b"\x08\x00" and frame[23] == 6
-        if is_tcp and int.from_bytes(frame[16:18]) > 40 + 40:  # longer than all headers together
+        # More bytes than all headers together have.
+        if is_tcp and int.from_bytes(frame[16:18]) > 40 + 40:
             found[frame[26:42]] += 1
         place += 16 + kept
     return found

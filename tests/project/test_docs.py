@@ -102,7 +102,7 @@ def test_relative_links_name_existing_files(page: str) -> None:
         assert (ROOT / page).parent.joinpath(link).exists(), link
 
 
-def test_the_queue_of_ones_own_works(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_of_a_queue_in_python_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     (code,) = re.findall(
         r"```python\n(.*?)```", (ROOT / "docs/queues/own.md").read_text(), re.DOTALL
     )

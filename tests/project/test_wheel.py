@@ -29,7 +29,7 @@ def program(path: Path, text: str) -> None:
 
 
 def refusal(folder: Path) -> str:
-    """Returns the message of the script if `rustc` is that of the folder."""
+    """Returns the message of the script if `rustc` is the program in the folder."""
     program(folder / "bin" / "rustc", RUSTC.format(sysroot=folder))
     done = subprocess.run(
         [SCRIPT],

@@ -53,7 +53,7 @@ def test_no_run_is_planned_that_sends_more_than_the_cap() -> None:
     assert plan.engine_for(LINK) == "packets"
 
 
-def test_the_second_stage_goes_where_the_bounds_begin_to_be_kept() -> None:
+def test_the_second_stage_runs_limits_near_the_smallest_sufficient_one() -> None:
     seen = {2: (0.80, 0.0), 9: (0.96, 0.0), 32: (0.995, 0.0), 128: (1.0, 0.0)}
     chosen = plan.second_stage(LINK, seen)
     assert len(chosen) == 3
@@ -63,7 +63,9 @@ def test_the_second_stage_goes_where_the_bounds_begin_to_be_kept() -> None:
     assert plan.second_stage(LINK, {8: (1.0, 0.0)})[1] == 4
 
 
-def test_a_shard_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shard_continues_after_its_last_finished_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = []
 
     def one_link(_seed: int, index: int, _cap: int) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Two engines: which of them answers, what each refuses, and what an answer says of it."""
+"""The choice between two engines, the scenarios that each refuses, and their names in answers."""
 
 from __future__ import annotations
 
@@ -102,7 +102,8 @@ def test_runs_of_two_engines_are_never_taken_for_each_other(tmp_path: Path) -> N
     runs = [run_of(variant_of(scenario, {}, engine=engine), 1) for engine in ("packets", "hybrid")]
     assert runs[0].identity != runs[1].identity
     assert runs[0].variant.digest != runs[1].variant.digest
-    # An engine that is not named is the packet engine, as in every store that there is.
+    # A run without the name of an engine belongs to the packet engine, as in all stores of earlier
+    # versions.
     assert run_of(variant_of(scenario, {}), 1).identity == runs[0].identity
     found = [execute_run(run, Keep()) for run in runs]
     with closing(Store.open(tmp_path / "store")) as store:
@@ -148,7 +149,7 @@ def test_auto_runs_packets_unless_that_takes_too_long() -> None:
         (["--engine", "hybrid", "--pcap", "before=x.pcapng"], "has no packets"),
     ],
 )
-def test_impossible_runs_are_refused_by_name(
+def test_runs_that_the_engine_cannot_make_are_refused_with_the_reason(
     flags: list[str], words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "small.toml"
@@ -256,7 +257,8 @@ def number_of(text: str) -> float | None:
     [
         (1e9, None, None),
         (1e9, 0.001, "bound on the loss"),
-        (1e9, 0.003, None),  # far above the loss below: the utilisation decides
+        # The bound is far above the loss that follows, so the utilisation decides.
+        (1e9, 0.003, None),
         (1e8, None, "packets in flight"),
         (1e8, 0.003, "packets in flight"),
     ],
@@ -292,17 +294,17 @@ def test_an_answer_is_widened_by_the_error_of_its_class() -> None:
     assert error.high is not None
     found = widened(link, found_of(limit=200, low=190, high=200))
     assert found.high is not None
-    # Both engines' buffers for a link of this class are apart by that ratio at most.
+    # The buffers of both engines for a link of this class differ at most by this ratio.
     assert found.low <= 191 / error.high < found.low + 1
     assert found.high - 1 < 200 / error.low <= found.high
     nothing_shown = widened(link, found_of(limit=200, low=0, high=None))
     assert nothing_shown.as_dict() == {"low_packets": 1, "high_packets": None}
-    # A bound on the loss has an error of its own.
+    # An answer for a bound on loss has another error.
     assert agreement_of(replace(link, max_loss_rate=0.01)) is MEASURED["loss", "small"]
     assert agreement_of(replace(link, rate_bps=1e9)) is MEASURED["utilization", "large"]
 
 
-def test_an_answer_outside_what_agreed_is_not_called_proved() -> None:
+def test_an_answer_outside_the_agreed_range_is_not_called_proved() -> None:
     link = Link(2e6, (0.04,), 1, congestion_control="cubic")
     proved = size_link(link, Effort(changes=False, queues=(), rules=False))
     assert (proved.shown, proved.proved, exit_code(proved)) == (True, True, 0)
@@ -328,12 +330,12 @@ def test_an_answer_outside_what_agreed_is_not_called_proved() -> None:
     assert "no interval follows" in " ".join(verdict(replace(doubted, widened=unbounded)))
     unknown = replace(doubted, widened=None)
     assert "error on such links is not known" in " ".join(verdict(unknown))
-    # Ctrl-C after the search, in what follows the answer, does not undo it.
+    # Ctrl-C during the simulations that follow the answer keeps the answer.
     later = replace(doubted, interrupted=True)
     assert "before the search ended" not in " ".join(verdict(later))
 
 
-def test_sizing_by_hand_takes_the_engine_that_is_asked_for() -> None:
+def test_size_link_uses_the_requested_engine() -> None:
     link = Link(50e6, (0.03, 0.06, 0.09), 10, congestion_control="cubic")
     efforts = {
         engine: Effort(changes=False, queues=(), rules=False, engine=engine)
@@ -346,7 +348,9 @@ def test_sizing_by_hand_takes_the_engine_that_is_asked_for() -> None:
     assert hybrid.buffer == pytest.approx(packets.buffer, rel=0.3, abs=2)
 
 
-def test_a_link_outside_is_refused_by_size(capsys: pytest.CaptureFixture[str]) -> None:
+def test_size_refuses_a_link_that_the_requested_engine_cannot_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     bbr = ["size", "--rate", "10Mbps", "--rtt", "40ms", "--flows", "2", "--control", "bbr"]
     assert run_command([*bbr, "--engine", "hybrid"]) == 2
     assert "no congestion control bbr" in capsys.readouterr().err
@@ -354,7 +358,7 @@ def test_a_link_outside_is_refused_by_size(capsys: pytest.CaptureFixture[str]) -
     assert "--engine applies to runs" in capsys.readouterr().err.replace("\n", " ")
 
 
-def test_packets_that_do_not_fit_stay_where_the_other_engine_does_not_answer(
+def test_the_packet_engine_answers_if_the_hybrid_engine_cannot(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     flags = ["size", "--rate", "1Gbps", "--rtt", "100ms", "--flows", "100", "--control", "bbr"]

@@ -1,4 +1,4 @@
-"""`goodqueue run --explain`: every line says what happened, where and why."""
+"""`goodqueue run --explain` prints lines with an event, its place and its reason."""
 
 from __future__ import annotations
 
@@ -116,13 +116,14 @@ def test_pings_and_sessions_have_lines_of_packets(small: Path) -> None:
 def rows_of(page: str) -> list[str]:
     """Returns the first row of each line of a flow's life.
 
-    The number of new bytes is left out: a part does not know it for its first ACK.
+    The number of new bytes is not compared, because a part cannot know the number for its first
+    ACK.
     """
     rows = [row for row in page.splitlines() if re.match(r"\d+\.\d{6}  ", row)]
     return [re.sub(r": \d+ new bytes", "", row) for row in rows]
 
 
-def test_the_first_lines_are_printed_with_the_way_to_the_rest(printed: Any) -> None:  # noqa: ANN401
+def test_the_first_lines_are_printed_with_the_command_for_the_rest(printed: Any) -> None:  # noqa: ANN401
     page = printed(TIMEOUT, "--explain", "first", "--lines", 10)
     both = rows_of(printed(TIMEOUT, "--explain", "first", "--lines", 20))
     assert len(both) == 20

@@ -164,7 +164,7 @@ def test_runs_wait_until_there_is_room() -> None:
         thread.join(20)
     assert most == 2
     with Room(1).taken(each):
-        pass  # a run always starts if no other runs; `check` has judged its size before
+        pass  # A run starts if no other run is in progress; `check` has judged its size before.
 
 
 @pytest.mark.usefixtures("small")

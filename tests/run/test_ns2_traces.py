@@ -1,4 +1,4 @@
-"""Traces in ns-2's format, compared with ns-2's own, and read by scripts in common use."""
+"""Traces in ns-2's format, compared with those of ns-2, and read by scripts in common use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packet events in Parquet, which a run writes in bounded memory while it goes on."""
+"""Packet events in Parquet, which are written during a run in bounded memory."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ count = 4
 workload = { kind = "bulk" }
 tcp = { receive_window = "1GB" }
 """
-"""A scenario whose simulated millisecond takes as long as a minute of an ordinary scenario."""
+"""A scenario in which a simulated millisecond takes as long as a minute of an ordinary scenario."""
 
 MOST_WAIT_S = 3.0
 """Longest wait in s. The documentation promises one second, but other load may delay the

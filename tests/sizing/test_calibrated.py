@@ -1,4 +1,4 @@
-"""Calibrated theory: what `goodqueue size --quick` answers, and that it knows its error."""
+"""Calibrated theory, which answers `goodqueue size --quick`, and its stated errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FAST = Link(1e9, rtt_range(0.01, 0.12), 300, max_loss_rate=0.01, max_delay_s=0.0
 
 
 def test_a_saw_tooth_of_one_flow_lies_in_the_interval() -> None:
-    """21.6 packets by the integral of the saw-tooth, 27.9 with what whole packets may take."""
+    """The integral of the saw-tooth gives 21.6 packets. Whole packets may need 27.9."""
     link = as_in_theory(Link(6e6, (0.1,), 1, min_utilization=0.95))
     found = calibrated(link)
     assert found is not None
@@ -45,8 +45,10 @@ RECORDED = [one for one in linux_deep.recordings() if one.control in {"reno", "c
 
 
 @pytest.mark.parametrize("recording", RECORDED, ids=lambda one: one.name)
-def test_losses_of_a_kernel_are_expected(recording: linux_recording.Recording) -> None:
-    """Linux 6.18 behind deep buffers, within a quarter; no run of it was fitted."""
+def test_calibrated_theory_predicts_the_losses_of_a_kernel(
+    recording: linux_recording.Recording,
+) -> None:
+    """Linux 6.18 behind deep buffers, within a quarter; no run of Linux was part of the fit."""
     rtts = (recording.rtt_ms / 1e3,)
     link = Link(recording.rate_bps, rtts, recording.flows, congestion_control=recording.control)
     expected = surfaces().at(link, np.array([float(recording.limit)])).loss_rate()[0]
@@ -70,7 +72,7 @@ links = st.builds(
 
 @settings(deadline=None, max_examples=40)
 @given(links, st.floats(1.0, 3.0))
-def test_a_looser_bound_never_needs_more(link: Link, factor: float) -> None:
+def test_a_looser_bound_never_needs_a_larger_buffer(link: Link, factor: float) -> None:
     assert link.max_loss_rate is not None
     tight = calibrated(link)
     loose = calibrated(replace(link, max_loss_rate=factor * link.max_loss_rate))
@@ -97,7 +99,7 @@ def test_the_answer_lies_in_its_interval(link: Link) -> None:
         assert low <= middle <= high
 
 
-def test_outside_the_links_that_were_run_the_interval_widens() -> None:
+def test_the_interval_widens_outside_the_fitted_links() -> None:
     inside, outside = Link(50e6, (0.05,), 20), Link(50e6, (0.05,), 20, congestion_control="abe")
     table = surfaces()
     packets = np.array([100.0])
@@ -116,7 +118,7 @@ def test_calibrated_theory_does_not_apply_to_flows_that_ignore_loss() -> None:
     assert chances_kept(bbr, np.array([10.0])) == {}
 
 
-def test_no_rule_holds_whose_promise_is_doubted() -> None:
+def test_a_rule_whose_promise_is_doubted_does_not_hold() -> None:
     for link in (HOME, FAST, as_in_theory(FAST), as_in_theory(HOME)):
         for one in judge(link):
             promised = [one.chances.get(name, 1.0) for name in ("utilization", "loss_rate")]

@@ -53,13 +53,13 @@ def test_the_length_of_loss_bursts_decides_how_many_flows_are_hit() -> None:
     ],
 )
 def test_fast_growth_breaks_an_assumption(known: Known, *, fast: bool) -> None:
-    """0.87 is the constant of half a packet per round trip: delayed ACKs that count once."""
+    """The constant 0.87 assumes that a window grows by half a packet per round trip."""
     link = known.applied(LINK)
     assert any("0.87" in reason for reason in RULE.advise(link).broken) is fast
 
 
 def test_receivers_acknowledge_as_configured() -> None:
-    """The simulated receivers, too."""
+    """The simulated receivers have the same settings."""
     text = LinkTrial().scenario(Known(ack_every=1).applied(LINK), 100).resolved_toml()
     assert 'ack_rule = "every_nth"' in text
     assert "ack_every = 1" in text
@@ -75,7 +75,7 @@ def test_receivers_acknowledge_as_configured() -> None:
         (("--effective-rtt", "soon"), "--effective-rtt"),
     ],
 )
-def test_values_that_cannot_be_are_refused(
+def test_impossible_values_are_refused(
     flags: Sequence[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     described = ("--rate", "50Mbps", "--rtt", "40ms", "--flows", "60")

@@ -30,7 +30,7 @@ TABLE_1 = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005" / "table1.c
 
 
 THEORY = {"congestion_control": "reno", "profile": "rfc", "byte_counting": False}
-"""TCP as the rules assume it."""
+"""Settings of the TCP that the rules assume."""
 
 
 def link(**changes: object) -> Link:
@@ -51,7 +51,7 @@ def congested(flows: int, **changes: object) -> Link:
     return Link(**{**given, **changes})  # type: ignore[arg-type]
 
 
-def test_the_common_example() -> None:
+def test_the_common_example_has_the_printed_bandwidth_delay_product() -> None:
     assert link().bdp_packets == pytest.approx(666.7, abs=0.05)
     assert bdp.advise(link()).whole_packets == 666
     assert link().seconds(666.67) == pytest.approx(0.080, abs=1e-5)
@@ -67,7 +67,7 @@ def test_the_utilisation_of_one_saw_tooth_agrees_with_the_formula(
     assert sawtooth(buffer) == pytest.approx(utilization, abs=6e-5)
 
 
-def test_sqrt_n() -> None:
+def test_the_square_root_rule_and_its_bound_on_utilisation_have_the_printed_values() -> None:
     hundred, more = link(flows=100), link(flows=400)
     assert sqrt_n.advise(hundred).packets == pytest.approx(66.7, abs=0.05)
     assert sqrt_n.advise(more).packets == pytest.approx(33.3, abs=0.05)
@@ -79,7 +79,7 @@ def test_sqrt_n() -> None:
     assert sqrt_n.utilization_bound(more, base / 2) == pytest.approx(0.9867, abs=6e-5)
 
 
-def test_stanford_column_of_table_1() -> None:
+def test_the_stanford_column_of_table_1_follows_from_its_delay_column() -> None:
     with TABLE_1.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 19
@@ -103,8 +103,8 @@ def test_table_1_has_the_shape_of_bscl_and_not_its_numbers() -> None:
         (n - mean_n) ** 2 for n, _ in many
     )
     assert slope == pytest.approx(8.41, abs=0.02)
-    # The printed formula gives row by row other round-trip times than the topology has: from B_p =
-    # K_p N - C_e T_e, row 20 needs 15.7 ms, but the shortest round trip is 20 ms.
+    # For each row the printed formula implies round-trip times that the topology does not have. By
+    # B_p = K_p N - C_e T_e row 20 needs 15.7 ms, but the shortest round trip is 20 ms.
     needed = (bscl.packets_per_flow(0.01) * 20 - 115) * 12_000 / 45e6
     assert needed == pytest.approx(0.0157, abs=2e-4)
 
@@ -112,11 +112,11 @@ def test_table_1_has_the_shape_of_bscl_and_not_its_numbers() -> None:
 @pytest.mark.parametrize(
     ("flows", "packets"), [(5, 63.4), (20, 47.3), (30, 39.5), (50, 210), (100, 645)]
 )
-def test_bscl_worked_example(flows: int, packets: float) -> None:
+def test_bscl_gives_the_buffers_of_the_worked_example(flows: int, packets: float) -> None:
     assert bscl.bscl(congested(flows)).packets == pytest.approx(packets, abs=0.06)
 
 
-def test_bscl_parts() -> None:
+def test_each_equation_of_bscl_has_the_value_computed_by_hand() -> None:
     assert bscl.packets_per_flow(0.01) == pytest.approx(8.7)
     assert bscl.packets_per_flow(0.02) == pytest.approx(6.15, abs=0.005)
     assert bscl.share_hit(5, 2.75) == pytest.approx(0.459, abs=6e-4)
@@ -140,14 +140,14 @@ def test_bscl_falls_to_where_loss_takes_over_and_rises_from_there() -> None:
         assert sizes[400] - sizes[399] == pytest.approx(8.7)
 
 
-def test_bscl_below_five_flows_and_without_any_need() -> None:
+def test_bscl_takes_the_full_product_below_five_flows_and_at_least_one_packet() -> None:
     assert bscl.bscl(congested(4)).packets == pytest.approx(225)
     needs_none = congested(100, max_loss_rate=None)
     assert bscl.bscl(needs_none).for_utilization < 0
     assert bscl.bscl(needs_none).packets == 1
 
 
-def test_bscl_delay() -> None:
+def test_bscl_states_if_the_bound_on_delay_allows_its_buffer() -> None:
     answer = bscl.bscl(congested(50, max_delay_s=0.0504))
     assert answer.most_for_delay == pytest.approx(210)
     assert answer.feasible
@@ -159,26 +159,26 @@ def test_bscl_delay() -> None:
     assert bscl.most_flows(congested(1), 0.01, 210) == pytest.approx(50.0, abs=0.01)
 
 
-def test_harmonic_round_trip_time() -> None:
+def test_the_effective_round_trip_is_the_harmonic_mean() -> None:
     # T/N .. T in N steps: about T/(ln N + 1); with 1000 flows T/7.9.
     steps = tuple((index + 1) / 1000 for index in range(1000))
     assert 1 / link(rtts_s=steps).harmonic_rtt_s == pytest.approx(7.9, rel=0.06)
     assert link(rtts_s=(0.02, 0.06)).harmonic_rtt_s == pytest.approx(0.03)
 
 
-def test_tiny_buffers() -> None:
+def test_tiny_buffers_have_the_values_computed_by_hand() -> None:
     assert tiny.buffer_packets(0.75, 64, 0.75) == pytest.approx(31.3, abs=0.05)
     assert tiny.buffer_packets(0.9, 64, 0.9) == pytest.approx(94.2, abs=0.1)
 
 
-def test_window_decrease() -> None:
+def test_each_control_needs_the_buffer_of_its_window_decrease() -> None:
     for control, packets in [("reno", 666.7), ("cubic", 285.7), ("abe", 666.7), ("bbr", 166.7)]:
         advice = window_decrease.advise(link(congestion_control=control))
         assert advice.packets == pytest.approx(packets, abs=0.06)
     assert window_decrease.bdps(0.875) == pytest.approx(0.1429, abs=5e-5)
 
 
-def test_small_queues() -> None:
+def test_small_queues_lose_what_kleinrocks_formulas_give() -> None:
     for places, loss in [(10, 0.0508), (20, 0.01365), (50, 5.18e-4)]:
         assert small_queue.mm1k_loss(0.9, places) == pytest.approx(loss, rel=1e-3)
     assert small_queue.mm1k_loss(1, 20) == pytest.approx(0.0476, abs=5e-5)
@@ -211,7 +211,7 @@ def test_a_saturated_queue_loses_one_packet_in_twice_its_places() -> None:
     assert small_queue.least_places(small_queue.md1k_losses(1.0), 1e-6) is None
 
 
-def test_ratios() -> None:
+def test_ratios_of_capacity_give_the_published_buffers_and_probabilities() -> None:
     for exponent, share in [(0.3, 0.18), (0.5, 0.33), (1.0, 1.0)]:
         assert capacity_ratio.best_bdps(exponent) == pytest.approx(share, abs=0.005)
     for ratio, probability in [(2, 0.217), (5, 0.215), (10, 0.184), (50, 0.053)]:
@@ -225,7 +225,7 @@ def test_ratios() -> None:
     assert lower <= overload <= math.exp(most - mean + most * math.log(mean / most))
 
 
-def test_fluid_models() -> None:
+def test_the_fluid_model_has_its_equilibrium_and_its_stability_bound() -> None:
     at = fluid.equilibrium(20, 20)
     assert at.load == pytest.approx(0.786, abs=5e-4)
     assert at.loss_rate == pytest.approx(0.0080, abs=1e-4)
@@ -337,7 +337,7 @@ def test_broken_assumptions_are_named(rule: str, its_link: Link, words: str) -> 
         ("claim_5_10_packets", Link(0.5e6, (0.1,), 3, packet_bytes=592)),
     ],
 )
-def test_and_where_they_hold_nothing_is(rule: str, its_link: Link) -> None:
+def test_no_assumption_is_named_if_all_hold(rule: str, its_link: Link) -> None:
     found = next(one for one in RULES if one.name == rule)
     assert found.advise(its_link).broken == ()
 
@@ -358,12 +358,12 @@ def test_and_where_they_hold_nothing_is(rule: str, its_link: Link) -> None:
         ({"local_share": 0}, "above 0%"),
     ],
 )
-def test_nonsense_is_refused(changes: dict[str, object], words: str) -> None:
+def test_impossible_values_are_refused(changes: dict[str, object], words: str) -> None:
     with pytest.raises(RequestError, match=words):
         link(**changes)
 
 
-def test_a_range_of_round_trips() -> None:
+def test_a_range_of_round_trips_has_eighteen_even_steps() -> None:
     steps = rtt_range(0.020, 0.534)
     assert len(steps) == 18
     assert (steps[0], steps[-1]) == (0.020, 0.534)

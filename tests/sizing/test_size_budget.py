@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SMALL = ["size", "--rate", "2Mbps", "--rtt", "40ms", "--flows", "1"]
 LARGE = ["size", "--rate", "1Gbps", "--rtt", "10ms..120ms", "--flows", "300", "--engine", "packets"]
-"""Question that takes the packet engine longer than seconds."""
+"""Question whose answer takes the packet engine longer than a budget of seconds."""
 
 UTILIZATION = Target("utilization", 0.98, at_least=True)
 
@@ -178,7 +178,7 @@ def test_the_clock_stops_runs() -> None:
 
 
 class Steps:
-    """Sampler whose utilisation is 98 % from a limit on, with noise; stops after a while."""
+    """Sampler with noise that reaches 98 % utilisation at one limit; it stops after some calls."""
 
     def __init__(self, needed: int, most_runs: int = 1 << 30) -> None:
         self.needed, self.left = needed, most_runs

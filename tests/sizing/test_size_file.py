@@ -107,7 +107,8 @@ def test_a_long_reno_flow_needs_the_buffer_of_the_saw_tooth() -> None:
     assert sawtooth_needs(27 / 28) == pytest.approx(0.5)
     # The differences in packets: one is in transmission beside those that wait. A growing ACK
     # releases two at once, which needs room for one more. Half of the window is rounded down to a
-    # whole segment (see test_size_link). The grid is coarse by 5 %, which is 2.5 packets there.
+    # whole segment (see test_size_link). The step of the grid is 5 %, which is 2.5 packets at this
+    # limit.
     assert -1 <= answer.buffer - 50 <= 1 + 1 + 1.3 + 2.5
     assert answer.epochs is not None
 
@@ -216,7 +217,7 @@ def test_a_file_that_runs_for_too_long_is_cut(tmp_path: Path) -> None:
 
 
 def test_a_scenario_that_cannot_be_shortened_is_run_in_full() -> None:
-    """Its flow starts in the second half."""
+    """The flow of this scenario starts in the second half."""
     trial = trial_of(RENO, flow__long__start="500s")
     whole = trial.scenario(trial.link, 5)
     cut = trial.scenario(trial.link, 5, None, Extent(share=0.01))
@@ -264,7 +265,7 @@ def test_runs_that_are_kept_are_not_run_again(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_nonsense_is_refused(asked: Asked, changes: dict[str, str], words: str) -> None:
+def test_impossible_values_are_refused(asked: Asked, changes: dict[str, str], words: str) -> None:
     with pytest.raises(RequestError, match=words):
         size_scenario(SMALL, asked, ONLY_SEARCH, set=changes)
 
@@ -274,7 +275,7 @@ def test_too_few_replicates_for_a_search_are_refused() -> None:
         Effort(2)
 
 
-def test_theory_alone_of_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quick_answers_a_file_by_theory_alone(capsys: pytest.CaptureFixture[str]) -> None:
     file = str(ROOT / "scenarios" / "bufferbloat.toml")
     assert run_command(["size", file, "--quick", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

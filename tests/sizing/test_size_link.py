@@ -36,7 +36,8 @@ def test_quick_judges_every_rule_without_a_simulation(capsys: pytest.CaptureFixt
     assert answer["link"]["bdp_packets"] == pytest.approx(20 / 3)
     assert [one["rule"] for one in answer["rules"]] == [rule.name for rule in RULES]
     bdp = answer["rules"][0]
-    # Rounded down to 6 of 6.67 packets it leaves the link idle for 7 % of the time in simulation.
+    # The BDP of 6.67 packets is rounded down to 6, which in simulation leaves the link idle for 7 %
+    # of the time.
     assert (bdp["packets"], bdp["bytes"], bdp["holds"], bdp["simulated"]) == (6, 9000, False, None)
     assert (bdp["broken_assumptions"], bdp["doubted"]) == ([], ["utilization"])
     assert bdp["seconds"] == pytest.approx(0.036)
@@ -131,10 +132,10 @@ def test_infeasible_bounds_are_named(capsys: pytest.CaptureFixture[str]) -> None
     assert "the delay allows at most" in out
 
 
-def test_the_search_goes_as_far_as_theory_expects_an_answer(
+def test_the_search_extends_to_the_answer_that_theory_expects(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The delay allows 17 packets, but the loss requires about 400. The answer names both."""
+    """The delay allows 17 packets, but the bound on loss requires about 400; both are named."""
     crowded = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "50", "--as-in-theory"]
     bounds = ["--max-loss", "1%", "--max-delay", "20ms", "--replicates", "3", "--aqm", "pie"]
     assert run_command(["size", *crowded, *bounds, "--json"]) == 3
@@ -160,10 +161,10 @@ def test_buffers_of_rules_do_not_count_as_searched(capsys: pytest.CaptureFixture
     assert f"even {reached} packets do not keep utilisation" in capsys.readouterr().out
 
 
-def test_results_that_are_not_shown_are_not_claimed(
+def test_undecided_results_are_not_claimed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Three replicates show nothing, because their interval is infinite."""
+    """Three replicates prove nothing, because their interval is infinite."""
     page = tmp_path / "page.html"
     link = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "50", "--max-loss", "3%"]
     link += ["--as-in-theory"]
@@ -175,7 +176,9 @@ def test_results_that_are_not_shown_are_not_claimed(
     assert "± inf" not in page.read_text(encoding="utf-8")
 
 
-def test_all_that_is_known_of_a_link_is_echoed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_answer_repeats_all_known_properties_of_a_link(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     known = ["--paced", "--access-rate", "1Mbps", "--input-rate", "8Mbps", "--max-window", "30kB"]
     _, answer = answered(capsys, "--quick", *known)
     told = answer["link"]
@@ -190,7 +193,9 @@ def test_all_that_is_known_of_a_link_is_echoed(capsys: pytest.CaptureFixture[str
     ) in capsys.readouterr().out
 
 
-def test_an_older_store_is_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sweep_continues_in_a_store_of_an_older_version(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     store = tmp_path / "runs"
     command = [*SMALL, "--replicates", "3", "--aqm", "pie", "--store", str(store)]
     assert run_command(command) == 0
@@ -199,13 +204,13 @@ def test_an_older_store_is_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFi
     assert "--keep-both" not in capsys.readouterr().err
 
 
-def test_seeds_go_on_after_the_largest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_seeds_continue_at_0_after_the_largest(capsys: pytest.CaptureFixture[str]) -> None:
     seed = ["--seed", str((1 << 63) - 1), "--replicates", "3", "--aqm", "pie"]
     assert run_command([*SMALL, *seed]) == 0
     assert "recommended" in capsys.readouterr().out
 
 
-def test_few_runs_of_a_queue_are_enough_if_few_are_asked_for(
+def test_a_queue_gets_no_more_replicates_than_requested(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = tmp_path / "runs"
@@ -214,7 +219,7 @@ def test_few_runs_of_a_queue_are_enough_if_few_are_asked_for(
     assert runs.filter(pl.col("bottleneck.queue") == "pie").height == 3
 
 
-def test_a_rule_that_holds_and_breaks_the_delay_says_both(
+def test_a_rule_that_holds_but_exceeds_the_delay_reports_both(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     # One flow in congestion avoidance fills the pipe and a BDP of buffer (RFC 5681 halves its
@@ -275,7 +280,7 @@ def test_theory_says_that_no_buffer_keeps_the_loss_of_cubic(
     assert "the delay allows" in capsys.readouterr().out
 
 
-def test_asked_again_nothing_is_run(
+def test_a_repeated_question_runs_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = answered(capsys)

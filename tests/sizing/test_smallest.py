@@ -58,7 +58,7 @@ def steps_apart(found: int, needed: float) -> int:
     return abs(points.index(found) - truth)
 
 
-def test_the_grid_goes_by_a_packet_or_five_per_cent() -> None:
+def test_grid_steps_are_a_packet_or_five_per_cent() -> None:
     points = grid(1000)
     assert points[:25] == list(range(1, 26))
     assert points[-1] >= 1000
@@ -88,7 +88,7 @@ def test_under_noise_the_limit_is_within_one_step() -> None:
     assert right >= 57
 
 
-def test_the_range_holds_the_truth() -> None:
+def test_the_range_contains_the_true_answer() -> None:
     held = 0
     for case in range(60):
         trials = Trials(Noisy({"utilization": rising(150)}, 0.01, seed=100 + case))
@@ -97,7 +97,7 @@ def test_the_range_holds_the_truth() -> None:
     assert held >= 57
 
 
-def test_replicates_go_where_they_decide() -> None:
+def test_replicates_are_spent_on_limits_that_they_decide() -> None:
     noisy = Noisy({"utilization": rising(200)}, 0.003)
     trials = Trials(noisy)
     smallest(trials, [UTILIZATION], [], reach=(100, 1 << 20), most_replicates=200)
@@ -137,7 +137,7 @@ def test_a_delay_bounds_from_above(most_delay: float, feasible: bool) -> None:
         assert steps_apart(found.ceiling, 50) <= 1
 
 
-def test_a_curve_with_a_hole_is_not_trusted_below_it() -> None:
+def test_limits_below_an_exception_are_not_recommended() -> None:
     """Flows synchronise at limits of 30 to 60 packets; smaller limits that pass are reported."""
 
     def holed(limit: int) -> float:
@@ -151,7 +151,7 @@ def test_a_curve_with_a_hole_is_not_trusted_below_it() -> None:
     assert all(limit < 30 for limit in found.exceptions)
 
 
-def test_an_interval_meets_or_fails_a_target_or_leaves_it_open() -> None:
+def test_an_interval_decides_a_target_if_it_excludes_the_bound() -> None:
     from goodqueue.core.intervals import Interval
 
     loss = Target("loss_rate", 0.01, at_least=False)

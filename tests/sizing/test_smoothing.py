@@ -70,7 +70,7 @@ def test_simulated_streams_need_the_buffer_of_theory(tmp_path: Path) -> None:
     law, foot, anywhere = (buffers[by]["packets"] for by in (THEORY[0], FOOT, ANYWHERE))
     # In-order delivery delays the data of one to two round trips during a repair.
     assert law < foot < law + 2 * 320
-    # A stream that starts nearer to the peak has played less than had arrived.
+    # If a stream starts nearer to the peak of a tooth, more data have arrived than were played.
     assert anywhere < foot
     assert buffers[FOOT]["low"] is None
     assert buffers[ANYWHERE]["low"]["packets"] < anywhere < buffers[ANYWHERE]["high"]["packets"]
@@ -111,7 +111,7 @@ def test_the_law_of_a_scenario_uses_the_parameters_of_its_flow(tmp_path: Path) -
     ]
     stored = [flow["stream"]["smoothing_buffer_bytes"] for flow in flows]
     assert buffers["simulated"]["bytes"] == pytest.approx(sum(stored) / 3)
-    # A stream plays 20 s at the 8 Mb/s of its ladder.
+    # The stream plays for 20 s at 8 Mb/s, the only bit rate of the video.
     assert stream["rate_bps"] * stream["duration_s"] == pytest.approx(160e6, rel=0.01)
 
 

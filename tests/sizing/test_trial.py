@@ -26,7 +26,7 @@ def summary(its_link: Link, packets: int) -> dict[str, dict[str, dict[str, float
     return json.loads(outcome.summary_json())  # type: ignore[no-any-return]
 
 
-def test_epochs_are_those_of_the_saw_tooth() -> None:
+def test_loss_epochs_have_the_length_of_the_saw_tooth() -> None:
     # One Reno flow, delayed ACKs: W/2 = 50 round trips of 2 x 100 ms, with B = 0 and W = 100.
     one = as_in_theory(Link(12e6, (0.1,), 1))
     assert epoch_s(one, 0) == pytest.approx(10.0)
@@ -41,7 +41,7 @@ def test_epochs_are_those_of_the_saw_tooth() -> None:
     assert epoch_s(scalable, 0) == pytest.approx(1.34)
 
 
-def test_the_start_up_is_the_opening_and_an_epoch() -> None:
+def test_the_start_up_contains_three_round_trips_and_an_epoch() -> None:
     """The start-up has three round trips and an epoch of 10 s; 20 epochs are measured."""
     one = as_in_theory(Link(12e6, (0.1,), 1))
     start_up = 3 * 0.1 + 10
@@ -61,7 +61,7 @@ def test_the_start_up_is_the_opening_and_an_epoch() -> None:
 
 
 def test_windows_at_the_start_share_link_and_buffer() -> None:
-    """One flow has all of both; many flows out of step share them by their mean windows."""
+    """One flow fills link and buffer at its peak; many flows share both by their mean windows."""
     one = as_in_theory(Link(12e6, (0.1,), 1))
     assert peak_windows(one, 50) == pytest.approx((150,))
     many = as_in_theory(Link(120e6, (0.1,), 10_000))
@@ -69,7 +69,8 @@ def test_windows_at_the_start_share_link_and_buffer() -> None:
     # Reno's window does not depend on its round trip, so rates are proportional to 1/RTT.
     spread = as_in_theory(link(flows=18))
     assert len(set(peak_windows(spread, 20))) == 1
-    # A large CUBIC window does, with an exponent between those of random and simultaneous losses.
+    # A large CUBIC window depends on its round trip, with an exponent between those of random and
+    # simultaneous losses.
     large = Link(1e9, (0.02, 0.1), 2)
     short, long = peak_windows(large, 1000)
     assert 1 < long / short < ((0.1 + 0.012) / (0.02 + 0.012)) ** 0.75
@@ -80,14 +81,14 @@ def test_windows_at_the_start_share_link_and_buffer() -> None:
     assert peak_windows(slow, 0)[0] == pytest.approx(10)
 
 
-def test_the_saw_tooth_takes_as_long_as_it_was_expected_to() -> None:
+def test_a_simulated_saw_tooth_takes_the_expected_time() -> None:
     one = as_in_theory(Link(12e6, (0.1,), 1))
     bottleneck = summary(one, 50)["links"]["bottleneck"]
-    # Twenty epochs were required: each is a burst of losses of the one flow.
+    # Twenty epochs were required. With a single flow each burst of losses is an epoch.
     assert 14 <= bottleneck["loss_bursts"] <= 30
 
 
-def test_other_traffic_has_its_share_and_its_kinds() -> None:
+def test_each_kind_of_other_traffic_has_its_share() -> None:
     """The other traffic has 20 %: 8 % behind another link, 8 % by windows, 4 % short transfers."""
     mixed = link(rate_bps=50e6, local_share=0.8, flows=40)
     reach = length(mixed, 100)
@@ -97,10 +98,11 @@ def test_other_traffic_has_its_share_and_its_kinds() -> None:
     for name, flow in found["flows"].items():
         shares[name.split(".")[0]] += flow["throughput_bps"] / mixed.rate_bps
     bottleneck = found["links"]["bottleneck"]
-    # The sum of these is the total; at the ends of the measurement a path and a queue may differ.
+    # The shares add up to the total, except for packets on the path and in the queue at both ends
+    # of the measurement.
     ends = (max(mixed.rtts_s) + mixed.seconds(100)) / measured
     assert sum(shares.values()) == pytest.approx(bottleneck["utilization"], rel=ends + 0.001)
-    # A slower link and windows are upper bounds, except at those ends.
+    # A slower link and windows give upper bounds, except for these packets.
     for group in ("remote", "window-limited"):
         assert 0 < shares[group] < 0.08 * (1 + ends)
     # Transfers of exponential sizes arrive at random: k of them carry 1 +- sqrt(2 / k) of their
@@ -115,7 +117,7 @@ def test_other_traffic_has_its_share_and_its_kinds() -> None:
 
 
 @pytest.mark.parametrize("flows", [1, 2, 4, 9, 18, 20, 27, 40, 100])
-def test_any_number_of_flows_has_the_mean_round_trip_that_was_asked_for(flows: int) -> None:
+def test_any_number_of_flows_has_the_requested_mean_round_trip(flows: int) -> None:
     its_link = link(rtts_s=rtt_range(0.02, 0.534), flows=flows)
     rtts = rtts_of_flows(its_link)
     taken = [rtts[flow % len(rtts)] for flow in range(flows)]

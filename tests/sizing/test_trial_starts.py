@@ -90,7 +90,7 @@ def test_short_starts_leave_no_bias(name: str) -> None:
         assert abs(difference) <= half + SLACK[figure] * scale, (figure, difference, half)
 
 
-def test_a_cold_start_that_is_measured_is_seen() -> None:
+def test_a_measured_cold_start_changes_the_loss() -> None:
     """Without a start-up the losses of slow start count, so the comparison above can fail."""
     link = LINKS["many flows"]
     packets = round(0.3 * link.bdp_packets)

@@ -180,7 +180,9 @@ class Deadly:
 
 
 def test_a_run_that_kills_its_worker_fails_alone(machines: Machines) -> None:
-    machines.add(3)  # the run kills two of them: one with other runs, and then one alone
+    # The run ends two workers: first one that also holds other runs, and then one that holds no
+    # other.
+    machines.add(3)
     good = study().plan.variants[0]
     deadly = Variant(9, {}, Deadly(), b"")  # type: ignore[arg-type]
     runs = [run_of(good, seed) for seed in range(8)]

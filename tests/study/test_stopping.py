@@ -1,4 +1,4 @@
-"""Stopping rules: the intervals at which a study stops hold the mean as often as they promise."""
+"""Stopping rules: final intervals contain the mean with the stated probability."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("count", [12, 20, 40])
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
-def test_the_interval_ends_where_the_mixture_of_t_densities_says(
+def test_the_interval_ends_where_the_mixture_of_t_densities_reaches_its_bound(
     count: int, confidence: float
 ) -> None:
     # The scale-invariant statistic of n normal values is one t statistic, noncentral with sqrt(n)
@@ -97,7 +97,7 @@ Columns = list[dict[str, list[float]]]
 
 
 def play(spec: StopSpec, columns: Columns) -> tuple[list[int], list[list[int]]]:
-    """Returns the replicates of each variant that the rule asks for: in all, and by round."""
+    """Returns the replicates that the rule requests for each variant: in total, and by round."""
     rule, counts = SequentialRule(spec), [0] * len(columns)
     rounds: list[list[int]] = []
     while True:
@@ -117,7 +117,7 @@ def width(values: list[float]) -> float:
     return 2 * anytime_interval(values).half_width
 
 
-def test_a_rule_goes_on_until_every_bound_is_met() -> None:
+def test_a_rule_requests_replicates_until_every_bound_is_met() -> None:
     column = {"delay": noisy(1, 300), "loss": noisy(2, 300)}
     spec = StopSpec({"delay": Bound(2.0, False), "loss": Bound(0.008, True)})
     (count,), rounds = play(spec, [column])
@@ -156,7 +156,8 @@ def test_a_rule_keeps_its_budgets_of_replicates_and_runs() -> None:
 
 
 def test_equal_values_end_a_study_only_after_many_replicates() -> None:
-    # One run of twenty has a loss: the first replicates show none, and would end with a width of 0.
+    # One run in twenty has a loss. The first replicates have none, so their interval has the width
+    # 0.
     columns: Columns = [{"loss": [0.0] * 100}]
     spec = StopSpec({"loss": Bound(0.01, False)}, max_replicates=100)
     assert play(spec, columns)[0] == [LEAST_UNCHANGED]

@@ -141,7 +141,7 @@ def test_identity_is_the_scenario_the_seed_and_the_version(tmp_path: Path) -> No
     assert len(digests) == 1
 
 
-def test_the_resolved_study_asks_the_same(study: Path) -> None:
+def test_the_resolved_study_has_the_same_runs(study: Path) -> None:
     study.write_text(
         study.read_text()
         + """
@@ -266,7 +266,7 @@ def test_a_failed_run_is_recorded_with_its_error_and_the_rest_goes_on(
     assert Results(folder).failures().is_empty()
 
 
-def test_shards_are_apart_and_merge_into_the_whole(study: Path, tmp_path: Path) -> None:
+def test_shards_are_disjoint_and_merge_into_the_whole(study: Path, tmp_path: Path) -> None:
     whole = Study(study).run(tmp_path / "whole").wide()
     for part in (1, 2, 3):
         done = goodqueue("sweep", study, "--shard", f"{part}/3", "--out", tmp_path / f"part-{part}")
@@ -458,6 +458,6 @@ def test_a_study_from_python(tmp_path: Path) -> None:
 
 
 def test_the_study_of_the_demonstration_finds_its_scenario() -> None:
-    """`make demo` ends with it, after minutes of other runs."""
+    """`make demo` runs this study last, after minutes of other runs."""
     study = Study(ROOT / "python/goodqueue/cli/demo.toml")
     assert len(study.plan.variants) > 1

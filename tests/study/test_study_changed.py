@@ -54,7 +54,7 @@ def test_a_key_that_identifies_no_variant_is_not_an_axis(tmp_path: Path, axis: s
         Study(text.replace('duration = "20s"', axis)).run(tmp_path / "out")
 
 
-def test_a_metric_may_be_of_one_variant_only(tmp_path: Path) -> None:
+def test_a_metric_may_exist_in_one_variant_only(tmp_path: Path) -> None:
     text = STUDY.format(file=ROOT / "scenarios" / "bufferbloat.toml")
     text = text.replace(
         'topology.bottleneck.queue.limit = ["10p", "20p"]',

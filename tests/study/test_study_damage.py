@@ -35,7 +35,7 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Damaged:
 
 @pytest.fixture
 def goodqueue(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Returns the command line in this process, which is faster than a new process."""
+    """Returns a function that runs the command line in this process, which saves time."""
 
     def call(*arguments: object) -> subprocess.CompletedProcess[str]:
         words = [str(argument) for argument in arguments]
@@ -76,7 +76,7 @@ def test_no_flipped_bit_changes_a_result_silently(damaged: Damaged) -> None:
     refusals = 0
     for _ in range(400):
         damaged.make(draw, flip)
-        refusals += damaged.is_refused()  # raises if other results are read
+        refusals += damaged.is_refused()  # raises an error if other results are read
     # The other bits have no meaning: they are in free space, or in counters of SQLite.
     assert refusals > 200
 
@@ -121,7 +121,7 @@ def test_a_damaged_row_is_listed_dropped_and_run_again(
 def test_a_damaged_table_is_listed_removed_and_made_again(runs: Path) -> None:
     whole = content(runs)
     table = flip_a_table(runs)
-    assert Results(runs).means("bottleneck.utilization").height == 2  # rows are sound
+    assert Results(runs).means("bottleneck.utilization").height == 2  # the rows are intact
     with pytest.raises(DamageError, match=table.name):
         content(runs)
     found = verify(runs)

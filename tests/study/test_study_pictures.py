@@ -135,7 +135,7 @@ def test_lines_and_bands_are_the_means_and_their_intervals(watched: bool) -> Non
     assert ("any stopping rule" if watched else "Student's t") in made.caption
 
 
-def test_a_heat_map_shows_means_and_says_how_sure_they_are() -> None:
+def test_a_heat_map_shows_means_and_states_their_widest_interval() -> None:
     made = picture(SPECS["heatmap"])
     cells = drawn(made)[0].collections[0].get_array()
     assert cells is not None
@@ -151,7 +151,7 @@ def test_a_heat_map_shows_means_and_says_how_sure_they_are() -> None:
     assert f"is ±{100 * widest:.2g} %" in made.caption
 
 
-def test_missing_figures_are_left_out_and_said_to_be() -> None:
+def test_missing_figures_are_omitted_and_the_caption_counts_them() -> None:
     frame = table().with_columns(
         pl.when(pl.col("seed") == 3).then(math.nan).otherwise(pl.col(SHARE)).alias(SHARE)
     )
@@ -197,7 +197,7 @@ coordinates = st.tuples(st.integers(0, 9), st.integers(0, 9))
 
 
 @given(st.lists(coordinates, min_size=1, max_size=12), st.booleans(), st.booleans())
-def test_no_other_point_beats_the_front(
+def test_no_point_surpasses_the_front(
     points: list[tuple[int, int]], x_high: bool, y_high: bool
 ) -> None:
     def beats(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -271,12 +271,12 @@ LOWER = [
 
 
 @pytest.mark.parametrize("name", [*HIGHER, *LOWER])
-def test_each_metric_has_the_direction_that_users_want(name: str) -> None:
+def test_each_metric_has_its_better_direction(name: str) -> None:
     assert column(pl.DataFrame({name: [1.0]}), name).higher_is_better == (name in HIGHER)
 
 
 def test_the_front_of_goodput_and_fairness_is_up_and_to_the_right() -> None:
-    """The variant with the most of both is the front of three variants."""
+    """The variant that is best in both metrics is the whole front of three variants."""
     rows = [
         {CONTROL: name, "seed": 1, "long.goodput_bps.sum": total, "long.goodput_bps.jain": jain}
         for name, total, jain in (("a", 1e6, 0.5), ("b", 2e6, 0.9), ("c", 1.5e6, 0.7))

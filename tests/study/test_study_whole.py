@@ -140,7 +140,7 @@ def test_every_kind_of_picture_can_be_drawn_from_a_study_file(tmp_path: Path) ->
         ('kind = "box"\nx = "bottleneck.loss_rate"', "bottleneck.loss_rate"),
     ],
 )
-def test_a_picture_that_cannot_be_is_refused_before_anything_runs(
+def test_an_impossible_picture_is_refused_before_anything_runs(
     tmp_path: Path, plot: str, words: str
 ) -> None:
     file = written(tmp_path, f'[[plot]]\n{plot}\ny = "bottleneck.utilization"\n')
@@ -151,7 +151,7 @@ def test_a_picture_that_cannot_be_is_refused_before_anything_runs(
     assert not (tmp_path / "runs").exists()
 
 
-def test_means_of_a_watched_study_allow_for_the_watching(tmp_path: Path) -> None:
+def test_intervals_of_a_study_with_a_stopping_rule_are_valid_at_any_count(tmp_path: Path) -> None:
     stop = "[stop]\nwidth.bottleneck.utilization = 0.05\nmax_replicates = 12\n"
     results = Study(GRID.replace("PLOT", stop)).run(tmp_path / "runs", jobs=2)
     means = results.means(SHARE)
@@ -165,7 +165,7 @@ def test_means_of_a_watched_study_allow_for_the_watching(tmp_path: Path) -> None
         assert row["count"] == 12 or 2 * row["half_width"] <= 0.05
 
 
-def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+def test_a_missing_cluster_gives_one_sentence(tmp_path: Path) -> None:
     file = written(tmp_path)
     both = goodqueue("sweep", file, "--cluster", "tcp://127.0.0.1:9", "--jobs", "2")
     assert both.returncode == 2

@@ -4,8 +4,8 @@
 
 Needs Linux with tbf, veth and TUN, iproute2, iperf3, tcpdump, ethtool and ping. For each scene it
 writes SCENE-before.pcap.xz and SCENE-after.pcap.xz (both directions, as seen on either side of the
-bottleneck's queue, headers only, nanoseconds) and SCENE.json: what was configured, what ping
-measured on the idle and on the loaded path, what the queue counted and what iperf3 reports.
+bottleneck's queue, headers only, nanoseconds) and SCENE.json: the configuration, the round-trip
+times of ping on the idle and on the loaded path, the counts of the queue, and the report of iperf3.
 """
 
 import json
@@ -182,7 +182,7 @@ def capture(scene: Scene, directory: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Captures the scenes named on the command line, all of them if none is."""
+    """Captures the scenes named on the command line, or all scenes if none is named."""
     directory, *names = sys.argv[1:] or sys.exit(__doc__)
     if unknown := set(names) - {scene.name for scene in SCENES}:
         sys.exit(f"no such scene: {', '.join(sorted(unknown))}")

@@ -1,8 +1,8 @@
 """A delay line for a network namespace, for kernels without netem.
 
 Opens a TUN device and holds each IPv4 packet for the delay of its destination before it gives it
-back to the kernel, which routes it on. Runs at real-time priority: what it adds beyond the delay
-asked for is the time to wake up, tens of microseconds.
+back to the kernel, which routes it on. The program runs at real-time priority. A packet waits
+longer than the requested delay by the time to wake up, tens of microseconds.
 
     delay.py DEVICE ADDRESS=MILLISECONDS ...
 """

@@ -2,10 +2,10 @@
 
     sender -- near -- router ==tbf==> far -- receiver
 
-Data flows from left to right. What comes back (ACKs, echo replies) is delayed in `far` and in
-`near`, for each sending address by its own amount. Delay is on the returning path alone, so that
-the sender's super-segments reach both taps as its kernel made them. Both taps are devices of
-`router`, hence of one clock.
+Data flows from left to right. Packets of the reverse direction (ACKs, echo replies) are delayed in
+`far` and in `near`, by an amount for each sending address. Delay is on the returning path alone, so
+that the sender's super-segments reach both taps as its kernel made them. Both taps are devices of
+`router`, so they share one clock.
 """
 
 import json
@@ -30,7 +30,7 @@ def sender_address(flow: int) -> str:
 
 
 def run(*command: str) -> str:
-    """Runs a command to its end and returns what it printed."""
+    """Runs a command to its end and returns its output."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

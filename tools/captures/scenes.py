@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Flow:
-    """One iperf3 transfer; delays are of the returning path, beyond and before the router."""
+    """One iperf3 transfer. Delays are those of the reverse path, beyond and before the router."""
 
     congestion_control: str
     far_ms: float

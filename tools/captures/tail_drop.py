@@ -4,10 +4,10 @@
 
 Two network namespaces are joined by two TUN devices that this process reads and writes. Forward: a
 link of `--rate` Mb/s, counted in IP bytes, with LIMIT packets waiting beside the one in service.
-Half of `--rtt` ms each way. TUN devices without offload carry no packet above their MTU of 1500
-bytes. A ping of 84 bytes every 0.1 s shares the queue. Needs root, `ip` and `iperf3`. Prints one
-line of JSON: figures of `--seconds` after `--warmup`, and quantiles of how late packets were
-delivered over the whole run, in microseconds.
+The delay of each direction is half of `--rtt`, in ms. TUN devices without offload carry no packet
+above their MTU of 1500 bytes. A ping of 84 bytes every 0.1 s shares the queue. Needs root, `ip` and
+`iperf3`. Prints one line of JSON: figures of `--seconds` after `--warmup`, and quantiles of how
+late packets were delivered over the whole run, in microseconds.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Checks a built site: every link and anchor leads somewhere, and nothing comes from other hosts.
 
-`python tools/site/check.py FOLDER` prints what is wrong.
+`python tools/site/check.py FOLDER` prints the faults that it finds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Notes what a tag names and where it leads."""
+        """Records the anchors that a tag defines and the targets of its links."""
         found = {key: value or "" for key, value in attrs}
         self.names |= {found[key] for key in ("id", "name") if key in found}
         address = found.get("href", found.get("src"))

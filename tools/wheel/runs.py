@@ -34,7 +34,7 @@ COMPARED: list[Case] = [
     (name, "1s", [])
     for name in ("cellular", "incast", "linux-bottleneck", "parking-lot", "shared-buffer")
 ]
-"""Runs whose packet events are compared besides the summaries of `TRAINING`."""
+"""Runs whose packet events are compared, in addition to the summaries of `TRAINING`."""
 
 
 def scenario(name: str, duration: str, settings: Settings) -> _core.Scenario:

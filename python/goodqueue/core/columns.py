@@ -33,8 +33,9 @@ _HIGHER_IS_BETTER = re.compile(
     "|round_trips_per_minute|.*playout_buffer_s|packets_received|delivered|delivered_forward"
     "|departures|segments|transfers|pages|objects|exchanges"
 )
-"""Metrics of which users want more, by the last part of their names. Of all others they want less:
-delays, losses, retransmissions, backlogs, limits, completion times."""
+"""Metrics whose larger values are better, by the last part of their names. Smaller values of all
+other metrics are better: delays, losses, retransmissions, backlogs, limits, completion times.
+"""
 
 _AGGREGATES = {"sum": "total", "min": "least", "max": "largest", "mean": "mean"}
 """Names of aggregates over the flows of a group, by the last part of a column's name."""
@@ -90,7 +91,7 @@ class Column:
 
     @property
     def higher_is_better(self) -> bool:
-        """True if users want more of it, as for goodput; False as for delay."""
+        """True if larger values are better, as for goodput; False for delays and other metrics."""
         *_, figure = self.name.removesuffix(".jain").split(".")
         if figure in _AGGREGATES:
             figure = self.name.split(".")[-2]

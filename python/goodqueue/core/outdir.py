@@ -214,7 +214,7 @@ def _is_replaced(target: Path) -> bool:
 def whole_directory(target: Path) -> Iterator[Path]:
     """Yields a directory to fill, and moves it to `target` once it is filled.
 
-    Until then `target` keeps its contents; if filling fails, it keeps them for good.
+    `target` keeps its contents until the move, and also if filling the directory fails.
     """
     check_output(target)
     with _naming(target):

@@ -1,9 +1,9 @@
-"""Unfinished files and directories, and the removal of those that killed processes left behind.
+"""Unfinished files and directories, and the removal of leftovers of killed processes.
 
 An unfinished file or directory is next to its target, under a name that only goodqueue uses. Its
-writer holds a lock on it, which the system releases when the process ends for any reason. Whatever
-is not locked is a leftover and may be removed. On systems without such locks (Windows, some network
-file systems) leftovers remain.
+writer holds a lock on it, which the system releases when the process ends for any reason. An
+unlocked file with such a name is a leftover of a killed process and may be removed. On systems
+without such locks (Windows, some network file systems) leftovers remain.
 """
 
 from __future__ import annotations

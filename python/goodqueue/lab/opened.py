@@ -39,7 +39,7 @@ def read_scenario(source: str | NamedText) -> Opened:
 
     Raises:
         ScenarioError: the scenario has a mistake.
-        RequestError: it cannot be read, or its run would exceed a bound of the lab.
+        RequestError: if the file cannot be read, or its run would exceed a bound of the lab.
     """
     if isinstance(source, NamedText):
         data, name, folder = source.text, source.name, Path()

@@ -150,7 +150,7 @@ class LabServer(ThreadingHTTPServer):
         self.hosts = {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """Prints what a fault of ours raised; a browser may close its connections at any time."""
+        """Prints an exception of goodqueue; browsers may close their connections at any time."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -213,7 +213,7 @@ class LabHandler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(body)
         except (BrokenPipeError, ConnectionResetError):
-            # The page has asked for something newer and closed this request.
+            # The page has sent a newer question and closed this request.
             self.close_connection = True
 
     def _check_origin(self) -> None:
@@ -268,7 +268,7 @@ class LabHandler(BaseHTTPRequestHandler):
 
 
 def _tab(body: str) -> str | None:
-    """Returns the tab and purpose of a question that is a run; None of other questions."""
+    """Returns the tab and purpose of a question that is a run; None for other questions."""
     try:
         tab = json.loads(body).get("tab")
     except (ValueError, AttributeError, RecursionError):

@@ -266,7 +266,7 @@ class Cell:
 
     @property
     def said(self) -> str:
-        """The note, or a warning that the match is weak."""
+        """Note on the cell, or a warning that the match is weak."""
         return WEAK if self.weak else self.note
 
     def as_dict(self) -> dict[str, Any]:

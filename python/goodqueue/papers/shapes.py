@@ -39,7 +39,7 @@ def flat(values: Sequence[float], _axis: Sequence[float], within: float) -> bool
 def saturates(values: Sequence[float], axis: Sequence[float], at: float, within: float) -> bool:
     """Returns True if the figures from `at` on are near the last figure, and the others are not.
 
-    Near are figures that differ from it by at most its share `within`.
+    A figure is near the last one if they differ by at most the share `within` of the last one.
     """
     last = values[-1]
     return all(

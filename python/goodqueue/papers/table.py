@@ -1,8 +1,8 @@
 """A published table as data: rows override keys of a scenario, columns combine metrics of a run.
 
 docs/papers.md lists the keys of its TOML file. Every cell of the published CSV is a cell of the
-comparison; an empty cell was not printed. A column that the CSV lacks was drawn in a picture and
-not printed, so its cells are judged by their shape alone.
+comparison; an empty cell means that the paper prints no number. The paper shows a column that the
+CSV lacks only as a picture, so the cells of this column are judged by their shape alone.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ PLAIN = ""
 """Name of the variant that is compared with the paper."""
 
 AS_RUN = "as fitted"
-"""Label of the plain model where variants are listed beside it; the file may replace it
-(`plain`)."""
+"""Label of the model without variants, in tables that also list variants. The key `plain` of the
+data replaces it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A condition that the paper leaves open, and the values of it that are run.
+    """A condition that the paper does not state, and the values under which each row is run.
 
     Attributes:
         kind: `seeds`; `phases`, which are evenly spaced values of a span; or `none`.
@@ -156,7 +157,7 @@ class Traced:
 
     @property
     def name(self) -> str:
-        """A name for the directory of its files."""
+        """Name of the directory for the trace files of the cell."""
         return "-".join(re.sub(r"[^\w.]+", "_", value) for value in self.row.values())
 
     def write(self, target: Path) -> str:
@@ -239,7 +240,7 @@ class TableExperiment:
                         yield place, name, run_of(made, seed)
 
     def _filled(self, template: str, model: str, row: Row) -> str:
-        """Returns an override: unchanged for a variant, filled in from the row for a control."""
+        """Returns an override; in that of a control, values of the row replace the placeholders."""
         return template if model in self.variants else template.format(**row)
 
     def traced(self, wanted: Sequence[str], seed: int | None = None) -> list[Traced]:
@@ -375,7 +376,7 @@ class TableExperiment:
         }
 
     def _quantities(self) -> dict[str, Quantity]:
-        """Returns the quantities by published column, and those measured a second time (`also`)."""
+        """Returns the quantity of each published column, and those of a second method (`also`)."""
         found = dict(self.columns)
         for entry in self._data["column"]:
             if "also" in entry:
@@ -445,7 +446,7 @@ class TableExperiment:
                 yield f"{entry['column']} {entry['test']}", self._holds(entry, places, values)
 
     def _reads(self, row: Row, column: str) -> str:
-        """Returns a published figure; a misprint is replaced by what it should read."""
+        """Returns a published figure; a misprint is replaced by the correct reading."""
         remark = self.remark(row, column)
         return row[column] if remark is None or remark.reads is None else remark.reads
 

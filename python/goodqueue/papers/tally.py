@@ -82,7 +82,7 @@ class Control:
     """Matches of a control, a model that is wrong on purpose, beside those of our model.
 
     Attributes:
-        name: name of the control, which says what is wrong.
+        name: name of the control, which describes its error.
         quantity: quantity of the cells; "" for all quantities together.
         cells: number of published figures that both models are compared with.
         ours: matches of our model, without weak ones.

@@ -71,7 +71,7 @@ def _short_of(answer: Answer, limit: int, helped: Sequence[Target], today: Today
     worst = -math.inf
     for target in helped:
         mean = _corrected(answer.interval(limit, target.figure).mean, target.figure, today)
-        if target.at_least:  # a share of the time: what is missing of the whole
+        if target.at_least:  # a share of the time is compared by its difference from 1
             missed = (target.bound - mean) / max(1 - target.bound, 0.005)
         else:
             missed = (mean - target.bound) / target.bound

@@ -46,7 +46,7 @@ class CaptureTrial:
         model = self._models[link]
         if queue is None:
             waits, table = float(packets), limit_table(model, packets)
-        else:  # the length is that for a queue of half a BDP
+        else:  # The length of the run assumes that half a BDP waits.
             waits, table = link.bdp_packets / 2, {"kind": queue}
         return scenario_of(steady(model, reach(model, link, waits, extent), table), "the link")
 

@@ -48,7 +48,7 @@ def curve(answer: Answer) -> Picture:
         utilization, delay, loss = panels
         link = answer.link
         bounds(panels, link.min_utilization, link.max_delay_s, link.max_loss_rate)
-        for axes in (delay, loss):  # now that the bounds are within
+        for axes in (delay, loss):  # after the bounds are drawn, which may extend the axis
             axes.set_ylim(bottom=0)
         _rules(answer, utilization)
         utilization.set_title("Benefit and cost of a buffer")

@@ -1,4 +1,4 @@
-"""Pictures of one run: delay and throughput over time, backlog, congestion windows, delays."""
+"""Pictures of one run: delay, throughput, backlog and windows over time; queueing delays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_FLOWS_DRAWN = len(CYCLE)
 MOST_BINS = 300
-"""Largest number of means in a line of throughput."""
+"""Largest number of points in a line of throughput; each point is the mean over an interval."""
 
 
 def pictures(result: Result, link: str) -> list[Picture]:
@@ -59,7 +59,7 @@ def rtt_flows(result: Result) -> list[str]:
 
 
 def _figures(result: Result, flow: str) -> dict[str, Any]:
-    """Returns the figures of a flow; for a flow of a large group, those of its group by name."""
+    """Returns the figures of a flow; a flow of a large group has the figures of its group."""
     summary = result.summary
     if flow in summary["flows"]:
         return dict(summary["flows"][flow])
@@ -71,7 +71,7 @@ def rtt_over_time(result: Result) -> Picture:
     flows = rtt_flows(result)
     drawn = flows[:MOST_FLOWS_DRAWN]
     lines = [round_trips(result, flow, flow if len(drawn) > 1 else "") for flow in drawn]
-    # The only round-trip times of real programs are those of pings.
+    # An emulation measures no round-trip times except those of pings.
     emulated = result.summary["engine"] == "emulated"
     is_ping = emulated or "unloaded_rtt_s" in _figures(result, flows[0])
     caption = f"Round-trip time of {'pings' if is_ping else 'TCP segments'} ({_which(flows)})"
@@ -103,11 +103,11 @@ def delay_over_time(waits: pl.DataFrame, link: str) -> Picture:
 
 
 TO = {"up": "server", "down": "client"}
-"""End of a flow that receives the data of each direction."""
+"""Receiving end of a flow, by the direction of the data."""
 
 
 def throughput_over_time(result: Result) -> Picture:
-    """Draws the payload that reached its receivers, for each of a few flows or for all together."""
+    """Draws the throughput of received payload: a line for each flow, or for the sum of many."""
     assert result.throughput is not None
     measured = result.throughput
     flows = measured["flow"].n_unique()
@@ -189,7 +189,7 @@ def windows_over_time(result: Result) -> Picture:
     shown = windows.filter(pl.col("flow").is_in(drawn))
     peak, settled = _peaks_kb(shown)
     cut = peak > 4 * settled
-    # The threshold of a single flow is drawn too, once it has one.
+    # The slow-start threshold is drawn if there is only one flow, from its first value on.
     thresholds = shown.drop_nulls("ssthresh_bytes") if len(drawn) == 1 else shown.clear()
 
     def draw(panels: list[Axes]) -> None:
@@ -253,7 +253,7 @@ def delay_distribution(result: Result, link: str) -> Picture:
         axes.plot([milliseconds[0], *milliseconds], [0.0, *share * 100], color=CYCLE[0], lw=1.8)
         for value, quantile in ((p50, 50), (p99, 99)):
             axes.plot([value, value], [0, quantile], color=GREY, ls=":", lw=1.2)
-            # The curve rises, so there is space below it on the right, if the text fits.
+            # The curve rises, so the text is placed below the curve on the right.
             left = value > 0.8 * milliseconds[-1]
             axes.annotate(
                 f"p{quantile}: {value:.3g} ms",

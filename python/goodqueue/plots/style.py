@@ -50,7 +50,8 @@ STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 10,
     "lines.linewidth": 1.4,
-    # Labels of minor ticks, which are shorter, are then aligned with those of the others.
+    # Labels of minor ticks, whose marks are shorter, are then aligned with the labels of major
+    # ticks.
     "xtick.minor.pad": 5.0,
     "ytick.minor.pad": 5.0,
     # The same figures give the same file, and letters look the same on every machine.

@@ -11,7 +11,7 @@ DRAWN_BINS = 1200
 def thin(series: pl.DataFrame, value: str, time: str = "time_s") -> pl.DataFrame:
     """Keeps each time bin's first, smallest, largest and last row.
 
-    A line through these covers the same pixels as one through every row.
+    A line through these rows covers the same pixels as a line through every row.
     """
     if series.height <= 4 * DRAWN_BINS:
         return series

@@ -81,7 +81,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
 ) -> Result:
     """Runs a scenario from start to end.
 
-    Other Python threads go on meanwhile.
+    Other Python threads continue during the run.
 
     Args:
         source: the path of a scenario file, its text, or a mapping of the same shape.
@@ -103,19 +103,21 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
             `packets` (every packet event, in Parquet) and `flent`.
         snap: size to which captured frames are cut; by default a size that all headers fit in.
         memory: the most memory that the run may take, as in `8GiB`; by default three quarters of
-            the machine's. The need is estimated before the run and watched during it.
+            the machine's. It is compared with an estimate before the run, and with the memory of
+            the process during the run.
         progress: called some times a second with the share of the run that is done and the seconds
             that it took.
-        notice: called once, after a second, with a sentence that estimates the size of the traces.
+        notice: function called once, after a second, with a sentence that estimates the size of the
+            traces.
         engine: `packets` simulates every packet; `hybrid` lets windows and queue change
             continuously between losses (docs/hybrid.md), and has no series, packets, throughput,
-            traces or queues in Python; `auto` is the latter where packets would take more than a
-            minute and the two were shown to agree.
+            traces or queues in Python; `auto` is `hybrid` if the packet engine would take more than
+            a minute and both engines were shown to agree, else `packets`.
 
     Raises:
         ScenarioError: if the scenario has a mistake; it names place, mistake and remedy.
-        RequestError: if the run does not fit into memory, or its traces on the disk, or if
-            the hybrid engine cannot do what is asked.
+        RequestError: if the run does not fit into memory, or its traces on the disk, or if the
+            hybrid engine cannot run the scenario.
         OSError: if a trace cannot be written.
     """
     from goodqueue.runs.results.result import Result

@@ -1,9 +1,9 @@
 """The engines that run a scenario.
 
 The packet engine simulates every packet of any scenario. The hybrid engine lets windows and the
-queue change continuously between losses, so that a run costs by its loss events and not by its
-packets. It runs long TCP flows before one queue, and its answers are relied on only where they were
-shown to agree with those of the packet engine (docs/hybrid.md).
+queue change continuously between losses, so that the cost of a run depends on its loss events and
+not on its packets. It runs long TCP flows before one queue. Its answers are used only for links on
+which they were shown to agree with those of the packet engine (docs/hybrid.md).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ Engine = Literal["packets", "hybrid"]
 """An engine that runs a scenario."""
 
 Choice = Literal["auto", "packets", "hybrid"]
-"""A choice of engine: one of them, or `auto` for the one that suits."""
+"""A choice of engine: the name of an engine, or `auto`, which selects one by the cost of the run.
+"""
 
 CHOICES: dict[str, Choice] = {"auto": "auto", "packets": "packets", "hybrid": "hybrid"}
 
@@ -33,14 +34,15 @@ AGREEMENT = (
 """Measured agreement with packets, printed beside every answer of the hybrid engine."""
 
 PATIENCE_S = 60.0
-"""Seconds of computing beyond which `auto` takes a single run to be too long for packets."""
+"""Seconds of computing beyond which `auto` considers a single run too long for the packet engine.
+"""
 
 
 def choice_of(text: str) -> Choice:
     """Returns the choice that `--engine` names.
 
     Raises:
-        RequestError: if the name is none of them.
+        RequestError: if the name is neither an engine nor `auto`.
     """
     if text not in CHOICES:
         raise RequestError(f"--engine {text}: write {', '.join(CHOICES)}")
@@ -48,13 +50,13 @@ def choice_of(text: str) -> Choice:
 
 
 def unable(scenario: Scenario) -> str | None:
-    """Returns why the hybrid engine cannot run a scenario; None if it can."""
+    """Returns the reason why the hybrid engine cannot run a scenario; None if it can."""
     limits = scenario.hybrid_limits()
     return limits[1] if limits is not None and limits[0] == "unable" else None
 
 
 def unproved(scenario: Scenario) -> str | None:
-    """Returns why the hybrid engine's answer is not to be relied on; None if it is."""
+    """Returns the reason why the hybrid engine's answer is unreliable; None if it is reliable."""
     limits = scenario.hybrid_limits()
     return None if limits is None else limits[1]
 
@@ -62,7 +64,7 @@ def unproved(scenario: Scenario) -> str | None:
 def engine_of_run(choice: Choice, scenario: Scenario, *, needs_packets: bool = False) -> Engine:
     """Returns the engine for a single run.
 
-    `auto` takes the packet engine, unless the run would take longer than `PATIENCE_S`.
+    `auto` selects the packet engine, unless the run would take longer than `PATIENCE_S`.
 
     Args:
         choice: the choice of the caller.
@@ -70,7 +72,7 @@ def engine_of_run(choice: Choice, scenario: Scenario, *, needs_packets: bool = F
         needs_packets: True if the caller wants figures that only packets have.
 
     Raises:
-        RequestError: if the hybrid engine is asked for and cannot do that.
+        RequestError: if the hybrid engine is requested and cannot run the scenario.
     """
     if choice == "hybrid":
         why = unable(scenario)

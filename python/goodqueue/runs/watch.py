@@ -47,14 +47,15 @@ class Watch:
             memory: bytes of memory that the process may have.
             recording: True if the run records data that are copied into tables afterwards.
             folders: folders to which traces are written.
-            tell: called once with a sentence that estimates the size of the traces.
-            progress: called with the share that is done and the seconds that it took.
+            tell: function called once with a sentence that estimates the size of the traces.
+            progress: function called with the share that is done and the seconds that it took.
         """
         self.traces_bytes = 0
         self._begun = time.monotonic()
         before = resident_bytes() or 0
         self._limit = memory
-        # The growth since then will exist twice.
+        # Recorded data are copied at the end, so the growth since the start of the run will exist
+        # twice.
         self._most = (memory + before) // 2 if recording else memory
         self._folders = list(folders)
         self._tell = tell

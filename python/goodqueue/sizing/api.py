@@ -44,7 +44,7 @@ def size_link(
 ) -> Answer:
     """Finds the smallest buffer of a described link that keeps its bounds, and judges every rule.
 
-    Ctrl-C ends it with the finished parts.
+    After Ctrl-C the call returns the finished parts.
 
     Args:
         link: the link, its traffic and its bounds.

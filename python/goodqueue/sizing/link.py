@@ -37,7 +37,7 @@ class Link:
         flows: number of long flows that this link limits (locally bottlenecked). If it is 0, no
             rule has an answer, and simulation alone decides.
         packet_bytes: size of a full packet M.
-        local_share: share of the capacity that those flows have; other links, windows or sizes
+        local_share: share of the capacity that the long flows have; other links, windows or sizes
             limit the rest of the traffic.
         congestion_control: `cubic`, `reno`, `abe`, `scalable`, `bbr`.
         profile: TCP profile of the hosts, `linux` or `rfc`; None if a scenario file sets it.
@@ -49,10 +49,10 @@ class Link:
         access_rate_bps: rate of one flow's access link, if known.
         paced: True if senders space their packets over the round trip.
         synchronization: loss-burst length over number of flows, alpha of Dhamdhere et al. (17).
-        byte_counting: True if windows grow by the bytes acknowledged (RFC 3465, Linux), False if by
-            one step per ACK, of which delayed ACKs send one per two packets. The cubic curve of
-            CUBIC depends on time, so this matters to it only in slow start and in the Reno-friendly
-            region.
+        byte_counting: True if windows grow by the bytes acknowledged (RFC 3465, Linux), False if
+            they grow by one step per ACK; receivers with delayed ACKs send one ACK per two packets.
+            The cubic curve of CUBIC depends on time, so the choice affects CUBIC only in slow start
+            and in the Reno-friendly region.
         framing_bytes: link-layer bytes around each packet, which use the link's time and the
             buffer's space too.
         effective_rtt_s: the effective round-trip time T_e, if it was measured; else the harmonic
@@ -170,7 +170,7 @@ class Asked:
         min_utilization: smallest share of the time in which the link must be busy.
         max_loss_rate: largest share of packets lost, if bounded.
         max_delay_s: largest 99th percentile of the queueing delay in seconds, if bounded.
-        local_share: share of the capacity that the long flows have, for the rules.
+        local_share: share of the capacity that the long flows have; only the rules use it.
     """
 
     min_utilization: float = 0.98

@@ -154,8 +154,9 @@ class _Flight:
         self._source = iter(runs)
         self._keep = keep
         self._again: deque[list[Run]] = deque()
-        self._suspects: deque[Run] = deque()  # runs of workers that died
-        self._alone = False  # True if the only batch that was sent is a suspect
+        self._suspects: deque[Run] = deque()  # runs whose worker ended
+        # True if only one batch was sent, and it holds a single run that may have ended a worker.
+        self._alone = False
         self._under_way: dict[str, tuple[Future, list[Run]]] = {}
         self._done: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self.mean_s = 0.0
@@ -205,8 +206,9 @@ class _Flight:
     def _failed(self, future: Future, batch: Sequence[Run]) -> list[RunResult]:
         """Handles a batch without results: sends it again, or returns failed runs.
 
-        A worker that dies usually holds several runs, one of which may have killed it. All of them
-        are run again at the end, one at a time. If a worker dies again, its only run is the cause.
+        A lost worker usually holds several runs, and one of them may have caused its end. All of
+        these runs are repeated at the end, one at a time. If a worker is lost again, its only run
+        is the cause.
         """
         from distributed import KilledWorker
 
@@ -254,7 +256,7 @@ def _connect(address: str) -> Client:
         raise RequestError(
             "--cluster needs Dask, which is not installed: pip install 'goodqueue[cluster]'"
         ) from None
-    # Our own messages suffice.
+    # Dask's messages are switched off, because the study prints its own.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         _knock(address)

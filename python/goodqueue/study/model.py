@@ -195,7 +195,7 @@ class PlotSpec:
         y: metrics; several share one picture.
         kind: lines of means over an axis; a heat map of means over the axes x and series; the
             distribution of single runs, cumulative or as boxes; or every variant's means of two
-            metrics, with those marked that no other beats in both.
+            metrics, with marks at the variants that no other surpasses in both.
         series: the axis with a line for each value, if any.
         facets: the axis with a panel for each value; or two, for the rows and the columns.
         where: values of axes to which the picture is restricted.

@@ -149,7 +149,8 @@ class Results:
     def within(self, plan: StudyPlan) -> Results:
         """Returns only the runs of this study, by identity.
 
-        A folder may contain others: of the study before it was changed, or of another engine.
+        A folder may also contain runs of an earlier form of the study, or of another version of the
+        engine.
         """
         names = list(plan.axes)
         variants = {
@@ -198,7 +199,7 @@ class Results:
         The unit at the end of a parameter's column may be omitted.
 
         Raises:
-            RequestError: if there is none, or if several parameters have this end.
+            RequestError: if no column has this name or end, or if several parameters have this end.
         """
         columns = self._wide.columns
         if name in columns:

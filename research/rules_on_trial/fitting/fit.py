@@ -34,7 +34,7 @@ RANGE = 0.003
 """Share of the runs on each side that may lie outside a group's fitted range."""
 
 NEAR_IDLE, NEAR_LOSS = (0.002, 0.15), (0.001, 0.08)
-"""Ranges of usual bounds: runs within them have full weight, others a third."""
+"""Ranges of usual bounds. Runs within these ranges have full weight, other runs a third."""
 
 
 def fit(rows: Rows, recipe: network.Recipe) -> tuple[Surfaces, Floats]:
@@ -75,7 +75,7 @@ def fit(rows: Rows, recipe: network.Recipe) -> tuple[Surfaces, Floats]:
 
 
 def without_link(made: Surfaces, index: int) -> Surfaces:
-    """Returns the surfaces of the one network that was not fitted to a link."""
+    """Returns the surfaces of the network that was not fitted to this link."""
     return replace(made, members=(made.members[index // 2 % FOLDS],))
 
 

@@ -41,7 +41,7 @@ FIRST_AFTER_FIT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One held-out link: the result of the search, and that of calibrated theory."""
+    """A link that was not used for the fit: results of the search and of calibrated theory."""
 
     search: Search
     said: Calibrated

@@ -230,7 +230,7 @@ def _coverage(checked: Pairs) -> Picture:
 
 
 def _place(found: int, said: Calibrated) -> float:
-    """Returns the predicted probability of an answer below the one found."""
+    """Returns the predicted probability of an answer below the answer of the search."""
     from math import erf, log, sqrt
 
     assert said.least is not None

@@ -2,13 +2,13 @@
 
 `python -m research.validation.linux.emulated [HOGS]` prints the table of docs/emulate.md.
 
-The recordings are those of `6.18.csv` (docs/validation.md): iperf3 over 10 Mb/s and 40 ms,
-measured from 11 s to 69 s, with socket buffers of 4 MB and a ping of 84 bytes ten times a second
-in the same queue. The pings are part of what is dropped. Six emulations run at once.
+The recordings are those of `6.18.csv` (docs/validation.md): iperf3 over 10 Mb/s and 40 ms, measured
+from 11 s to 69 s, with socket buffers of 4 MB and a ping of 84 bytes ten times a second in the same
+queue. The dropped packets include pings. Six emulations run at once.
 
-The command prints a table, and how the verdicts agree with it: a run whose figures leave tolerance
-must not be trusted. HOGS is the number of processes that compete for the processors meanwhile.
-`cubic` needs permission for everybody:
+The command prints a table, and compares it with the verdicts: a run whose figures exceed the
+tolerance must have the verdict "not trusted". HOGS is the number of processes that compete for the
+processors during the runs. `cubic` needs permission for everybody:
 `sysctl net.ipv4.tcp_allowed_congestion_control="reno cubic"`.
 """
 
@@ -32,7 +32,7 @@ WARMUP_S, DURATION_S = 11, 69
 AT_ONCE = 6
 CONTROLS = ("cubic", "reno")
 ROUNDS = 2
-"""Runs of each case. Those of the second round are only counted."""
+"""Runs of each case. Disagreements of the second round are only counted."""
 
 BUFFERS = {"tcp_rmem": "4096 4194304 33554432", "tcp_wmem": "4096 4194304 33554432"}
 """Socket buffers of the recordings: at least 4 MB."""

@@ -97,8 +97,8 @@ class Criteria:
         figures: the figures that are judged.
         allowed: the largest difference that counts as agreement, in the unit of the figure, from
             the recording, our runs of it and the name of the figure.
-        known: rows and figures that are known not to agree. They are reported and explained in the
-            report, and are no reason to fail.
+        known: rows and figures that are known not to agree. The report lists and explains these
+            misses, and the command does not fail because of them.
     """
 
     figures: tuple[Figure, ...]
@@ -108,7 +108,7 @@ class Criteria:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One recording and our runs of it, one per seed."""
+    """One recording, and our runs of the same network, one per seed."""
 
     recording: Recording
     ours: Sequence[Figures]
@@ -148,7 +148,7 @@ def read(file: Path, figures: Sequence[Figure]) -> list[Recording]:
 
 
 def run(recording: Recording, seed: int, cancel: Cancel) -> Figures:
-    """One run of ours."""
+    """One run of goodqueue."""
     scenario = load(SCENARIO, set=recording.overrides, seed=seed)
     link = json.loads(scenario.run(cancel=cancel).summary_json())["links"]["bottleneck"]
     return {
@@ -170,7 +170,7 @@ def submit(
 
 
 def verdict(comparisons: Sequence[Comparison], *, known: bool = False) -> list[str]:
-    """The criteria that do not hold, in words: the known ones, or all others."""
+    """The criteria that do not hold, in words: those known to fail, or all others."""
     return [
         f"Linux 6.18, {comparison.recording.name}: {metric.replace('_', ' ')} "
         f"{estimate(comparison.ours, metric).mean:.5g}, recorded "

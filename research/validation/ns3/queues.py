@@ -163,7 +163,7 @@ def run_ours(case: Case, seed: int, cancel: Cancel) -> Figures:
 
 
 def verdict(comparisons: Sequence[Comparison], *, known: bool = False) -> list[str]:
-    """Describes each criterion that does not hold: the known ones, or all others."""
+    """Describes each criterion that does not hold: those known to fail, or all others."""
     return [
         f"ns-3, {comparison.case.name}: {COLUMNS[metric][0]} {_figure(metric, comparison.ours)}, "
         f"ns-3 {_figure(metric, comparison.ns3)}, allowed ± {_allowed(metric, comparison)}"

@@ -1,8 +1,9 @@
 """Simulated links that are drawn at random, captured, and sized from their captures.
 
-The truth of a link is a model (`passive.model`) with the parameters that were drawn. It is run once
-with a tap on either side of its queue; the captures are analysed and fitted as `goodqueue size
---from` does; and truth and fit are sized for the same bounds, under the same seeds.
+The truth of a link is a model (`passive.model`) with the parameters that were drawn. The link is
+run once with a tap on either side of its queue. The captures are analysed and fitted as
+`goodqueue size --from` does. The true and the fitted traffic are sized for the same bounds, under
+the same seeds.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ HELD_OUT = 20_261_123
 
 LINKS = 40
 LARGEST_SHARE, MOST_PACKETS = 0.15, 3
-"""Recommendations agree within this share, or within so many packets."""
+"""Recommendations agree if they differ by at most this share, or by this number of packets."""
 
 LEAST_RIGHT = 0.9
 """This share of the recommendations is to agree."""
 
 CAPTURED_PACKETS = 30_000
 LEAST_S, MOST_S = 15.0, 60.0
-"""A capture holds about so many packets, and is not shorter or longer than this."""
+"""Approximate number of packets of a capture, and its smallest and largest duration."""
 
 MSS, PACKET, FRAMING = 1448, 1500, 14
 FRAME_BITS = 8 * (PACKET + FRAMING)
@@ -62,16 +63,18 @@ SHARE = 0.5
 """Replicates measure this share of what the command measures in full."""
 
 FIT_S = 3600.0
-"""Time limit of a fit in seconds. No fit reaches it, so results do not depend on other load."""
+"""Time limit of a fit in seconds. No fit needs this time, so results do not depend on other load of
+the machine.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A link and what is asked of it.
+    """A link with its traffic and its bounds.
 
     Attributes:
         number: its place among those drawn.
-        model: the traffic as it is.
+        model: the true traffic.
         link: the same as the rules see it, with the bounds.
     """
 
@@ -87,7 +90,7 @@ class Judged:
     Attributes:
         drawn: the link.
         truth: the buffer that the true parameters yield, in packets; None if none serves.
-        found: the buffer from the captures, likewise.
+        found: the buffer from the captures, in the same form.
         carried: the range that follows from what the fit leaves unexplained; None without it.
         today: the captures beside their model.
     """
@@ -208,7 +211,7 @@ def _sender(rtt_s: float, control: str, random: Random, span_s: float) -> Sender
 
 
 def judge(drawn: Drawn, runner: Runner) -> Judged:
-    """Captures a link, sizes it by its captures, and by what it is."""
+    """Captures a link, and sizes it by its captures and by its true traffic."""
     with tempfile.TemporaryDirectory(prefix="goodqueue-capture-") as folder:
         before, after = Path(folder, "before.pcap"), Path(folder, "after.pcap")
         goodqueue.run(
@@ -240,7 +243,7 @@ def _size(
 
 
 def judged(seed: int, count: int = LINKS, jobs: int | None = None) -> Iterator[Judged]:
-    """Judges so many links, in the order of the draw."""
+    """Judges this number of links, in the order of the draw."""
     with (
         tempfile.TemporaryDirectory(prefix="goodqueue-captures-") as folder,
         user_store("captures", Path(folder, "store")) as store,

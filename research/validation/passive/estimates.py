@@ -1,9 +1,9 @@
 """Judges the analysis of captures on simulated links whose true values are known.
 
-Scenarios are drawn at random from a seed. The analysis was developed on those of `DEVELOPMENT`. It
-is judged on those of `HELD_OUT`, a seed that was fixed before any of its scenarios was run. `SEEN`
-was held out before; its loss bursts led to a change of the analysis, so it is no longer used to
-judge it.
+Scenarios are drawn at random from a seed. The analysis was developed on those of `DEVELOPMENT`. The
+analysis is judged on the scenarios of `HELD_OUT`, a seed that was fixed before any of its scenarios
+was run. `SEEN` was held out before; its loss bursts led to a change of the analysis, so it is no
+longer used to judge it.
 """
 
 from __future__ import annotations

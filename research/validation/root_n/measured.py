@@ -1,7 +1,7 @@
 """Measures how the buffer for 99 % utilisation falls with the number of flows.
 
 Appenzeller, Keslassy and McKeown (SIGCOMM 2004) state that it falls with the square root, for many
-long flows that are not synchronised. Here each number of flows runs on one link behind a few
+long flows that are not synchronised. This study runs each number of flows on one link behind a few
 buffers around C T / sqrt(N). The buffer at which the idle share crosses 1 % is interpolated between
 the logarithms of these buffers. Each seed gives such a buffer for every number of flows, and from
 these one exponent. The interval of the exponent is Student's t over seeds.

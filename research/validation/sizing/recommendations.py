@@ -1,9 +1,9 @@
 """Validation of recommendations: random links, searched, and then scanned with other seeds.
 
 A search is confirmed if an exhaustive scan of the limits around its answer (`validation.scan`)
-finds the smallest sufficient limit at most one grid step away. It is refuted if the recommended
-limit breaks a bound with 99 % confidence. For links without a sufficient limit, the scan must not
-find one with 99 % confidence.
+finds the smallest sufficient limit at most one grid step away. A recommendation is refuted if the
+recommended limit breaks a bound with 99 % confidence. For links without a sufficient limit, the
+scan must not find one with 99 % confidence.
 """
 
 from __future__ import annotations

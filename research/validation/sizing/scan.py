@@ -3,8 +3,7 @@
 Every limit gets replicates until each of its figures is decided, or until it has `MOST_REPLICATES`.
 A figure is decided if its interval lies on one side of the bound. The interval has 99 % confidence
 on either side and stays valid however often it is evaluated (`goodqueue.study.stopping`). A limit
-that stays undecided is judged by its means; it counts neither as shown to meet the bounds nor as
-refuted.
+that stays undecided is judged by its means, and counts as neither confirmed nor refuted.
 """
 
 from __future__ import annotations

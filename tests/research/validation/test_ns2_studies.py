@@ -252,7 +252,7 @@ class TestClaims:
 
 
 def checks(difference: float) -> list[Check]:
-    """Returns a check of each column; ours is off by this many of ns-2's standard errors."""
+    """Returns a check of each column; ours differs by this many of ns-2's standard errors."""
     row = {"scheme": "existing", "rate_mbps": "0.05", "buffer": "5", "recovery": "sack"}
     theirs = Spread.of_seeds([90.0, 100.0, 110.0])
     ours = Spread.exact(100.0 + difference * 10 / math.sqrt(3))
@@ -269,7 +269,7 @@ class TestValidation:
         assert all(check.agrees for check in checks(2.99))
         assert not any(check.agrees for check in checks(-3.01))
 
-    def test_a_few_figures_may_be_off_but_not_all_by_much(self) -> None:
+    def test_single_figures_may_differ_but_not_their_average(self) -> None:
         assert verdict(checks(0.1)) == []
         assert len(verdict(checks(3.01))) == 13
         assert verdict([*checks(0.1), *checks(3.01)[:2]]) == []

@@ -29,7 +29,8 @@ def test_a_hundred_flows_keep_the_bound_on_loss(tmp_path: Path) -> None:
     assert again["loss_rate"] <= 0.01 + 0.005
     assert again["utilization"] >= 0.98
     known, estimated = traffic.link, found.link
-    # Flows start within a tenth of the run, and some short or remote flows may be taken for local.
+    # Flows start within a tenth of the run, and the analysis may count some short or remote flows
+    # as local.
     assert abs(estimated.flows / known.flows - 1) <= 0.2
     assert abs(estimated.harmonic_rtt_s / known.harmonic_rtt_s - 1) <= 0.15
     assert abs(estimated.local_rate_bps / known.local_rate_bps - 1) <= 0.1

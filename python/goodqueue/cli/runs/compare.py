@@ -110,7 +110,7 @@ def _sides(asked: Compare) -> list[Side]:
     for name, file, own in zip(names, files, settings, strict=True):
         scenario = load(sources[file], set=[*common, *own], seed=asked.seed)
         link = link_name(scenario, asked.link)
-        scenario.buffer(link, 1)  # refuses a link that is not there
+        scenario.buffer(link, 1)  # raises an error for a link that does not exist
         sides.append(Side(name, scenario, link))
     return sides
 

@@ -144,7 +144,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _end(life: dict[str, Any], lines: list[Line], shown: int) -> str:
-    """Returns the last line: what is not shown, and how to get it."""
+    """Returns the last line: the number of lines left out, and the options that show them."""
     if not lines and life["whole_before_s"] is None:
         return (
             f"Nothing happens to the flow from {life['from_s']:g} s to {life['to_s']:g} s; "
@@ -154,7 +154,8 @@ def _end(life: dict[str, Any], lines: list[Line], shown: int) -> str:
         rest = len(lines) - shown
         more = "" if life["whole_before_s"] is None else "more than "
         next_s = _before(lines[shown].time_s)
-        is_later = float(next_s) > life["from_s"]  # else the next page would be this one again
+        # Otherwise the next page would begin with this line again.
+        is_later = float(next_s) > life["from_s"]
         go_on = f"Go on with --from {next_s}s, or show" if is_later else "Show"
         return (
             f"... {more}{counted(rest, 'line')} not shown. {go_on} more with --lines {2 * shown}; "

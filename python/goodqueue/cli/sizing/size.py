@@ -90,7 +90,7 @@ def _size_capture(asked: Size, file: Path, known: Known, bounds: Bounds) -> int:
 
     limits = asdict(bounds.asked())
     if bounds.mix is None:
-        del limits["local_share"]  # the capture shows it
+        del limits["local_share"]  # the capture shows this share
     effort, seed, control = _effort(asked), _seed(asked), asked.control
     capture = Capture(file, after=asked.after, rate=asked.rate, rate_flag="--rate", seed=seed)
     analysis = capture.analyze()

@@ -32,7 +32,8 @@ def draw_results(results: Results, metrics: Sequence[str], asked: ShowResults, f
     """Writes the picture and returns its caption.
 
     Raises:
-        RequestError: if there is no such axis, metric or kind, or if it cannot be drawn so.
+        RequestError: if the axis, metric or kind does not exist, or if the picture cannot be drawn
+            from it.
     """
     from goodqueue.plots.study.pictures import picture_of
     from goodqueue.plots.style import printable

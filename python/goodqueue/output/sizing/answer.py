@@ -105,7 +105,7 @@ def plain_lines(lines: Sequence[str]) -> list[str]:
 
 
 def describe(answer: Answer) -> list[str]:
-    """Returns the description of the link as it was understood."""
+    """Returns the description of the link with all defaults."""
     link = answer.link
     framed = f" in frames of {link.frame_bytes} B" if link.framing_bytes else ""
     lines = [f"[bold]{rate(link.rate_bps)}[/], {_traffic(link)}, packets of {link.packet_bytes} B"]
@@ -159,7 +159,7 @@ def _traffic(link: Link) -> str:
 
 def _stack(link: Link) -> str:
     """Returns further properties of the hosts' TCP."""
-    if link.profile is None:  # a scenario file says it itself
+    if link.profile is None:  # a scenario file sets the TCP of its flows
         return " (windows grow by bytes ACKed)" if link.byte_counting else ""
     counting = "" if link.byte_counting else ", growth per ACK"
     return f" ({link.profile} profile{counting})"

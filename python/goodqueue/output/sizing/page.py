@@ -1,4 +1,4 @@
-"""The answer of `goodqueue size` as a page: first what one forwards, then how it was obtained."""
+"""The answer of `goodqueue size` as a page: first the result, then the simulations behind it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def write(  # noqa: PLR0913, PLR0917 - all that a page shows
 
 
 def _answer(answer: Answer, verdict: Sequence[str]) -> Iterator[str]:
-    """Yields the number, what it buys, and its figures; or the verdict, if there is no number."""
+    """Yields the recommended buffer, its benefit and its figures; or a verdict without a buffer."""
     limit = answer.buffer
     if limit is None:
         yield from (f'<p class="answer">{escape(line)}</p>' for line in verdict)

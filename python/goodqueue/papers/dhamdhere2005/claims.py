@@ -222,7 +222,7 @@ def claims(entries: Sequence[Mapping[str, Any]]) -> list[Claim]:
 
 
 def finding(value: Interval, bound: tuple[float, float], *, outside: bool = False) -> Finding:
-    """Judges by its 95 % interval if a mean lies within a bound; with `outside`, if it does not."""
+    """Judges by its 95 % interval if a mean lies within a bound, or, with `outside`, beyond it."""
     low, high = bound
     if value.half_width == 0:
         holds = (low <= value.mean <= high) is not outside

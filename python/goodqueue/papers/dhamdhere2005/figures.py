@@ -422,7 +422,7 @@ def _needed(curve: Mapping[int, Figures], aims: Sequence[Target]) -> float | Non
 
 
 def _next(below: int | None, above: int | None) -> int | None:
-    """Returns the place to try between a failed and a passed one; None at the end of the search."""
+    """Returns the index to try between a failed and a passed one; None at the end of the search."""
     if above is None:
         return (below or 0) + 4
     if below is None:

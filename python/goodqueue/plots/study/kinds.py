@@ -263,7 +263,7 @@ def variants(whole: Table, part: Table, x: str, y: str) -> list[tuple[str, Point
 
 
 def pareto(whole: Table, part: Table, metric: str, axes: Axes) -> None:
-    """Draws every variant, and the line of those that no other beats in both metrics, numbered."""
+    """Draws every variant, and a line through those that no other surpasses, with numbers."""
     x, y = whole.column(whole.spec.x), whole.column(metric)
     drawn = scatter(whole, part, metric, axes)
     best = front(
@@ -275,7 +275,7 @@ def pareto(whole: Table, part: Table, metric: str, axes: Axes) -> None:
     axes.plot(across, up, color=BLACK, linewidth=1.0, linestyle="--", zorder=1)
     axes.margins(0.12)
     if len(chosen) > MOST_NAMED or whole.spec.facets:
-        return  # the legend is one for all panels
+        return  # all panels have one common legend
     for number, (name, _, _) in enumerate(chosen, start=1):
         axes.annotate(
             str(number),
@@ -291,9 +291,9 @@ def pareto(whole: Table, part: Table, metric: str, axes: Axes) -> None:
 
 
 def front(points: Sequence[tuple[float, float]], x_high: bool, y_high: bool) -> list[int]:
-    """Returns the indices of the points that no other beats, by rising x.
+    """Returns the indices of the points that no other point surpasses, by rising x.
 
-    A point beats another if it is as good in both coordinates and better in one.
+    A point surpasses another if it is at least as good in both coordinates and better in one.
     """
     signs = np.array([1 if x_high else -1, 1 if y_high else -1])
     worth = np.array(points).reshape(-1, 2) * signs

@@ -30,7 +30,7 @@ FACETS_IN_A_ROW = 3
 MOST_ROWS, MOST_COLUMNS = 6, 5
 """Largest numbers of rows and columns of panels of two axes that can be read."""
 ASIDE_LETTERS = 20
-"""Letters of a name beside a row of panels, in the height of a low panel."""
+"""Number of letters of a name beside a row of panels that fit into the height of a low panel."""
 
 
 NUMBERED = re.compile(r"\d+: ")

@@ -27,7 +27,9 @@ WAYS: dict[str, tuple[Direction, ...]] = {
     **dict.fromkeys(("echo", "exchanges", "game"), UP + DOWN),
     "ping": (),
 }
-"""The directions in which each workload sends data. Requests of pages and segments are none."""
+"""The directions in which each workload sends data. Requests for pages and segments do not count as
+data.
+"""
 
 TRACES: dict[Direction, str] = {"up": "throughput", "down": "throughput-down"}
 """Name of the trace of each direction in the core."""

@@ -41,7 +41,7 @@ class Answer:
             simulated.
         trials: every limit that was run; None if nothing was simulated.
         epochs: loss epochs per long flow in a replicate at the answer; None without long flows.
-        why_theory_only: reason why nothing was simulated, if nothing was.
+        why_theory_only: reason why nothing was simulated; None if something was simulated.
         calibrated: answer of calibrated theory; None if it does not apply to such flows.
         changes: answers for changed links.
         alternatives: queue disciplines in place of the link's.
@@ -50,15 +50,16 @@ class Answer:
             `goodqueue run`. None if the search ended before.
         interrupted: True if Ctrl-C ended it before everything was done.
         budget_over: True if the budget was over before the search had an answer.
-        more_s: estimated wall-clock seconds that would settle it.
+        more_s: estimated wall-clock seconds in which the stopped search would end.
         share: measured part of replicates, as a share of their full length.
         left_out: parts beside the answer for which the budget did not suffice: `rules`, `queues`,
             `changes`.
-        kept: True if its runs are stored for the next call.
+        kept: True if the runs are stored for the next call.
         engine: engine of the answer and its curve; None if nothing was simulated.
         packets_s: expected wall-clock seconds of the packet engine, if that exceeds the budget.
-        why_not_hybrid: reason why the hybrid engine was not used then, if it was not.
-        doubt: reason why an answer of the hybrid engine is unreliable, if it is.
+        why_not_hybrid: reason why the hybrid engine was not used although the packet engine exceeds
+            the budget; None if it was used.
+        doubt: reason why an answer of the hybrid engine is unreliable; None if it is reliable.
         widened: range of buffers that follows from the hybrid engine's measured error, if there is
             a doubt and that error was measured on links like this.
     """
@@ -89,7 +90,7 @@ class Answer:
 
     @property
     def engine_name(self) -> str:
-        """Name of the engine that simulated it, in words."""
+        """Name of the engine that simulated the answer, in words."""
         return "hybrid engine" if self.engine == "hybrid" else "packet engine"
 
     @property
@@ -109,14 +110,14 @@ class Answer:
 
     @property
     def proved(self) -> bool:
-        """True if that was shown by an engine that agrees with packets on links like this."""
+        """True if an engine that agrees with packets on such links proved the recommendation."""
         return self.shown and self.doubt is None
 
     @property
     def buffer(self) -> int | None:
         """Recommended buffer in packets; None if no buffer suffices.
 
-        It is the result of the search. If nothing is simulated it is that of calibrated theory.
+        The value is the result of the search, or of calibrated theory if nothing is simulated.
         """
         if self.trials is not None:
             return None if self.found is None else self.found.limit

@@ -1,4 +1,4 @@
-"""The parts of an answer: what is said of a rule, of a changed link, and of another queue."""
+"""The parts of an answer: the answers for a rule, for a changed link, and for another queue."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from goodqueue.sizing.search.smallest import Trials
 
 FIGURES = ("utilization", "loss_rate", "p99_delay_s", "jain")
-"""Figures reported of a buffer: utilisation, loss, the 99th percentile of the queueing delay, and
-Jain's index of the long flows' goodputs, if there are long flows."""
+"""Figures that are reported for each buffer: utilisation, loss, the 99th percentile of the queueing
+delay, and Jain's index of the long flows' goodputs, if there are long flows."""
 
 
 PROMISED = ("utilization", "loss_rate")
-"""Figures that a rule promises if they are bounded: no rule but BSCL considers delay."""
+"""Figures that a rule promises if they are bounded. Delay is not among them, because only BSCL
+considers it.
+"""
 
 SURE = 0.9
 """Probability from which on the statement of calibrated theory about one rule is used."""
@@ -67,14 +69,14 @@ class RuleAnswer:
 
     @property
     def chance(self) -> float | None:
-        """Probability that all bounds are kept, by calibrated theory: that of the worst."""
+        """Smallest of the probabilities that a bound is kept, by calibrated theory."""
         return min(self.chances.values()) if self.chances else None
 
     @property
     def keeps_bounds(self) -> bool | None:
         """True if the buffer keeps all bounds, by its means or by calibrated theory.
 
-        None if neither is sure.
+        None if the buffer was not simulated and calibrated theory is not sure.
         """
         if self.simulated:
             return not self.unmet
@@ -191,7 +193,7 @@ def calibrated_dict(link: Link, found: Calibrated | None) -> dict[str, Any] | No
 
 
 def rule_dict(link: Link, one: RuleAnswer) -> dict[str, Any]:
-    """Returns what is said of a rule as plain values."""
+    """Returns the answer of a rule as plain values."""
     return {
         "rule": one.rule.name,
         "title": one.rule.title,

@@ -241,8 +241,8 @@ def first_reach(link: Link) -> int:
 def expected_packets(link: Link) -> int:
     """Returns the packets near which theory expects the answer.
 
-    Calibrated theory has priority over the rules. If no rule applies to the flows it is one BDP.
-    Among very many flows it is the rule of the root of N alone.
+    Calibrated theory has priority over the rules. If no rule applies to the flows, the answer is
+    one BDP. With very many flows only the rule of the root of N is used.
     """
     if not link.flows:
         return max(int(link.bdp_packets), 1)
@@ -258,12 +258,13 @@ def expected_packets(link: Link) -> int:
 def last_reach(link: Link, laboratory: Laboratory) -> int:
     """Returns the largest limit of a search in packets.
 
-    It is 1.5 times what the delay bound allows. Without such a bound it is eight bandwidth-delay
-    products, or twice the answer of BSCL. It is unlimited if larger buffers do not need longer
-    runs.
+    The limit is 1.5 times the buffer that the delay bound allows. Without such a bound it is eight
+    bandwidth-delay products, or twice the answer of BSCL. If larger buffers do not need longer
+    runs, it is unlimited.
     """
     if link.max_delay_s is not None:
-        # It includes the expected answer, so that the search finds how much delay would be needed.
+        # The limit includes the expected answer, so that the search finds the delay that would be
+        # needed.
         last = max(1.5 * link.max_delay_s / link.packet_time_s, first_reach(link))
     elif laboratory.trial.elastic:
         last = max(8 * link.bdp_packets, 2 * bscl(link).packets)
@@ -325,8 +326,8 @@ def what_changes(link: Link, laboratory: Laboratory) -> Iterator[Change]:
         if why_not is not None:
             yield Change(what, None, expected, why_not=why_not)
             continue
-        # These are means of a few replicates, not settled: they show a direction, not a
-        # recommendation.
+        # The answers are means of a few replicates. They show a direction and are not
+        # recommendations.
         found = smallest(
             Trials(laboratory.sampler(other)),
             helped,

@@ -56,7 +56,9 @@ fast retransmit."""
 
 IDLE_FLOOR = 5e-4
 LOSS_FLOOR = 3e-5
-"""Shares far below this are not distinguished: it is added before logarithms are taken."""
+"""Value added to a share before its logarithm is taken, so that shares far below it are not
+distinguished.
+"""
 
 CUBIC_TO_LOSS = 0.75
 """K = cbrt(0.75 W) s, RFC 9438 equation 2 with 0.7 and 0.4."""

@@ -44,8 +44,9 @@ ARRAYS = (
 """Parts of the table that are single arrays."""
 
 SLACK, FAR = 0.03, 0.25
-"""Share of a group's range by which a link may leave it and still count as inside, and share from
-which on only the published forms count."""
+"""Distances of a group from its range, as shares of the range: up to the first the link counts as
+inside, and beyond the second only the published forms are used.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,8 @@ class Surfaces:
         ranges: least and largest value of each group that was fitted, shape (groups, 2).
         widths: factors on the errors, by figure, with which 90 % intervals cover 90 %.
         tails: standard errors below and above for the interval of a smallest buffer. They differ,
-            because simulated ones are more often too large by much than too small by much.
+            because the simulated smallest buffer is more often far above than far below the
+            prediction.
         theory_errors: root mean square error of the published forms alone, for each output.
     """
 

@@ -96,7 +96,7 @@ def broken(*checks: tuple[bool, str]) -> tuple[str, ...]:
 
 
 def few_in_flight(link: Link, packets: float) -> tuple[bool, str]:
-    """Returns if windows are too small for saw-teeth with this buffer, and a sentence that says so.
+    """Returns True if this buffer leaves windows too small for saw-teeth, and a sentence about it.
 
     Losses occur when the buffer is full, so a window at a loss includes its part of the buffer.
     """

@@ -44,14 +44,20 @@ SETTLING_RUNS = 80
 Up to 64 each are run if a mean lies close to its bound."""
 
 STRIDES = 4
-"""Planned number of steps of a lean search from the expected answer, and of halvings of the last
-step. They reach an answer that differs from the expected one by less than a factor of two."""
+"""Planned number of steps of a lean search away from the expected answer, and of halvings of the
+last step. These steps find an answer that differs from the expected one by less than a factor of
+two.
+"""
 
 LEAN_SETTLING_RUNS = 128
-"""The same for a lean search: 64 replicates, the most at full length, for each of two limits."""
+"""Planned number of replicates that settle a lean search: 64, the most at full length, for each of
+two limits.
+"""
 
 SHARES = tuple(0.5**halvings for halvings in range(11))
-"""Possible shares of the measured part of a replicate. Trials have minimum lengths besides."""
+"""Possible lengths of the measured part of a replicate, as shares of its full length. Trials also
+have minimum lengths.
+"""
 
 
 class BudgetSpent(Exception):  # noqa: N818 - it ends a search and is no error
@@ -67,7 +73,7 @@ class Plan:
         lean: True if the search omits the coarse scan that checks monotonicity.
         run_s: expected processor time of a replicate in seconds.
         search_s: expected wall-clock time of the search in seconds.
-        fits: True if that fits into the part of the budget for a search.
+        fits: True if the search fits into its part of the budget.
     """
 
     share: float = 1.0
@@ -112,7 +118,7 @@ class Budget:
             self.spent = True
             stop.abort()
 
-        # A timer cannot wait longer than this, which is longer than any search.
+        # A timer accepts no longer time than this one, which exceeds the time of any search.
         clock = threading.Timer(min(self.left_s, threading.TIMEOUT_MAX), end)
         clock.daemon = True
         clock.start()
@@ -147,10 +153,12 @@ class Budget:
         if search_s <= at_most_s and engine == "packets":
             return Plan(run_s=run_s, search_s=search_s)
         runs = _lean_runs() / workers
-        share, cost_s = 1.0, run_s  # rather fewer limits than shorter replicates
+        # A lean search with full replicates is preferred to a full search with shorter ones.
+        share, cost_s = 1.0, run_s
         for shorter in SHARES[1:]:
             shorter_s = run_s * scenario(shorter).duration_s / whole.duration_s
-            if cost_s * runs <= at_most_s or shorter_s == cost_s:  # or it cannot be cut any further
+            # The scenario cannot be shortened any further.
+            if cost_s * runs <= at_most_s or shorter_s == cost_s:
                 break
             share, cost_s = shorter, shorter_s
         search_s = cost_s * runs

@@ -1,7 +1,8 @@
 """Replicates of a search, as runs.
 
-A `Trial` makes the scenarios of a link: of one that is only described (`trial.LinkTrial`), or of
-one in a scenario file (`file.FileTrial`). A `Laboratory` runs them under as many seeds as needed.
+A `Trial` makes the scenarios of a link, which is described by flags (`described.LinkTrial`) or is
+part of a scenario file (`file.FileTrial`). A `Laboratory` runs these scenarios under as many seeds
+as needed.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
     from goodqueue.study.runner import Runner
 
 MOST_STRETCH = 4.0
-"""Largest factor on the length of a replicate. If losses are rarer than that, it contains fewer
-than 20 loss epochs, and the answer says so."""
+"""Largest factor on the length of a replicate. If losses are so rare that a replicate of this
+length contains fewer than 20 loss epochs, the answer reports it.
+"""
 
 
 LEAST_SHARE = 0.005
@@ -86,7 +88,7 @@ class Laboratory:
     """Replicates of a trial's links.
 
     Attributes:
-        budget: time for all of them; None for unlimited time.
+        budget: time for all replicates; None for unlimited time.
         plan: plan of the search; the full search until `calibrate` has made a plan.
         engine: engine of replicates. `auto` uses the hybrid engine if packets do not fit into the
             budget and the hybrid engine applies, else the packet engine.
@@ -127,9 +129,9 @@ class Laboratory:
         """Sets the length of replicates from the losses of one replicate and from the budget.
 
         The loss epochs of one replicate of full length are counted, and all others are lengthened
-        by the factor that it lacked. If the budget does not suffice for full length, they are
-        shortened instead. If it does not suffice for the packet engine at all, `auto` uses the
-        other engine.
+        by the factor that is missing to the required number of epochs. If the budget does not
+        suffice for full length, they are shortened instead. If it does not suffice for the packet
+        engine at all, `auto` uses the other engine.
 
         Raises:
             RequestError: if the hybrid engine is requested and cannot run the link.
@@ -144,7 +146,7 @@ class Laboratory:
         trials = Trials(self.sampler(link))
         trials.ensure([packets], 1)
         held = trials.replicates[packets][0]["epochs"] or 1.0
-        # A tenth is added because the next replicate may contain fewer.
+        # A tenth is added because the next replicate may contain fewer loss epochs.
         self._stretches[link] = min(max(1.1 * EPOCHS / held, 1.0), MOST_STRETCH)
         if self._stretches[link] > 1:
             self._fit(link, packets)
@@ -189,7 +191,7 @@ class Laboratory:
 
         The packet engine runs everything. The hybrid engine runs links in the range in which it was
         compared with the packet engine. If it was requested, it runs all links that it can. It does
-        not run buffers that would take it too long.
+        not run buffers whose simulation would take too long.
         """
         if self.engine == "packets":
             return None
@@ -265,7 +267,7 @@ class Laboratory:
         return self.trial.scenario(link, packets, None, self._extent(link))
 
     def within_budget(self) -> AbstractContextManager[None]:
-        """Ends runs when the budget is over, and raises `BudgetSpent` then."""
+        """Ends runs when the budget is over, and then raises `BudgetSpent`."""
         return nullcontext() if self.budget is None else self.budget.enforced(self._runner.stop)
 
     def sampler(self, link: Link, queue: str | None = None) -> Sampler:
@@ -297,7 +299,8 @@ class Laboratory:
             for (limit, _), one in zip(places, values, strict=True):
                 if one is None:
                     gaps.add(limit)
-                elif limit not in gaps:  # later runs wait in the store until the gap is filled
+                # Results of later runs are used once the missing run has ended.
+                elif limit not in gaps:
                     found[limit].append(meter.figures(one))
             if stopped is not None:
                 raise Ended(found, stopped)

@@ -426,7 +426,7 @@ def _more(trials: Trials, limits: Sequence[int], targets: Sequence[Target], most
 
 
 def _ceiling(trials: Trials, points: list[int], hurt: Sequence[Target], most: int) -> int | None:
-    """Returns the largest limit that keeps what larger buffers hurt, below one that does not."""
+    """Returns the largest limit that keeps the delay (`hurt`), below a limit that exceeds it."""
     while True:
         passing = [limit for limit in trials.limits if trials.passes(limit, hurt)]
         failing = [limit for limit in trials.limits if not trials.passes(limit, hurt)]

@@ -189,7 +189,7 @@ class PlayoutQuestion:
         from evenly spaced places on it. Random losses are simulated under several seeds.
 
         Raises:
-            RequestError: if that is more than can be run.
+            RequestError: if the stream needs more packets than can be run.
         """
         even = self.stream()
         packets = 2 * replicates * even.losses * even.apart

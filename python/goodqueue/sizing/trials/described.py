@@ -54,8 +54,8 @@ LARGEST_WINDOW = 1 << 30
 CONTROLS: dict[str, Settings] = {
     "abe": {"congestion_control": "reno", "ecn": "rfc3168", "beta_ecn": 0.8},
 }
-"""Settings of the controls that are more than a name. ABE is Reno that keeps 80 % of its window
-after a mark; after a loss it halves its window (RFC 8511, section 3)."""
+"""Settings of the congestion controls that need more than their name. ABE is Reno that keeps 80 %
+of its window after a mark; after a loss it halves its window (RFC 8511, section 3)."""
 
 TCP_CHANGES = {
     "as in theory (Reno, rfc)": as_in_theory,
@@ -76,7 +76,7 @@ class LinkTrial:
         """Returns a replicate with this limit, or with another queue with its defaults."""
         if queue is None:
             waits, table = float(packets), tail_drop(packets)
-        else:  # as if half a BDP waited
+        else:  # The length of the run assumes that half a BDP waits.
             waits, table = link.bdp_packets / 2, {"kind": queue}
         return scenario_of(settings(link, waits, table, length(link, waits, extent)), "the link")
 

@@ -142,7 +142,7 @@ class FileTrial:
             jitter_s: largest random delay of the start of flows that do not set it; None for one
                 base round-trip time of the link.
         """
-        scenario.with_limit(name, 1)  # says of a link without a queue that it has none
+        scenario.with_limit(name, 1)  # reports that a link has no queue
         self.name = name
         self.link, self.notes = read_link(scenario, name, asked)
         self.jitter_s = _default_jitter_s(self.link) if jitter_s is None else jitter_s

@@ -91,7 +91,7 @@ class Store:
 
         Args:
             folder: the study's folder.
-            text: the study file as resolved; None leaves what is there.
+            text: the study file as resolved; None keeps the file that is in the folder.
             keep_both: True to keep results of other versions of the engine beside new ones.
 
         Raises:
@@ -275,7 +275,7 @@ class Store:
     def merge(self, other: Path) -> int:
         """Copies the runs of another folder that this one lacks, and returns their number.
 
-        A run that failed here and succeeded there is copied too.
+        A run that failed in this folder and succeeded in the other one is copied too.
         """
         if not (other / LEDGER).is_file():
             raise RequestError(f"{other} contains no {LEDGER}; name the folder of a study")

@@ -47,7 +47,8 @@ class Bscl:
         for_utilization: B_rho, equation (16), or C_e T_e below five flows (11); not clamped.
         for_loss: B_p, equation (22); None without a bound on loss.
         packets: the larger (23), at least one packet.
-        most_for_delay: C d (24), what the delay allows; None without a bound on delay.
+        most_for_delay: C d (24), the largest buffer that the delay bound allows; None without a
+            bound on delay.
     """
 
     for_utilization: float
@@ -96,7 +97,7 @@ def share_hit(flows: int, burst_packets: float) -> float:
 
 
 def partially_synchronized(link: Link, burst_packets: float) -> float:
-    """Returns B_rho (16): (q C_e T_e - 2 N (1 - q)) / (2 - q) packets. Negative with many flows."""
+    """Returns B_rho = (q C_e T_e - 2 N (1 - q)) / (2 - q) packets (16), negative for many flows."""
     q = share_hit(link.flows, burst_packets)
     return (q * link.local_bdp_packets - 2 * link.flows * (1 - q)) / (2 - q)
 
