@@ -1,1 +1,1 @@
-"""Studies behind the package's figures: programs that need the checkout and are not in the wheel."""
+"""Studies behind the package's figures: programs that need the checkout, outside the wheel."""

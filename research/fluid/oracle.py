@@ -132,7 +132,7 @@ WANTED = (
 
 
 def run(case: Row, packets: int, seed: int) -> Row:
-    """Runs the packet engine once behind a buffer of this size; returns the link and its figures."""
+    """Runs the packet engine once behind this buffer; returns the link and its figures."""
     link = link_of(case)
     reach = reach_of(link, packets)
     scenario = scenario_of(settings(link_of(case), packets, tail_drop(packets), reach), "link")
