@@ -57,12 +57,12 @@ class Page:
             asked["sessionId"] = self._session
         os.write(self._send, json.dumps(asked).encode() + b"\0")
         while True:
-            told = self._read()
-            if told.get("id") == self._last:
-                if "error" in told:
-                    raise BrowserError(f"{method}: {told['error']['message']}")
-                return dict(told["result"])
-            self._notice(told)
+            message = self._read()
+            if message.get("id") == self._last:
+                if "error" in message:
+                    raise BrowserError(f"{method}: {message['error']['message']}")
+                return dict(message["result"])
+            self._notice(message)
 
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._unread:
@@ -70,12 +70,12 @@ class Page:
             if not part:
                 raise BrowserError("the browser has ended")
             self._unread += part
-        told, _, self._unread = self._unread.partition(b"\0")
-        return dict(json.loads(told))
+        message, _, self._unread = self._unread.partition(b"\0")
+        return dict(json.loads(message))
 
-    def _notice(self, told: dict[str, Any]) -> None:
-        details = told.get("params", {})
-        match told.get("method"):
+    def _notice(self, message: dict[str, Any]) -> None:
+        details = message.get("params", {})
+        match message.get("method"):
             case "Runtime.exceptionThrown":
                 thrown = details["exceptionDetails"]
                 text = thrown.get("exception", {}).get("description", thrown["text"])

@@ -92,12 +92,12 @@ class TestSetUp:
         ours = tomllib.loads(FITTED.read_text(encoding="utf-8"))
         found = re.search(r"\{from to delay\} \{(.+?)\}", script)
         assert found is not None
-        told = {frozenset(m[:2]): m[2] for m in re.findall(r"(\d) (\d) (\d+ms)", found[1])}
+        given = {frozenset(m[:2]): m[2] for m in re.findall(r"(\d) (\d) (\d+ms)", found[1])}
         links = {link["name"]: link for link in ours["topology"]["link"]}
         for name, link in links.items():
             ends = frozenset(link[end].removeprefix("node") for end in ("from", "to"))
             if name != "bottleneck":
-                assert (link["delay"], link["rate"]) == (told[ends], "200Mbps")
+                assert (link["delay"], link["rate"]) == (given[ends], "200Mbps")
         assert "200Mb $delay" in script
         bottleneck = links["bottleneck"]
         assert f"Mb {bottleneck['delay']} $opt(queue)" in script
@@ -117,20 +117,20 @@ class TestSetUp:
             for place, run in plain.items():
                 row = table.rows[place]
                 cell = Cell(table.paper, table.name, row)
-                told = dict(word.split("=") for word in cell.arguments[1:])
+                given = dict(word.split("=") for word in cell.arguments[1:])
                 link = run.variant.scenario.buffer("bottleneck")
-                assert link["rate_bps"] == round(float(told["rate"]) * 1e6)
+                assert link["rate_bps"] == round(float(given["rate"]) * 1e6)
                 limit = link["limit_packets"], link["limit_bytes"]
-                buffer = int(told["buffer"])
+                buffer = int(given["buffer"])
                 # The limit of drop tail includes the packet in service; that of RED counts bytes.
-                wanted = buffer - 1 if told["queue"] == "DropTail" else 500 * buffer
+                wanted = buffer - 1 if given["queue"] == "DropTail" else 500 * buffer
                 assert limit[link["counted_in_bytes"]] == wanted
                 resolved = run.variant.scenario.resolved_toml()
                 assert f'recovery = "{row["recovery"]}"' in resolved
                 loss = tomllib.loads(resolved)["topology"]["link"][0]["loss"]["probability"]
                 assert float(str(loss).rstrip("%")) in {
-                    float(told["loss"]),
-                    100 * float(told["loss"]),
+                    float(given["loss"]),
+                    100 * float(given["loss"]),
                 }
 
 

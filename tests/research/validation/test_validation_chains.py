@@ -66,25 +66,25 @@ def test_both_simulators_have_the_same_links(case: Case) -> None:
     topology, flows = resolved["topology"], resolved["flow"]
     links = topology["link"] if topology["shape"] == "chain" else [topology["bottleneck"]]
 
-    def told(key: str) -> str:
+    def given(key: str) -> str:
         return case.ns2.get(key) or default(key)
 
-    mbps = [f"{float(rate) * 1000:g}kbps" for rate in told("rates").split(",")]
+    mbps = [f"{float(rate) * 1000:g}kbps" for rate in given("rates").split(",")]
     assert [kbps(link["rate"]) for link in links] == mbps
     for link in links:
         # The limit in ns-2 includes the packet in transmission.
-        assert link["queue"]["limit"] == f"{int(told('buffer')) - 1}p"
-        assert link["delay"] == told("delay") + "ms"
+        assert link["queue"]["limit"] == f"{int(given('buffer')) - 1}p"
+        assert link["delay"] == given("delay") + "ms"
     if case.backward:
         back = links[0]["reverse"]
-        assert kbps(back["rate"]) == f"{float(told('reverse_rate')) * 1000:g}kbps"
-        assert back["queue"]["limit"] == f"{int(told('reverse_buffer')) - 1}p"
+        assert kbps(back["rate"]) == f"{float(given('reverse_rate')) * 1000:g}kbps"
+        assert back["queue"]["limit"] == f"{int(given('reverse_buffer')) - 1}p"
     for flow in flows:
         kind = flow["name"].rstrip("123")
-        assert str(flow["count"]) == told(kind)
-        assert flow["rtt"]["from"] == told(f"{kind}_min") + "ms"
-        assert flow["rtt"]["to"] == told(f"{kind}_max") + "ms"
-        assert str(flow["rtt"]["classes"]) == told("classes")
+        assert str(flow["count"]) == given(kind)
+        assert flow["rtt"]["from"] == given(f"{kind}_min") + "ms"
+        assert flow["rtt"]["to"] == given(f"{kind}_max") + "ms"
+        assert str(flow["rtt"]["classes"]) == given("classes")
 
 
 def kbps(rate: str) -> str:

@@ -1,13 +1,12 @@
 """The comparison with ns-3, tested without ns-3."""
 
 import json
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
-from goodqueue.runs.api import load
+from helpers.ns3 import same_link
 from research.validation.ns3 import controls, pictures, report
 from research.validation.ns3.controls import CASES, Case, Comparison, Ns3Error
 
@@ -29,17 +28,10 @@ def _in_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_both_simulators_have_the_same_link_and_control(case: Case) -> None:
-    told = dict(argument.removeprefix("--").split("=") for argument in case.arguments)
-    scenario = tomllib.loads(load(controls.SCENARIO, set=case.overrides).resolved_toml())
-    (flow,), link = scenario["flow"], scenario["topology"]["bottleneck"]
-    assert link["rate"] == f"{told['rate']}Mbps"
-    assert link["queue"]["limit"] == f"{told['buffer']}p"
-    assert scenario["duration"] == f"{told['duration']}s"
-    assert flow["count"] == int(told["flows"])
-    assert flow["rtt"] == f"{told['rtt']}ms"
+    given, flow, _ = same_link(case)
     tcp = flow["tcp"]
-    assert tcp["congestion_control"]["kind"] == told["control"].removeprefix("Tcp").lower()
-    segments = int(told["ns3::TcpSocket::InitialSlowStartThreshold"]) // int(tcp["mss"][:-1])
+    assert tcp["congestion_control"]["kind"] == given["control"].removeprefix("Tcp").lower()
+    segments = int(given["ns3::TcpSocket::InitialSlowStartThreshold"]) // int(tcp["mss"][:-1])
     assert tcp["initial_ssthresh"] == f"{segments}p"
 
 

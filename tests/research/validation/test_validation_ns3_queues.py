@@ -1,12 +1,11 @@
 """The comparison of queue disciplines with ns-3, tested without ns-3."""
 
 import json
-import tomllib
 
 import pytest
 
 from conftest import ROOT
-from goodqueue.runs.api import load
+from helpers.ns3 import same_link
 from research.validation.ns3 import controls, queues
 from research.validation.ns3.queues import CASES, Case, Comparison
 
@@ -23,20 +22,14 @@ def _in_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_both_simulators_have_the_same_link_and_load(case: Case) -> None:
-    told = dict(argument.removeprefix("--").split("=") for argument in case.arguments)
-    scenario = tomllib.loads(load(controls.SCENARIO, set=case.overrides).resolved_toml())
-    (flow,), link = scenario["flow"], scenario["topology"]["bottleneck"]
-    assert link["rate"] == f"{told['rate']}Mbps"
-    assert link["queue"]["limit"] == f"{told['buffer']}p"
-    assert scenario["duration"] == f"{told['duration']}s"
-    assert (flow["count"], flow["rtt"]) == (int(told["flows"]), f"{told['rtt']}ms")
-    assert link["queue"]["ecn"] is (told[f"ns3::{case.disc}::UseEcn"] == "true") is case.ecn
+    given, flow, link = same_link(case)
+    assert link["queue"]["ecn"] is (given[f"ns3::{case.disc}::UseEcn"] == "true") is case.ecn
     if case.ecn:
         assert flow["tcp"]["ecn"] == "rfc3168"
-        assert told["ecn"] == "true"
+        assert given["ecn"] == "true"
     else:
         # A packet has 1500 bytes, and a flow has a tenth of the rate.
-        milliseconds = 10 * 1500 * 8 / (int(told["datagrams"]) * 1000)
+        milliseconds = 10 * 1500 * 8 / (int(given["datagrams"]) * 1000)
         assert flow["workload"]["interval"] == f"{milliseconds:.0f}ms"
 
 
