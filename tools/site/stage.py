@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 
-SHOWN = (":(glob)*.md", "LICENSE", "docs", "scenarios/*", "studies/*")
+SHOWN = (":(glob)*.md", "LICENSE", "docs", "examples", "scenarios/*", "studies/*")
 """Patterns of git for the files that the site contains."""
 
 LAB = re.compile(r"<!-- lab: (?P<settings>\S+) -->\n")

@@ -128,15 +128,23 @@ class Picture:
             figure.savefig(content, format=ending, metadata=self._metadata(ending))
         return content.getvalue()
 
-    def figure(self, dpi: int, *, caption: bool = True) -> Figure:
-        """Returns the picture with its caption; legends are between axes and caption."""
+    def figure(
+        self, dpi: int, *, caption: bool = True, make: Callable[..., Figure] | None = None
+    ) -> Figure:
+        """Returns the picture with its caption; legends are between axes and caption.
+
+        Args:
+            dpi: pixels per inch.
+            caption: True to write the caption below the axes.
+            make: function that makes the figure, such as pyplot's; by default a figure for files.
+        """
         lines = textwrap.wrap(printable(self.caption), CAPTION_COLUMNS) if caption else []
         foot = CAPTION_LINE_INCHES * len(lines) + 0.15 * caption
         with rc_context(STYLE):  # type: ignore[arg-type]
-            figure = Figure(
-                figsize=(WIDTH_INCHES, self.height_inches), dpi=dpi, layout="constrained"
-            )
-            FigureCanvasAgg(figure)
+            size = (WIDTH_INCHES, self.height_inches)
+            figure = (make or Figure)(figsize=size, dpi=dpi, layout="constrained")
+            if make is None:
+                FigureCanvasAgg(figure)
             axes = figure.subplots(
                 self.panels, self.columns, sharex=self.share_x, sharey=self.share_y, squeeze=False
             )

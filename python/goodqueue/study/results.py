@@ -8,7 +8,7 @@ from collections import defaultdict
 from contextlib import closing
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,7 @@ from goodqueue import _core
 from goodqueue.core.columns import column
 from goodqueue.core.intervals import t_interval
 from goodqueue.core.metrics import range_of
+from goodqueue.core.shown import axes_of, html_of
 from goodqueue.errors import DamageError, RequestError
 from goodqueue.study.plan import identity
 from goodqueue.study.record.ledger import (
@@ -34,6 +35,8 @@ from goodqueue.study.stopping import anytime_interval
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
+
+    from matplotlib.axes import Axes
 
     from goodqueue.study.model import StudyPlan
     from goodqueue.study.record.packing import Packing
@@ -76,6 +79,31 @@ class Results:
 
     def __repr__(self) -> str:
         return f"Results({str(self.folder)!r}, runs={len(self)}, axes={self.axes})"
+
+    def plot(
+        self,
+        y: str | tuple[str, ...],
+        *,
+        x: str | None = None,
+        series: str | None = None,
+        **options: Any,  # noqa: ANN401 - those of [[plot]]
+    ) -> list[Axes]:
+        """Draws metrics of all runs by pyplot, without a caption, and returns the axes.
+
+        Args:
+            y: one or more metrics.
+            x: axis or metric below; by default the first axis.
+            series: axis with a line for each value; by default the next axis, if any.
+            options: further keys of `[[plot]]` in a study file, such as `kind="box"`, `facets`,
+                `band`, `x_scale` and `y_scale`.
+
+        Raises:
+            RequestError: if there is no such metric or axis, or if it cannot be drawn.
+        """
+        return axes_of(self, y, x=x, series=series, **options)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     def wide(self) -> pl.DataFrame:
         """One row per run: its parameters, `seed`, every metric, and facts about the execution.

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from goodqueue.core.shown import axes_of, html_of
 from goodqueue.errors import RequestError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import polars as pl
+    from matplotlib.axes import Axes
 
     from goodqueue._core import Outcome, Table
 
@@ -73,6 +75,22 @@ class Result:
         self.throughput = throughput
         summary = json.loads(outcome.summary_json())
         self.summary: dict[str, Any] = {"engine": "packets", **summary}
+
+    def plot(self, name: str | None = None, *, link: str | None = None) -> list[Axes]:
+        """Draws a picture of the run by pyplot, without a caption, and returns its axes.
+
+        Args:
+            name: `backlog`, `cwnd`, `rtt`, `throughput`, `delay` or `delay-cdf`, as far as the run
+                recorded its data; by default the backlog, or the first picture that exists.
+            link: link of the backlog and of delays; by default `bottleneck`, or the first link.
+
+        Raises:
+            RequestError: if the run has no such picture, or no such link.
+        """
+        return axes_of(self, name, link=link)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     @cached_property
     def links(self) -> pl.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from goodqueue.core.shown import axes_of, html_of
 from goodqueue.sizing.answer.parts import (
     buffer_dict,
     calibrated_dict,
@@ -17,6 +18,7 @@ from goodqueue.sizing.calibrated.smallest import without
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.axes import Axes
 
     from goodqueue._core import Scenario
     from goodqueue.core.intervals import Interval
@@ -87,6 +89,21 @@ class Answer:
     why_not_hybrid: str | None = None
     doubt: str | None = None
     widened: Widened | None = None
+
+    def plot(self, name: str = "curve") -> list[Axes]:
+        """Draws a picture of the answer by pyplot, without a caption, and returns its axes.
+
+        Args:
+            name: `curve` for the figures by buffer, or `pareto` for utilisation and loss against
+                delay.
+
+        Raises:
+            RequestError: if nothing was simulated, or if there is no such picture.
+        """
+        return axes_of(self, name)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     @property
     def engine_name(self) -> str:
