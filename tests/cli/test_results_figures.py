@@ -101,12 +101,12 @@ def test_columns_with_units_in_their_cells_have_none_in_their_heads(
         ("congestion_control=cubick", "did you mean 'cubic'?"),
         ("flow.upload.tcp.congestion_control=ren", "did you mean 'reno'?"),
         ("congestion_controll=reno", "did you mean 'congestion_control'?"),
-        ("congestion_control=xxxxxxxx", "known are 'reno', 'cubic'"),
+        ("congestion_control=xxxxxxxx", "choose from 'reno', 'cubic'"),
         ("seed=7", "did you mean '2'?"),
         ("rate=1.9Mbps", "did you mean '2 Mbit/s'?"),
         ("rate_bps=2000001", "did you mean '2 Mbit/s'?"),
-        ("rate=2ms", "another unit than '2ms'; known are '1 Mbit/s', '2 Mbit/s'"),
-        ("rate=2mbps", "'2mbps' is not; known are '1 Mbit/s', '2 Mbit/s'"),
+        ("rate=2ms", "another unit than '2ms'; choose from '1 Mbit/s', '2 Mbit/s'"),
+        ("rate=2mbps", "'2mbps' is not; choose from '1 Mbit/s', '2 Mbit/s'"),
         ("bottleneck.rat=2Mbps", "did you mean"),
     ],
 )
@@ -197,7 +197,7 @@ def test_a_picture_of_results_is_narrowed_down(
     [
         ("p.gif", (), "ends in .png, .svg or .pdf"),
         ("p.svg", ("--kind", "heatmp"), "--kind heatmp: did you mean 'heatmap'?"),
-        ("p.svg", ("--band", "most"), "known are interval, range, none"),
+        ("p.svg", ("--band", "most"), "choose from interval, range, none"),
         ("p.svg", (), "--x is missing: name one of topology.bottleneck.queue"),
         ("p.svg", ("--x", "rat"), "did you mean 'rate'?"),
         (

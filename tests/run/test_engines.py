@@ -144,7 +144,7 @@ def test_auto_runs_packets_unless_that_takes_too_long() -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--engine", "fluid"], "--engine fluid: write auto, packets, hybrid"),
+        (["--engine", "fluid"], "--engine fluid: choose from auto, packets, hybrid"),
         (["--engine", "hybrid"], "the hybrid engine has no traffic but TCP: flow"),
         (["--engine", "hybrid", "--pcap", "before=x.pcapng"], "has no packets"),
     ],

@@ -128,7 +128,7 @@ def experiment(name: str, wanted: str) -> Experiment:
     """
     known = {one.name: one for one in experiments(name)}
     if wanted not in known:
-        raise RequestError(f"{name} has no {wanted!r} here; {nearest(wanted, known)}")
+        raise RequestError(f"{name} has no table or figure {wanted!r}; {nearest(wanted, known)}")
     return known[wanted]
 
 

@@ -45,7 +45,7 @@ def choice_of(text: str) -> Choice:
         RequestError: if the name is neither an engine nor `auto`.
     """
     if text not in CHOICES:
-        raise RequestError(f"--engine {text}: write {', '.join(CHOICES)}")
+        raise RequestError(f"--engine {text}: choose from {', '.join(CHOICES)}")
     return CHOICES[text]
 
 

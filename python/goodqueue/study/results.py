@@ -241,7 +241,7 @@ class Results:
                 raise RequestError(f"{name!r} is the end of several columns: {', '.join(found)}")
             return found[0]
         last = [text.rpartition(".")[2] for text in (*self.axes, *paths.values())]
-        hint = _near(name, [*columns, *last]) or f"; known are {', '.join([*self.axes, 'seed'])}"
+        hint = _near(name, [*columns, *last]) or f"; choose from {', '.join([*self.axes, 'seed'])}"
         raise RequestError(f"no run has a column {name!r}{hint}")
 
     def failures(self) -> pl.DataFrame:
@@ -337,7 +337,7 @@ def _among(value: str | float | None, known: pl.Series) -> str:
         near = f"; did you mean {texts[nearest]!r}?"
     some = ", ".join(map(repr, texts[:MOST_NAMED]))
     more = ", ..." if len(texts) > MOST_NAMED else ""
-    return near or f"; known are {some}{more}"
+    return near or f"; choose from {some}{more}"
 
 
 def _written(value: object, known: pl.Series) -> str:

@@ -18,7 +18,7 @@ from goodqueue.cli.commands.options import (
 
 @dataclass(frozen=True)
 class Analyze:
-    """Analyse a packet capture: what limits its flows, and the parameters of the sizing rules."""
+    """Analyse a packet capture: limiting factors of its flows, parameters of the sizing rules."""
 
     file: Annotated[
         Path,

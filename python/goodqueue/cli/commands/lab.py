@@ -12,7 +12,7 @@ from goodqueue.cli.commands.options import JsonOption
 
 @dataclass(frozen=True)
 class Lab:
-    """Open a page that shows what a buffer does."""
+    """Open a page that simulates a link while you change it."""
 
     file: Annotated[
         str | None,

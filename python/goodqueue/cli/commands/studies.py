@@ -152,8 +152,8 @@ class ShowResults:
         list[str] | None,
         typer.Option(
             metavar="AXIS",
-            help="Axis with a panel for each value; if given twice, those of the rows and "
-            "of the columns.",
+            help="Axis with a panel for each value; if given twice, first the axis of the rows "
+            "and then that of the columns.",
         ),
     ] = None
     band: Annotated[

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.cli import run_command
 from goodqueue.core.extras import require
+from goodqueue.core.outdir import check_output
 
 if TYPE_CHECKING:
     from goodqueue.cli.commands.papers.demo import Demo
@@ -17,8 +18,11 @@ def demonstrate(asked: Demo) -> int:
     """Prints Tables 4 and 5 beside the paper's, a sized buffer, two runs and a study."""
     require("polars", "matplotlib", "scipy")
     out = asked.out
+    for part in ("size", "bloated", "sized"):
+        check_output(out / part)
     print(
-        "1. Gijsbers and Akkoorath (2011) measured bufferbloat in OMNeT++/INET. The same again:\n"
+        "1. Gijsbers and Akkoorath (2011) simulated bufferbloat in OMNeT++/INET. The next tables\n"
+        "   show our figures beside theirs:\n"
     )
     for table in ("table4", "table5"):
         code = run_command(["reproduce", "gijsbers2011", table])
@@ -39,11 +43,11 @@ def demonstrate(asked: Demo) -> int:
             return code
         sized = json.loads((out / "size" / "summary.json").read_text())["recommendation"]
         limit = f"topology.bottleneck.queue.limit={sized['packets']}p"
-        print("\n4. And with what was recommended:\n")
+        print("\n4. The link with the recommended buffer:\n")
         code = run_command(["run", str(scenario), "--set", limit, "--out", str(out / "sized")])
     if code != 0:
         return code
-    print("\n5. What every buffer between buys and costs, as a study:\n")
+    print("\n5. The benefit and the cost of the buffers between, as a study:\n")
     with as_file(files("goodqueue")) as package:
         return run_command(
             ["sweep", str(package / "cli/papers/demo.toml"), "--out", str(out / "study")]

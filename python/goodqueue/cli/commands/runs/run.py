@@ -83,8 +83,9 @@ class Run:
         str | None,
         typer.Option(
             metavar="FLOW",
-            help="In place of the figures, print what happened to one flow: what was sent, "
-            "acknowledged, dropped or marked, when and why, and how its window changed.",
+            help="In place of the figures, print the life of one flow: the packets sent, "
+            "acknowledged, dropped or marked, with times and reasons, and the changes of its "
+            "window.",
         ),
     ] = None
     from_: Annotated[

@@ -46,7 +46,7 @@ class Size:
     """Find the smallest buffer that keeps a link busy, for a scenario, a capture or a description.
 
     Loss and delay can be bounded too. Every published rule is judged and simulated for comparison;
-    docs/sizing.md explains how.
+    docs/sizing.md describes the steps.
     """
 
     context: typer.Context
@@ -229,7 +229,7 @@ class Size:
         typer.Option(
             metavar="TIME",
             help="Largest wall-clock time; by default 60s. Replicates are shortened so "
-            "that it suffices; exit code 6 if it ends before the answer is proved.",
+            "that the budget suffices. The exit code is 6 if it ends before the answer is proved.",
         ),
     ] = None
     only: Annotated[
@@ -252,7 +252,7 @@ class Size:
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder of a study that stores every run and returns stored ones; by "
+            help="Folder that stores every run, so that no run is repeated; by "
             "default one in the user's cache.",
         ),
     ] = None
