@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from goodqueue.errors import RequestError, RuleError, ScenarioError
 
 if TYPE_CHECKING:
+    from goodqueue.characterization.api import characterize
     from goodqueue.runs.api import load, run, schema
     from goodqueue.runs.queues import QueueDiscipline, QueueReport, check_queue
     from goodqueue.runs.results.result import Result, Series
@@ -33,6 +34,7 @@ __all__ = [
     "ScenarioError",
     "Series",
     "Study",
+    "characterize",
     "check_queue",
     "load",
     "run",
@@ -47,6 +49,7 @@ _HOMES = {
     "Results": "goodqueue.study.results",
     "Series": "goodqueue.runs.results.result",
     "Study": "goodqueue.study.sweep",
+    "characterize": "goodqueue.characterization.api",
     "check_queue": "goodqueue.runs.queues",
     "load": "goodqueue.runs.api",
     "run": "goodqueue.runs.api",

@@ -129,6 +129,10 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "reproduce": ("reproduce", "clustering-buffer", "shortest-rtt", "--store", "@papers"),
     "reproduce, the list": ("reproduce", "--list"),
+    "characterize": (
+        *("characterize", "fq_codel", "--section", "5.1.1,8.2.5", "--seeds", "2"),
+        *("--store", "@characterized"),
+    ),
     "smoothing": ("smoothing", *STREAM),
     "smoothing, theory": ("smoothing", *STREAM[:6], "--quick"),
     "qdisc parse": (

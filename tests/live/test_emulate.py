@@ -14,7 +14,8 @@ import pytest
 
 from conftest import COMMAND, ROOT, refused
 from goodqueue import RequestError, ScenarioError
-from goodqueue.live.emulation import Program, emulate, link_settings, queue_table
+from goodqueue.live.emulation import Program, emulate, link_settings
+from goodqueue.runs.settings import queue_table
 from helpers.emulation import ENDED, LINK, emulated, goodqueue, need_emulation, within
 
 SLEEP = ("sleep", "987.654321")

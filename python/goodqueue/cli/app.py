@@ -10,6 +10,7 @@ import typer
 from typer.main import get_command
 
 from goodqueue.cli.commands.analyze import Analyze
+from goodqueue.cli.commands.characterize import Characterize
 from goodqueue.cli.commands.formats import Export, Parse, Print, Schema
 from goodqueue.cli.commands.lab import Lab
 from goodqueue.cli.commands.live.calibrate import Calibrate
@@ -42,6 +43,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "sweep": (Sweep, "studies.sweep.sweep_study"),
     "results": (ShowResults, "studies.results.show_results"),
     "export": (Export, "formats.export_scenario"),
+    "characterize": (Characterize, "studies.characterize.characterize_subject"),
     "schema": (Schema, "formats.print_schema"),
     "reproduce": (Reproduce, "papers.reproduce.reproduce"),
 }

@@ -35,14 +35,14 @@ FILES = "files"
 
 _PICTURES = (
     *("backlog", "cwnd", "delay", "delay-cdf", "rtt", "throughput", "curve", "pareto"),
-    *("classes", "rtts", "loss-bursts", "link"),
+    *("classes", "rtts", "loss-bursts", "link", "ellipses"),
 )
 
 _OURS = {
-    *(MARKER, "scenario.toml", "captions.txt"),
+    *(MARKER, "scenario.toml", "captions.txt", "report.html"),
     *(f"{name}.{ending}" for name in _PICTURES for ending in FORMATS),
     *("throughput.parquet", "delays.parquet"),
-    *(f"scenario-{number}.toml" for number in range(1, 13)),
+    *(f"scenario-{number}.toml" for number in range(1, 100)),
     *("rules.csv", "rules.parquet", "curve.csv", "curve.parquet"),
     *("backlog.parquet", "windows.parquet", "rtt.parquet", "limits.parquet"),
     *("queueing-delays.parquet", "packets.parquet"),

@@ -24,7 +24,7 @@ from goodqueue.live.relay import Relay
 from goodqueue.live.tables import Tables
 from goodqueue.runs.results.throughput import Throughput
 from goodqueue.runs.results.traces import opened
-from goodqueue.runs.settings import scenario_of, settings_of
+from goodqueue.runs.settings import queue_table, scenario_of, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -134,20 +134,6 @@ def link_settings(rate: str, rtt_s: float, queue: str | None, longest: str = "1h
         "topology": {"shape": "dumbbell", "bottleneck": link},
         "flow": [{"name": "programs", "workload": {"kind": "bulk"}}],
     }
-
-
-def queue_table(text: str) -> Settings:
-    """Returns the settings of a queue, written as in `tc` or as a table of scenario files.
-
-    Raises:
-        ScenarioError: if the queue cannot be read; the message names the mistake.
-    """
-    import tomllib
-
-    if not text.lstrip().startswith("{"):
-        kind, _, options = text.strip().partition(" ")
-        text, _, _ = _core.parse_qdisc(f"qdisc {kind} 0: root {options}")
-    return dict(tomllib.loads(f"queue = {text}")["queue"])
 
 
 def programs_of(scenario: Scenario) -> list[Program]:

@@ -11,7 +11,9 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from goodqueue import _core
 from goodqueue._core import Scenario
+from goodqueue.errors import ScenarioError
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 """Pattern of keys that TOML writes without quotes."""
@@ -49,6 +51,25 @@ def changed(scenario: Scenario, changes: Overrides) -> Scenario:
     """
     text = scenario.resolved_toml().encode()
     return Scenario.parse(text, "<changed scenario>", overrides(changes))
+
+
+def queue_table(text: str) -> Settings:
+    """Returns the settings of a queue, written as in `tc` or as a table of scenario files.
+
+    Raises:
+        ScenarioError: if the queue cannot be read; the message names the mistake.
+    """
+    table = text
+    if not text.lstrip().startswith("{"):
+        kind, _, options = text.strip().partition(" ")
+        table, _, _ = _core.parse_qdisc(f"qdisc {kind} 0: root {options}")
+    try:
+        return dict(tomllib.loads(f"queue = {table}")["queue"])
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(
+            f"error: queue {text}: {error}\n  help: write a line of tc, as in "
+            "'fq_codel limit 1000p', or a table, as in '{ kind = \"codel\", target = \"5ms\" }'"
+        ) from None
 
 
 def overrides(pairs: Overrides) -> list[tuple[str, str]]:

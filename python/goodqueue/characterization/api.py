@@ -1,0 +1,128 @@
+"""Characterisation from Python: `goodqueue.characterize`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue.characterization.guide import guide
+from goodqueue.characterization.measure import Characterization
+from goodqueue.characterization.measure import characterize as measured
+from goodqueue.characterization.python import PythonQueues
+from goodqueue.characterization.subject import Subject, control_of, python_queue, queue_of
+from goodqueue.core.unfinished import scratch
+from goodqueue.errors import RequestError
+from goodqueue.study.record.store import Store
+from goodqueue.study.runner import Runner, user_store
+from goodqueue.study.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from goodqueue.characterization.guide import Guide, Section
+    from goodqueue.runs.queues import QueueFactory
+    from goodqueue.study.model import Executor
+
+SEEDS = 10
+"""Usual number of seeds of each scenario."""
+
+QUICK_SEEDS = 2
+"""Number of seeds of `--quick`."""
+
+NOTHING = "none"
+"""Name of no subject of comparison."""
+
+STORE = "characterize"
+"""Name of the store of runs in the user's cache."""
+
+
+def characterize(  # noqa: PLR0913 - all are options, by name
+    *,
+    queue: str | QueueFactory | None = None,
+    control: str | None = None,
+    against: str | QueueFactory | None = None,
+    sections: Sequence[str] = (),
+    seeds: int = SEEDS,
+    store: str | Path | None = None,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    on_run: Callable[[int], None] = lambda _left: None,
+) -> Characterization:
+    """Characterises a queue by RFC 7928, or a congestion control by RFC 9743.
+
+    Runs are stored, so that the same call continues after an interruption, and a second call needs
+    no runs. Those of a queue in Python are not stored, because its code may change.
+
+    Args:
+        queue: a queue as in `tc` or as a table of scenario files, or a function that makes a queue
+            that is written in Python (docs/queues/own.md).
+        control: a congestion control by its name, or as a table of scenario files.
+        against: subject of comparison; None for drop tail of one bandwidth-delay product or for
+            `cubic`, and "none" for no comparison.
+        sections: numbers of sections, such as "8.2"; all if there are none.
+        seeds: number of seeds of each scenario, 1 to this number.
+        store: folder of the stored runs; None for one in the user's cache.
+        executor: executor in place of threads, such as a cluster.
+        jobs: number of threads; None for one per processor.
+        on_run: called after each run with the number of runs left.
+
+    Raises:
+        RequestError: if neither or both of `queue` and `control` are given, or a section is
+            unknown.
+        ScenarioError: if the queue or the control cannot be read.
+    """
+    if (queue is None) == (control is None):
+        raise RequestError("name a queue or a congestion control, and not both")
+    document = guide("rfc9743" if queue is None else "rfc7928")
+    chosen = document.chosen(sections)
+    subject = _control(control) if queue is None else _queue(queue)
+    other = _against(document, subject, against)
+    executor = executor or Threads(jobs)
+    with ExitStack() as stack:
+        runs = stack.enter_context(user_store(STORE, None if store is None else Path(store)))
+        runner = Runner(runs, executor, on_run)
+        wanted = [subject] if other is None else [subject, other]
+        runners = {one: runner for one in wanted if one.factory is None}
+        for one in wanted:
+            if one.factory is not None:
+                runners[one] = _in_python(stack, document, chosen, one, jobs, on_run)
+        return measured(document, subject, other, chosen, range(1, seeds + 1), runners)
+
+
+def _control(control: str | None) -> Subject:
+    assert control is not None
+    return control_of(control)
+
+
+def _queue(queue: str | QueueFactory) -> Subject:
+    return queue_of(queue) if isinstance(queue, str) else python_queue(queue)
+
+
+def _against(
+    document: Guide, subject: Subject, against: str | QueueFactory | None
+) -> Subject | None:
+    """Returns the subject of comparison; None if there is none, or if it is the subject itself."""
+    if against == NOTHING:
+        return None
+    chosen = document.against if against is None else against
+    if not isinstance(chosen, str):
+        return python_queue(chosen)
+    other = control_of(chosen) if document.document == "RFC 9743" else queue_of(chosen)
+    return None if other.value == subject.value and subject.factory is None else other
+
+
+def _in_python(  # noqa: PLR0913, PLR0917
+    stack: ExitStack,
+    document: Guide,
+    sections: Sequence[Section],
+    subject: Subject,
+    jobs: int | None,
+    on_run: Callable[[int], None],
+) -> Runner:
+    """Returns a runner whose queues are written in Python, and whose store is for this call."""
+    cases = [case for section in sections for case in section.cases]
+    queues = [subject.queues(case, document.subject) for case in cases]
+    folder = stack.enter_context(scratch())
+    store = stack.enter_context(closing(Store.open(folder / STORE)))
+    return Runner(store, PythonQueues(queues, jobs), on_run)

@@ -1,0 +1,136 @@
+"""The queue or congestion control that is characterised, in the scenarios of the guidelines."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goodqueue.errors import ScenarioError
+from goodqueue.runs.api import load
+from goodqueue.runs.settings import queue_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goodqueue._core import Scenario
+    from goodqueue.characterization.guide import Case
+    from goodqueue.runs.queues import QueueFactory
+    from goodqueue.runs.settings import Settings
+
+STAND_IN: Settings = {"kind": "drop_tail", "limit": "1000p"}
+"""Queue of a scenario whose packets wait in a queue that is written in Python."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A queue or a congestion control.
+
+    Attributes:
+        name: name in tables and pictures.
+        value: its settings in a scenario.
+        factory: function that makes a queue that is written in Python, if it is one.
+    """
+
+    name: str
+    value: Any
+    factory: QueueFactory | None = None
+
+    def scenario(self, case: Case, placeholder: str) -> Scenario:
+        """Returns the scenario of a case with this subject in the places of the placeholder.
+
+        Raises:
+            ScenarioError: if the subject does not fit the scenario.
+        """
+        settings = self.settings(case, placeholder)
+        return load(settings, set=case.changes)
+
+    def settings(self, case: Case, placeholder: str) -> Settings:
+        """Returns the settings of a case with this subject, without the case's changes."""
+        value = self.value
+        if case.ecn and "ecn" in keys_of(value):
+            value = {**value, "ecn": True}
+        return dict(_filled(case.settings, placeholder, value))
+
+    def queues(self, case: Case, placeholder: str) -> list[tuple[str, QueueFactory]]:
+        """Returns the queues in Python of a case, by the name of their link."""
+        if self.factory is None:
+            return []
+        return [(link, self.factory) for link in _links(case.settings, placeholder)]
+
+
+def queue_of(text: str) -> Subject:
+    """Returns a queue written as in `tc` or as a table of scenario files.
+
+    Raises:
+        ScenarioError: if the queue cannot be read; the message names the mistake.
+    """
+    return Subject(" ".join(text.split()), queue_table(text))
+
+
+def python_queue(factory: QueueFactory) -> Subject:
+    """Returns a queue that is written in Python."""
+    return Subject(getattr(factory, "__name__", type(factory).__name__), STAND_IN, factory)
+
+
+def control_of(text: str) -> Subject:
+    """Returns a congestion control: its name, or a table of scenario files.
+
+    Raises:
+        ScenarioError: if the table cannot be read.
+    """
+    name = " ".join(text.split())
+    if not name.startswith("{"):
+        return Subject(name, name)
+    try:
+        return Subject(name, tomllib.loads(f"control = {name}")["control"])
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(
+            f"error: --control {name}: {error}\n  help: write a name, or a table such as "
+            '{ kind = "cubic", beta = 0.8 }'
+        ) from None
+
+
+def keys_of(queue: Mapping[str, Any] | str) -> set[str]:
+    """Returns the keys that a queue has; empty for anything but the table of a queue."""
+    if isinstance(queue, str):
+        return set()
+    settings = {
+        "schema_version": 1,
+        "duration": "1s",
+        "topology": {
+            "shape": "dumbbell",
+            "bottleneck": {"rate": "10Mbps", "delay": "50ms", "queue": dict(queue)},
+        },
+        "flow": [{"workload": {"kind": "bulk"}}],
+    }
+    resolved = tomllib.loads(load(settings).resolved_toml())
+    return set(resolved["topology"]["bottleneck"]["queue"])
+
+
+def _filled(value: Any, placeholder: str, subject: Any) -> Any:  # noqa: ANN401 - any TOML value
+    """Returns a value in which the subject is in the places of the placeholder."""
+    match value:
+        case dict():
+            return {key: _filled(one, placeholder, subject) for key, one in value.items()}
+        case list():
+            return [_filled(one, placeholder, subject) for one in value]
+        case str() if value == placeholder:
+            return subject
+        case _:
+            return value
+
+
+def _links(settings: Settings, placeholder: str) -> list[str]:
+    """Returns the links of a scenario whose queue is the placeholder."""
+    topology = settings["topology"]
+    links = topology.get("link", [])
+    if "bottleneck" in topology:
+        links = [*links, {"name": "bottleneck", **topology["bottleneck"]}]
+    found = []
+    for link in links:
+        if link.get("queue") == placeholder:
+            found.append(link["name"])
+        if link.get("reverse", {}).get("queue") == placeholder:
+            found.append(f"{link['name']}.reverse")
+    return found

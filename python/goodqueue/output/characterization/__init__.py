@@ -1,0 +1,1 @@
+"""Text, JSON and page of a characterisation."""

@@ -1,0 +1,89 @@
+"""An HTML page about a characterisation: ellipses, and each section with its figures."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from goodqueue.output import page
+from goodqueue.output.characterization.texts import cells, headline
+from goodqueue.output.terminal import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from goodqueue.characterization.measure import Characterization, Found, Score
+    from goodqueue.plots.style import Picture
+
+GRADES = {"better": "matches", "worse": "not"}
+"""Class of a finding, which sets its colour."""
+
+
+def write(
+    found: Characterization, pictures: Sequence[Picture], command: Sequence[str], path: Path
+) -> None:
+    """Writes the page, whole or not at all.
+
+    Args:
+        found: the characterisation.
+        pictures: the pictures.
+        command: the arguments after `goodqueue` that the page was made with.
+        path: file of the page.
+    """
+    body = [*_introduction(found), *map(page.figure, pictures)]
+    numbered = list(enumerate(found.found, 1))
+    for section, group in groupby(numbered, key=lambda pair: pair[1].section):
+        body.append(f"<h2>{escape(section.number)} {escape(section.title)}</h2>")
+        body.append(f"<p><b>{escape(found.guide.document)} asks:</b> {escape(section.asks)}</p>")
+        if section.about:
+            body.append(f"<p>{escape(section.about)}</p>")
+        body += [_case(found, one, place) for place, one in group]
+    body += _not_run(found)
+    heading = f"{found.subject.name}: {found.guide.title}"
+    page.write(heading, heading, body, command, path)
+
+
+def _introduction(found: Characterization) -> Iterator[str]:
+    text = headline(found)
+    if text:
+        yield f'<p class="answer">{escape(text)}</p>'
+    yield (
+        f"<p>Figures are means over {counted(len(found.seeds), 'seed')} with 95 % intervals "
+        "(Student's t). A finding is that of the differences seed by seed: better or worse if "
+        "their 95 % interval excludes zero. With so many figures about one in twenty differs by "
+        f"chance. {escape(found.guide.document)} sets no limits, so no figure passes or fails. "
+        "The caption of a table names the file of its scenario beside this page.</p>"
+    )
+
+
+def _case(found: Characterization, one: Found, place: int) -> str:
+    if one.refused:
+        name = f"{one.case.name}: not run" if one.case.name else "Not run"
+        return f'<p class="soft">{escape(name)}: {escape(one.refused)}</p>'
+    heads, rows = cells(found, one)
+    lines = [
+        "".join(f"<td>{escape(text)}</td>" for text in row) + _finding(score, heads)
+        for row, score in zip(rows, one.scores, strict=True)
+    ]
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    name = f"{one.case.name} " if one.case.name else ""
+    above = f"<caption>{escape(name)}<small>scenario-{place}.toml</small></caption>"
+    return f'<div class="wide"><table>{above}<tr>{head}</tr>{body}</table></div>'
+
+
+def _finding(score: Score, heads: Sequence[str]) -> str:
+    if "finding" not in heads:
+        return ""
+    grade = GRADES.get(score.verdict)
+    kind = f' class="{grade}"' if grade else ""
+    return f"<td{kind}>{score.verdict or '-'}</td>"
+
+
+def _not_run(found: Characterization) -> Iterator[str]:
+    if found.not_run:
+        yield "<h2>Not run</h2>"
+        rows = [list(map(escape, (part.number, part.title, part.why))) for part in found.not_run]
+        yield page.table(["section", "subject", "reason"], rows)

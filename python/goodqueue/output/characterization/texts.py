@@ -1,0 +1,155 @@
+"""Figures of a characterisation as text, on the terminal and as JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from goodqueue import _core
+from goodqueue.characterization.figures import better_of, figure_of
+from goodqueue.output.terminal import MISSING, counted, plain, quantity, say, stdout, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodqueue.characterization.ellipse import GaussianEllipse
+    from goodqueue.characterization.measure import Characterization, Found, Score
+    from goodqueue.study.compare import Sample
+
+COLOURS = {"better": "green", "worse": "red"}
+
+
+def text_of(score: Score, values: Sample | None) -> str:
+    """Returns the mean of a figure with its 95 % interval."""
+    if values is None:
+        return MISSING
+    name = "" if len(score.measure.parts) > 1 else score.measure.metric.removesuffix(".sum")
+    name = name.removesuffix(".min").removesuffix(".max")
+    half = values.interval.half_width
+    return quantity(name, values.interval.mean, half if math.isfinite(half) else None)
+
+
+def headline(found: Characterization) -> str:
+    """Returns the number of figures with each verdict as a sentence; empty without comparison."""
+    if found.against is None:
+        return ""
+    tally = found.tally
+    return (
+        f"{found.subject.name} against {found.against.name}: {tally['better']} figures are better, "
+        f"{tally['worse']} are worse, and {tally['no difference shown']} show no difference."
+    )
+
+
+def print_characterization(found: Characterization) -> None:
+    """Prints a table for each case, and the parts that are not run."""
+    seeds = counted(len(found.seeds), "seed")
+    say(f"{found.guide.title}: {found.subject.name}")
+    say(f"Means over {seeds} with 95 % intervals. Differences are taken seed by seed.", "")
+    for one in found.found:
+        say(f"{one.section.number} {one.section.title}{_of(one)}")
+        if one.refused:
+            say(f"  not run: {one.refused}", "")
+            continue
+        stdout().print(_table(found, one))
+        say("")
+    for part in found.not_run:
+        stdout().print(f"not run: {part.number} {part.title}: {part.why}", markup=False)
+    if text := headline(found):
+        stdout().print(f"\n{text}", markup=False)
+
+
+def _of(one: Found) -> str:
+    return f", {one.case.name}" if one.case.name else ""
+
+
+def _table(found: Characterization, one: Found) -> object:
+    heads, rows = cells(found, one)
+    shown = [
+        [plain(name), *map(plain, own), *(_coloured(score) for _ in heads[3:])]
+        for (name, *own), score in zip(rows, one.scores, strict=True)
+    ]
+    return table("", heads, shown, [heads[1], "finding"])
+
+
+def cells(found: Characterization, one: Found) -> tuple[list[str], list[list[str]]]:
+    """Returns the headers of a case's table, and its rows without the finding."""
+    heads = ["figure", found.subject.name]
+    if found.against is not None:
+        heads += [found.against.name, "finding"]
+    rows = [
+        [
+            figure_of(score.measure).title,
+            text_of(score, score.own),
+            *([] if found.against is None else [text_of(score, score.other)]),
+        ]
+        for score in one.scores
+    ]
+    return heads, rows
+
+
+def _coloured(score: Score) -> str:
+    colour = COLOURS.get(score.verdict)
+    return f"[{colour}]{score.verdict}[/]" if colour else score.verdict or MISSING
+
+
+def as_json(found: Characterization) -> dict[str, Any]:
+    """Returns every figure, in seconds, bit/s and shares, with the ends of its 95 % interval."""
+    return {
+        "schema_version": 1,
+        "document": found.guide.document,
+        "subject": found.subject.name,
+        "against": None if found.against is None else found.against.name,
+        "seeds": list(found.seeds),
+        "results_version": _core.results_version(),
+        "verdicts": found.tally,
+        "sections": [_found_json(one) for one in found.found],
+        "not_run": [
+            {"number": part.number, "title": part.title, "why": part.why} for part in found.not_run
+        ],
+    }
+
+
+def _found_json(one: Found) -> dict[str, Any]:
+    return {
+        "number": one.section.number,
+        "title": one.section.title,
+        "case": one.case.name,
+        "not_run": one.refused or None,
+        "figures": [_score_json(score) for score in one.scores],
+        "ellipse": _ellipse_json(one.ellipse, one.points),
+        "ellipse_against": _ellipse_json(one.other_ellipse, one.other_points),
+    }
+
+
+def _score_json(score: Score) -> dict[str, Any]:
+    return {
+        "metric": score.measure.metric,
+        "title": figure_of(score.measure).title,
+        "better": better_of(score.measure),
+        "own": _sample_json(score.own),
+        "against": _sample_json(score.other),
+        "difference": _sample_json(score.change),
+        "finding": score.verdict or None,
+    }
+
+
+def _sample_json(one: Sample | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    low, high = one.interval.ends
+    return {"mean": one.interval.mean, "low": low, "high": high, "values": list(one.values)}
+
+
+def _ellipse_json(
+    one: GaussianEllipse | None, points: Sequence[tuple[float, float]]
+) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {
+        "delay_s": one.x,
+        "goodput_bps": one.y,
+        "delay_variance_s2": one.variance_x,
+        "goodput_variance_bps2": one.variance_y,
+        "covariance_s_bps": one.covariance,
+        "points": [list(point) for point in points],
+    }
