@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,7 +110,9 @@ def _against(
     if not isinstance(chosen, str):
         return python_queue(chosen)
     other = control_of(chosen) if document.document == "RFC 9743" else queue_of(chosen)
-    return None if other.value == subject.value and subject.factory is None else other
+    if other.value == subject.value and subject.factory is None:
+        return None
+    return replace(other, name=document.against_name) if against is None else other
 
 
 def _in_python(  # noqa: PLR0913, PLR0917

@@ -122,6 +122,7 @@ class Guide:
         document: name of the document.
         subject: text in the scenarios that stands for what is characterised.
         against: the usual subject of comparison.
+        against_name: its name in tables and pictures.
         sections: the sections that are run, in the order of the document.
         not_run: the parts that are not run.
     """
@@ -130,6 +131,7 @@ class Guide:
     document: str
     subject: str
     against: str
+    against_name: str
     sections: tuple[Section, ...]
     not_run: tuple[NotRun, ...]
 
@@ -175,6 +177,7 @@ def guide(name: Guidelines) -> Guide:
         document=outline["document"],
         subject=outline["subject"],
         against=outline["against"],
+        against_name=outline["against_name"],
         sections=sections,
         not_run=tuple(NotRun(**one) for one in outline.get("not_run", [])),
     )

@@ -68,6 +68,12 @@ class Characterize:
         ),
     ] = None
     jobs: JobsOption = None
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="tcp://HOST:8786", help="Run on the workers of this Dask scheduler instead."
+        ),
+    ] = None
     json: JsonOption = False
 
     def __post_init__(self) -> None:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from goodqueue.characterization.api import QUICK_SEEDS, SEEDS, characterize
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, write_json
+from goodqueue.cli.studies.executor import executor_of
 from goodqueue.core.outdir import check_apart, check_output, whole_directory
 from goodqueue.output.characterization.page import write as write_page
 from goodqueue.output.characterization.texts import as_json, print_characterization
 from goodqueue.output.progress import counted_runs
 from goodqueue.output.terminal import goes_on, print_json, stderr
+from goodqueue.runs.memory import limit_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +29,7 @@ def characterize_subject(asked: Characterize) -> int:
         check_output(asked.out)
         check_apart([], {"--out/": asked.out, "--store": asked.store})
     sections = [one.strip() for text in asked.section or [] for one in text.split(",")]
+    executor = executor_of(asked.cluster, asked.jobs, limit_of(None))
     try:
         with counted_runs("characterising") as on_run:
             found = characterize(
@@ -36,12 +39,14 @@ def characterize_subject(asked: Characterize) -> int:
                 sections=sections,
                 seeds=QUICK_SEEDS if asked.quick else asked.seeds or SEEDS,
                 store=asked.store,
-                jobs=asked.jobs,
+                executor=executor,
                 on_run=on_run,
             )
     except KeyboardInterrupt:
         stderr().print(goes_on(kept=True))
         return EXIT_INTERRUPTED
+    finally:
+        executor.close()
     if asked.out is not None:
         _write(found, asked.out)
     if asked.json:

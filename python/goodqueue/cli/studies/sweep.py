@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from goodqueue.cli.commands.options import overrides
 from goodqueue.cli.exits import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
 from goodqueue.cli.files import source_of
+from goodqueue.cli.studies.executor import executor_of
 from goodqueue.core.drawing import FORMATS, drawing_of
 from goodqueue.core.outdir import check_apart
 from goodqueue.errors import RequestError
@@ -21,7 +22,6 @@ from goodqueue.study.estimate import Cost, estimate
 from goodqueue.study.model import Stop
 from goodqueue.study.record.store import STUDY, Store
 from goodqueue.study.sweep import Study, Sweep, Tally, check_part
-from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def sweep_study(asked: SweepOptions) -> int:
     if asked.cluster is None:
         scenarios = (variant.scenario for variant in study.variants)
         check_runs(scenarios, limit, series=study.keep.series)
-    executor = _executor(asked, limit)
+    executor = executor_of(asked.cluster, asked.jobs, limit)
     try:
         if asked.dry_run:
             return _dry_run(study, folder, executor.workers, part, asked)
@@ -113,19 +113,6 @@ def _check_study(file: str, folder: Path, study: StudyPlan) -> None:
             f"--out {folder}: the study file {file} is its {STUDY}, which would be replaced by the "
             "study as resolved; name another folder"
         )
-
-
-def _executor(asked: SweepOptions, limit: int) -> Executor:
-    """Returns the executor: threads with this limit of memory in bytes, or a cluster."""
-    if asked.cluster is None:
-        return Threads(asked.jobs, limit)
-    if asked.jobs is not None:
-        raise RequestError(
-            "--jobs counts threads of this machine, and --cluster has its own; omit one of them"
-        )
-    from goodqueue.study.cluster import Cluster
-
-    return Cluster(asked.cluster)
 
 
 def _report(tally: Tally, folder: Path, asked: SweepOptions) -> None:
