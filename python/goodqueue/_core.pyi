@@ -49,7 +49,7 @@ def schema() -> str:
     """Returns the JSON Schema of scenario files."""
 
 def t_quantile(freedom: float, probability: float) -> float:
-    """Returns the quantile of Student's t distribution, for up to 10,000 degrees of freedom."""
+    """Returns the quantile of Student's t distribution."""
 
 def poisson_tail(count: int, mean: float) -> float:
     """Returns the probability that a Poisson variable with this mean exceeds `count`."""

@@ -12,11 +12,12 @@
 //! | `tc` | `text`, `files`, `overrides`, `link` | commands of `tc` for a link's queue |
 //! | `theory` | `rate`, `rtt`, `flows`, `control` | answer of calibrated theory, and rules |
 //! | `intervals` | `figures` of several runs | means with their intervals |
+//! | `differences` | `figures` of several runs, `others` | mean differences of the pairs with their intervals |
 
 use crate::calibrated::instant_answer;
 use crate::contents::{contents, tc, words};
 use crate::experiment::{Bounds, Experiment, Run, Setting, View};
-use crate::figures::intervals;
+use crate::figures::{differences, intervals};
 use crate::packets::{PacketRun, Watch};
 use crate::refusal::LabError;
 use goodqueue_scenario::UnitError;
@@ -63,6 +64,7 @@ impl Job {
                 body.text("control")?,
             )?,
             "intervals" => intervals(body.list("figures")?)?,
+            "differences" => differences(body.list("figures")?, body.list("others")?)?,
             _ => return Err(damaged("there is no such action")),
         };
         Ok(Self::Answered(answer.to_string()))

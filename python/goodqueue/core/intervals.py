@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from statistics import NormalDist, fmean, stdev
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-MOST_FREEDOM = 10_000
-"""Degrees of freedom above which Student's quantile is that of the normal distribution with the
-first term of its expansion, whose relative error is below 1e-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +93,4 @@ def prediction_half_width(deviation: float, count: int, confidence: float = 0.95
 
 def t_quantile(freedom: float, confidence: float = 0.95) -> float:
     """Returns the two-sided quantile of Student's t distribution, by degrees of freedom."""
-    probability = (1 + confidence) / 2
-    if freedom <= MOST_FREEDOM:
-        return _core.t_quantile(freedom, probability)
-    normal = NormalDist().inv_cdf(probability)
-    return normal + (normal**3 + normal) / (4 * freedom)
+    return _core.t_quantile(freedom, (1 + confidence) / 2)
