@@ -1,6 +1,7 @@
 //! One scenario, from its text to the picture of its run.
 
 use crate::figures::figures;
+use crate::probe::Observer;
 use crate::refusal::LabError;
 use crate::thin::{Columns, Thin};
 use goodqueue_scenario::{Files, Scenario, buffer_json, format_span, parse_limit, summary_json};
@@ -157,7 +158,7 @@ impl Experiment {
         let shown: Vec<bool> = network.links.iter().map(|link| link.observed).collect();
         let columns = Columns::new(view.columns.min(View::MOST_COLUMNS), network.end);
         let flow_count = view.flows.min(View::MOST_FLOWS).min(network.flows.len());
-        let probe = Thin::new(columns, &shown, flow_count);
+        let probe = Observer::Columns(Thin::new(columns, &shown, flow_count));
         Run {
             simulation: Simulation::owned(network.clone(), probe),
             scenario,
@@ -195,7 +196,7 @@ impl Experiment {
 /// A run in progress.
 #[derive(Debug)]
 pub struct Run {
-    simulation: Simulation<'static, Thin>,
+    simulation: Simulation<'static, Observer>,
     scenario: Scenario,
     network: Network,
     columns: Columns,
@@ -227,12 +228,12 @@ impl Run {
             columns,
             flow_count,
         } = self;
-        let (outcome, thin) = simulation.finish();
+        let (outcome, observer) = simulation.finish();
         let links = network.links.iter().filter(|link| link.observed);
         let link_names: Vec<&str> = links.map(|link| link.name.as_str()).collect();
         let flows = network.flows.iter().take(flow_count);
         let flow_names: Vec<&str> = flows.map(|flow| flow.name.as_str()).collect();
-        let (links, flows) = thin.picture(&link_names, &flow_names);
+        let (links, flows) = observer.into_columns().picture(&link_names, &flow_names);
         let buffers: Vec<Value> = scenario.buffers().iter().map(buffer_json).collect();
         let summary = summary_json(&scenario, &network, &outcome);
         json!({

@@ -11,6 +11,7 @@ mod experiment;
 mod figures;
 mod job;
 mod packets;
+mod probe;
 mod refusal;
 mod thin;
 

@@ -1,9 +1,9 @@
 //! Packets of a short part of a run, each with the times at the stations of its path.
 
 use crate::experiment::Experiment;
-use goodqueue_queue::Backlog;
-use goodqueue_sim::{Agent, Probe, Simulation};
-use goodqueue_types::{Direction, LinkId, Packet, PacketEvent, PacketEventKind, Span, Time};
+use crate::probe::Observer;
+use goodqueue_sim::Simulation;
+use goodqueue_types::{Direction, LinkId, Packet, PacketEvent, PacketEventKind, Time};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ impl Experiment {
             link: network.links[link].name.clone(),
             flows: network.flows.len(),
             length_s: (to - Time::ZERO).as_secs_f64(),
-            simulation: Simulation::owned(network, trips),
+            simulation: Simulation::owned(network, Observer::Packets(trips)),
         })
     }
 
@@ -63,7 +63,7 @@ impl Experiment {
 /// A run in progress that watches packets.
 #[derive(Debug)]
 pub struct PacketRun {
-    simulation: Simulation<'static, Trips>,
+    simulation: Simulation<'static, Observer>,
     link: String,
     flows: usize,
     length_s: f64,
@@ -74,7 +74,7 @@ impl PacketRun {
     /// as soon as its packets have left the network.
     pub fn advance(&mut self) -> Option<f64> {
         let now = self.simulation.advance()?;
-        if self.simulation.probe().are_complete(now) {
+        if self.simulation.probe().packets().are_complete(now) {
             return None;
         }
         Some(((now - Time::ZERO).as_secs_f64() / self.length_s).min(1.0))
@@ -82,7 +82,8 @@ impl PacketRun {
 
     /// Returns the packets.
     pub fn picture(self) -> Value {
-        self.simulation.into_probe().picture(&self.link, self.flows)
+        let trips = self.simulation.probe().packets();
+        trips.picture(&self.link, self.flows)
     }
 }
 
@@ -104,7 +105,7 @@ struct Trip {
 
 /// Trips of the packets that were in the network during the part, as far as the run has come.
 #[derive(Debug)]
-struct Trips {
+pub struct Trips {
     watch: Watch,
     link: LinkId,
     /// Packets in the network, by flow, direction and number.
@@ -140,7 +141,8 @@ impl Trips {
         self.present.insert(key(packet), trip);
     }
 
-    fn note(&mut self, event: &PacketEvent) {
+    /// Notes an event of a packet.
+    pub fn note(&mut self, event: &PacketEvent) {
         let PacketEvent { time, kind, packet } = event;
         if *kind == PacketEventKind::Sent {
             return self.send(*time, packet);
@@ -169,10 +171,10 @@ impl Trips {
     }
 
     /// Returns the trips as columns in order of sending, with times in nanoseconds of the run.
-    fn picture(self, link: &str, flows: usize) -> Value {
+    fn picture(&self, link: &str, flows: usize) -> Value {
         let to = self.watch.to;
-        let mut trips = self.gone;
-        trips.extend(self.present.into_values());
+        let mut trips = self.gone.clone();
+        trips.extend(self.present.values());
         trips.retain(|trip| trip.sent < to);
         trips.sort_by_key(|trip| (trip.sent, trip.flow, trip.direction));
         let column = |time: &dyn Fn(&Trip) -> Option<Time>| -> Vec<Option<u64>> {
@@ -203,16 +205,4 @@ fn key(packet: &Packet) -> (u32, Direction, u64) {
 /// Returns a time in whole nanoseconds of the run.
 fn nanos(time: Time) -> u64 {
     (time - Time::ZERO).0 / 1_000
-}
-
-impl Probe for Trips {
-    const ACTIVE: bool = true;
-
-    fn packet(&mut self, event: PacketEvent) {
-        self.note(&event);
-    }
-
-    fn backlog(&mut self, _: LinkId, _: Time, _: Backlog) {}
-
-    fn agent(&mut self, _: u32, _: Time, _: &Agent, _: Option<Span>) {}
 }

@@ -1,7 +1,7 @@
 //! A probe that thins series to columns of equal time while the run goes on.
 
 use goodqueue_queue::Backlog;
-use goodqueue_sim::{Agent, Probe};
+use goodqueue_sim::Agent;
 use goodqueue_types::{Direction, LinkId, PacketEvent, PacketEventKind, Span, Time};
 use serde_json::{Value, json};
 
@@ -216,16 +216,8 @@ impl Thin {
         (links.into(), flows.into())
     }
 
-    fn link(&mut self, link: LinkId) -> Option<&mut LinkSeries> {
-        let place = self.places[link.0 as usize]?;
-        Some(&mut self.links[place])
-    }
-}
-
-impl Probe for Thin {
-    const ACTIVE: bool = true;
-
-    fn packet(&mut self, event: PacketEvent) {
+    /// Counts a drop, a mark or a delivery.
+    pub fn packet(&mut self, event: &PacketEvent) {
         let Some(column) = self.columns.at(event.time) else {
             return;
         };
@@ -249,13 +241,15 @@ impl Probe for Thin {
         }
     }
 
-    fn backlog(&mut self, link: LinkId, time: Time, backlog: Backlog) {
+    /// Observes a link's new backlog, which holds from `time` on.
+    pub fn backlog(&mut self, link: LinkId, time: Time, backlog: Backlog) {
         if let Some(link) = self.link(link) {
             link.change(time, backlog.packets);
         }
     }
 
-    fn agent(&mut self, flow: u32, time: Time, agent: &Agent, rtt: Option<Span>) {
+    /// Observes the agent of a flow after it received a packet or its timer fired.
+    pub fn agent(&mut self, flow: u32, time: Time, agent: &Agent, rtt: Option<Span>) {
         let Some(column) = self.columns.at(time) else {
             return;
         };
@@ -269,5 +263,10 @@ impl Probe for Thin {
         if let Some(info) = agent.behaviour().tcp_info() {
             series.cwnd[column] = Some(info.cwnd);
         }
+    }
+
+    fn link(&mut self, link: LinkId) -> Option<&mut LinkSeries> {
+        let place = self.places[link.0 as usize]?;
+        Some(&mut self.links[place])
     }
 }
