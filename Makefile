@@ -78,8 +78,10 @@ lint: setup ## formatting, clippy, ruff, mypy and stubtest
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/stubtest $(STUBS)
-	@if command -v tsc >/dev/null; then tsc --project tools/page; else \
+	@if command -v tsc >/dev/null; then tsc --project tools/page && tsc --project tools/page/worker.json; else \
 	    echo "SKIPPED: the types of the lab's page, because there is no tsc (Debian: node-typescript)"; fi
+	@if command -v biome >/dev/null; then biome lint --error-on-warnings --config-path=tools/page python/goodqueue/lab/page; else \
+	    echo "SKIPPED: the linter of the lab's page, because there is no biome (npm install --global @biomejs/biome@2)"; fi
 
 golden: ## after behaviour changed on purpose: write the tables of tests/golden again
 	UPDATE_GOLDEN=1 cargo test --locked --quiet --package goodqueue-scenario --test golden
