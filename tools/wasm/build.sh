@@ -35,8 +35,9 @@ if [ ! -x "$tool" ]; then
 fi
 
 if [ -d "$(rustc --print sysroot)/lib/rustlib/$triple/lib" ]; then
+    # Flags of the machine are for its own linker.
     # shellcheck disable=SC2086 # the settings are several words
-    cargo build --locked --release --package goodqueue-wasm --target $triple --target-dir "$out" $small
+    CARGO_ENCODED_RUSTFLAGS="" cargo build --locked --release --package goodqueue-wasm --target $triple --target-dir "$out" $small
 else
     command -v apt-get >/dev/null && command -v dpkg >/dev/null ||
         missing "install the target: rustup target add $triple"
