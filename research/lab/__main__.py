@@ -1,12 +1,15 @@
-"""Measures the page of the lab: `python -m research.lab [ROUNDS]`.
+"""Measures the page of the lab: `python -m research.lab [sliders | ratios] [--rounds N]`.
 
-For each link to begin with, and for both back ends, a slider moves ROUNDS times. The time counts
-from the event of the slider to the frame in which the browser has painted the new picture. The
-script also compares the time of full runs natively and in WebAssembly.
+`sliders`: for each link to begin with, and for both back ends, a slider moves N times. The time
+counts from the event of the slider to the frame in which the browser has painted the new picture.
+`ratios` compares the time of full runs natively and in WebAssembly. Without either, both are
+measured. After `--seconds` (150 for each) nothing more is begun, and the rest is reported as not
+measured.
 """
 
 from __future__ import annotations
 
+import argparse
 import functools
 import http.server
 import json
@@ -36,17 +39,27 @@ if TYPE_CHECKING:
 
 ENGINE = resources.files("goodqueue.lab") / "page" / "engine"
 
+NODE_S = 120
+"""Longest run under node, in seconds."""
+
 # Moves the slider of the buffer, and waits for the frame after that in which charts have changed.
 MOVE = """new Promise((resolve) => {
   const charts = () => [...document.querySelectorAll('main canvas')];
   const slider = document.querySelector('input[type=range][aria-label^=Buffer]');
   const before = charts()[0];
   slider.value = Number(slider.value) + (Number(slider.value) > 100 ? -7 : 7);
+  performance.clearMarks();
   const started = performance.now();
+  const mark = (name) => performance.getEntriesByName(name)[0].startTime;
+  const done = () => {
+    const painted = performance.now();
+    const [asked, answered] = [mark('asked'), mark('answered')];
+    resolve([painted - started, asked - started, answered - asked, painted - answered]);
+  };
   const observer = new MutationObserver(() => {
     if (charts()[0] === before || charts().length === 0) return;
     observer.disconnect();
-    requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - started)));
+    requestAnimationFrame(() => setTimeout(done));
   });
   observer.observe(document.querySelector('main'), { childList: true, subtree: true });
   slider.dispatchEvent(new Event('input', { bubbles: true }));
@@ -65,22 +78,26 @@ def serving(server: http.server.HTTPServer) -> Iterator[None]:
         thread.join()
 
 
-def moved(page: Page, address: str, rounds: int) -> list[float]:
-    """Returns the milliseconds from slider to picture for one link."""
+def moved(page: Page, address: str, rounds: int) -> list[list[float]]:
+    """Returns the milliseconds from slider to picture for one link, in order of their length.
+
+    Each has the whole time and its phases: until the engine is asked, until it has answered (with
+    the transfer and the reading of the answer), and until the picture is painted.
+    """
     page.open(address)
     page.wait("document.querySelectorAll('main canvas').length > 3")
     times = []
     for _ in range(rounds):
         time.sleep(0.3)
-        times.append(float(page.run(MOVE)))
+        times.append([float(one) for one in page.run(MOVE)])
     return sorted(times)
 
 
 def links(page: Page, origin: str) -> dict[str, str]:
     """Returns the part of the address after `#` of each link to begin with."""
     page.open(origin)
-    script = """import('./state.js').then(({ PRESETS, USUAL, toHash }) => {
-      const rest = { file: '', story: '', watch: null };
+    script = """import('./question/state.js').then(({ PRESETS, USUAL, toHash }) => {
+      const rest = { file: '', over: {}, story: '', watch: null };
       const both = (a, b) => ({ a, b: b ? { ...a, ...b } : null, ...rest });
       return PRESETS.map(({ name, a, b }) => [name, toHash(both({ ...USUAL, ...a }, b))]);
     })"""
@@ -88,8 +105,9 @@ def links(page: Page, origin: str) -> dict[str, str]:
     return dict(page.run(script))
 
 
-def sliders(rounds: int) -> None:
+def sliders(rounds: int, seconds: float) -> None:
     """Prints the times from slider to picture."""
+    end = time.monotonic() + seconds
     from helpers.browser import browser
 
     with tempfile.TemporaryDirectory() as folder, LabServer() as local:
@@ -102,14 +120,20 @@ def sliders(rounds: int) -> None:
         }
         with static, serving(static), serving(local), browser(Path(folder) / "profile") as page:
             presets = links(page, local.url)
-            print("| link | " + " | ".join(f"{name}, p50 / p95" for name in origins) + " |")
+            heads = [f"{name}, p50 / p95 = asked + answered + painted" for name in origins]
+            print("| link | " + " | ".join(heads) + " |")
             print("| --- |" + " --- |" * len(origins))
             for name, part in presets.items():
                 cells = []
                 for origin in origins.values():
+                    if time.monotonic() > end:
+                        cells.append("not measured: no time left")
+                        continue
                     times = moved(page, origin + part, rounds)
-                    high = times[min(len(times) - 1, round(0.95 * (len(times) - 1)))]
-                    cells.append(f"{statistics.median(times):.0f} / {high:.0f} ms")
+                    high = times[min(len(times) - 1, round(0.95 * (len(times) - 1)))][0]
+                    middle = [statistics.median(one) for one in zip(*times, strict=True)]
+                    phases = " + ".join(f"{one:.0f}" for one in middle[1:])
+                    cells.append(f"{middle[0]:.0f} / {high:.0f} ms = {phases}")
                 print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
             assert page.problems == [], page.problems
 
@@ -121,8 +145,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         """Prints nothing."""
 
 
-def ratios() -> None:
+def ratios(seconds: float) -> None:
     """Prints the time in WebAssembly over the native time, for full runs of ready scenarios."""
+    end = time.monotonic() + seconds
     questions: list[dict[str, Any]] = []
     names = []
     for path in sorted((ROOT / "scenarios").glob("*.toml")):
@@ -131,25 +156,48 @@ def ratios() -> None:
         if json.loads(_core.LabJob("open", json.dumps(body)).answer()[1])["too_large"] is None:
             questions.append({"action": "picture", "body": body})
             names.append(path.stem)
-    native = []
-    for asked in questions:
+    native, wasm = [], []
+    for name, asked in zip(names, questions, strict=True):
+        if time.monotonic() > end:
+            print(f"{name}: not measured, no time left")
+            continue
         started = time.perf_counter()
         _core.LabJob(asked["action"], json.dumps(asked["body"])).answer()
         native.append(time.perf_counter() - started)
+        wasm.append(in_webassembly(asked))
+        print(f"{name}: {wasm[-1] / native[-1]:.2f} times {native[-1]:.2f} s", flush=True)
+    total, each = sum(wasm) / sum(native), [b / a for a, b in zip(native, wasm, strict=True)]
+    print(f"all {len(each)}: {total:.2f} times {sum(native):.1f} s")
+    print(f"median {statistics.median(each):.2f}; {sum(one > 2 for one in each)} exceed 2")
+
+
+def in_webassembly(asked: dict[str, Any]) -> float:
+    """Returns the seconds of an answer under node, the second time that it is computed."""
     command = ["node", str(ROOT / "tools" / "wasm" / "answers.mjs"), str(ENGINE)]
     done = subprocess.run(  # noqa: S603 - our own script
-        command, input=json.dumps(questions), capture_output=True, text=True, check=True
+        command,
+        input=json.dumps([asked, asked]),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=NODE_S,
     )
-    wasm = [one["seconds"] for one in json.loads(done.stdout)]
-    each = {name: b / a for name, a, b in zip(names, native, wasm, strict=True) if a > 0.05}
-    for name, ratio in each.items():
-        print(f"{name}: {ratio:.2f}")
-    total = sum(wasm) / sum(native)
-    middle = statistics.median(each.values())
-    print(f"all {len(names)}: {total:.2f} times {sum(native):.1f} s; median {middle:.2f}")
+    return float(json.loads(done.stdout)[1]["seconds"])
+
+
+def main() -> None:
+    """Measures what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m research.lab")
+    parser.add_argument("what", nargs="*", choices=["sliders", "ratios"], default=[])
+    parser.add_argument("--rounds", type=int, default=20, help="moves of each slider")
+    parser.add_argument("--seconds", type=float, default=150, help="longest time of each part")
+    asked = parser.parse_args()
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
+    if "ratios" in asked.what or not asked.what:
+        ratios(asked.seconds)
+    if "sliders" in asked.what or not asked.what:
+        sliders(asked.rounds, asked.seconds)
 
 
 if __name__ == "__main__":
-    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    ratios()
-    sliders(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    main()
