@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from goodqueue.lab.opened import Opened
 
 
-def serve_lab(port: int, opened: Opened | None = None, *, browser: bool, json: bool) -> None:
+def serve_lab(
+    port: int, opened: Opened | None = None, settings: str = "", *, browser: bool, json: bool
+) -> None:
     """Prints the address of the page and serves it until Ctrl-C.
 
     Args:
         port: the port of the loopback interface; 0 chooses a free one.
         opened: a scenario that the page shows first.
+        settings: settings that it shows first, as in the address of the page after `#`.
         browser: True if the usual browser opens the page.
         json: True if the address is printed as JSON.
 
@@ -34,13 +37,14 @@ def serve_lab(port: int, opened: Opened | None = None, *, browser: bool, json: b
         raise RequestError(
             f"--port {port}: {reason}; choose another port, or 0 for any that is free"
         ) from error
+    url = server.url + (f"#{settings.removeprefix('#')}" if settings else "")
     with server:
         if json:
-            print_json({"url": server.url, "port": server.port})
+            print_json({"url": url, "port": server.port})
         else:
-            say(f"The lab is at {server.url}", "Ctrl-C stops it.")
+            say(f"The lab is at {url}", "Ctrl-C stops it.")
         sys.stdout.flush()
         if browser:
-            webbrowser.open(server.url)
+            webbrowser.open(url)
         with suppress(KeyboardInterrupt):
             server.serve_forever(poll_interval=0.1)

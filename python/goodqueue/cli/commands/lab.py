@@ -18,6 +18,13 @@ class Lab:
         str | None,
         typer.Argument(metavar="[FILE]", help="Scenario file to open; - for standard input."),
     ] = None
+    settings: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help="Settings to open, as pages of results print them: rate=10Mbps&rtt=40ms.",
+        ),
+    ] = ""
     port: Annotated[
         int,
         typer.Option(

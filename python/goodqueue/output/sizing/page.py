@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
@@ -193,14 +194,14 @@ def _obtained(answer: Answer) -> list[str]:
         parts.append(f"<p>{escape(METHOD)}</p>")
     if place := lab_place(answer):
         parts.append(
-            "<p>To play with this link, start <code>goodqueue lab</code> and append this to the "
-            f"address of its page: <code>{escape(place)}</code></p>"
+            "<p>This command opens the same link with sliders, and shows what other buffers do:</p>"
+            f"<pre>{escape(shlex.join(['goodqueue', 'lab', '--settings', place]))}</pre>"
         )
     return parts
 
 
 def lab_place(answer: Answer) -> str | None:
-    """Returns the part after `#` of the lab's address for a described link, or None."""
+    """Returns the settings of the lab for a described link, or None."""
     link = answer.link
     if link.profile is None or not link.rtts_s or not link.flows:
         return None
@@ -214,4 +215,4 @@ def lab_place(answer: Answer) -> str | None:
     }
     if answer.buffer is not None:
         asked["buffer"] = f"{answer.buffer}p"
-    return f"#{urlencode(asked)}"
+    return urlencode(asked)
