@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import io
 import json
 import re
 import shutil
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from conftest import COMMAND, SMALL
@@ -119,7 +121,7 @@ def compute(server: LabServer, action: str, **asked: object) -> tuple[int, Any]:
 
 def picture(server: LabServer, text: str, **asked: object) -> tuple[int, Any]:
     """Returns status and picture of a run."""
-    usual = {"tab": "a", "text": text, "columns": 50, "flows": 4}
+    usual = {"text": text, "columns": 50, "flows": 4}
     return compute(server, "picture", **(usual | asked))
 
 
@@ -146,7 +148,7 @@ def test_a_first_picture_is_shorter(server: LabServer) -> None:
 @pytest.mark.parametrize("name", ["Host", "Origin", "X_Goodqueue_Token"])
 def test_requests_from_elsewhere_are_refused(server: LabServer, name: str) -> None:
     """The server refuses pages of other sites, other names of its host, and a missing token."""
-    body = json.dumps({"tab": "a", "text": SMALL, "columns": 10, "flows": 1}).encode()
+    body = json.dumps({"text": SMALL, "columns": 10, "flows": 1}).encode()
     others = {"Host": "example.org", "Origin": "http://example.org", "X_Goodqueue_Token": "guess"}
     status, _, answer = ask(server, "POST", "/picture", body, **{name: others[name]})
     assert status == 403
@@ -189,8 +191,8 @@ def test_the_libraries_of_the_page_are_those_of_their_packages() -> None:
         (b"", 400),
         (b"[]", 400),
         (b"{}", 400),
-        (b'{"tab": "a", "text": "x", "columns": "many", "flows": 1}', 400),
-        (b'{"tab": "a", "text": "x", "columns": -1, "flows": 1}', 400),
+        (b'{"text": "x", "columns": "many", "flows": 1}', 400),
+        (b'{"text": "x", "columns": -1, "flows": 1}', 400),
     ],
 )
 def test_damaged_requests_are_refused(server: LabServer, body: bytes, status: int) -> None:
@@ -228,24 +230,61 @@ def test_a_run_beyond_the_bounds_is_refused_at_once(server: LabServer) -> None:
     assert time.process_time() - started < 1
 
 
-def test_a_newer_run_of_a_tab_stops_the_older(server: LabServer) -> None:
-    """While a slider moves, each new run stops the previous one; runs of other tabs continue."""
+def turn(tab: str, number: int) -> dict[str, object]:
+    """Returns a turn of a tab."""
+    return {"tab": tab, "number": number}
+
+
+def test_a_newer_turn_of_a_tab_stops_all_runs_of_the_older(server: LabServer) -> None:
+    """While a slider moves, each new run stops the previous ones; runs of other tabs continue."""
     answers: list[int] = []
 
-    def long(tab: str) -> None:
-        answers.append(picture(server, scenario(600, rate="90Mbps"), tab=tab)[0])
+    def long() -> None:
+        found = picture(server, scenario(600, rate="90Mbps"), turn=turn("b", 1))
+        answers.append(found[0])
 
-    thread = threading.Thread(target=long, args=("b",))
-    thread.start()
+    threads = [threading.Thread(target=long) for _ in range(2)]
+    for thread in threads:
+        thread.start()
     time.sleep(0.3)
-    assert picture(server, scenario(1), tab="b")[0] == 200
-    thread.join(timeout=30)
-    assert answers == [409]
+    assert picture(server, scenario(1), turn=turn("b", 2))[0] == 200
+    for thread in threads:
+        thread.join(timeout=30)
+    assert answers == [409, 409]
+
+
+def test_several_tabs_compute_at_once_and_do_not_stop_each_other(server: LabServer) -> None:
+    """Each of four tabs gets the whole run of its own link."""
+    found: dict[int, float] = {}
+
+    def open_tab(number: int) -> None:
+        text = scenario(20, rate=f"{number}Mbps")
+        status, answer = picture(server, text, turn=turn(f"tab {number}", 10 - number))
+        assert status == 200
+        found[number] = answer["summary"]["links"]["bottleneck"]["departures"]
+
+    threads = [threading.Thread(target=open_tab, args=(number,)) for number in (1, 2, 3, 4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert sorted(found) == [1, 2, 3, 4]
+    assert sorted(found.values()) == [found[number] for number in sorted(found)]
+
+
+def test_a_request_of_an_older_turn_that_arrives_late_is_not_computed(server: LabServer) -> None:
+    """It neither stops the newer run nor costs a run of its own."""
+    assert picture(server, scenario(1), turn=turn("late", 7))[0] == 200
+    started = time.process_time()
+    status, answer = picture(server, scenario(600, rate="90Mbps"), turn=turn("late", 6))
+    assert (status, answer["message"]) == (409, "a newer run has replaced this one")
+    assert time.process_time() - started < 0.5
+    assert picture(server, scenario(1), turn=turn("late", 7))[0] == 200
 
 
 def test_packets_of_a_part_of_a_run_are_bounded(server: LabServer) -> None:
-    """All columns have the same length and are in order of sending, within the requested part."""
-    asked = {"tab": "p", "text": scenario(), "from_ms": 1000, "to_ms": 1500}
+    """The columns are alike long, in order of sending, and within the part."""
+    asked = {"text": scenario(), "from_ms": 1000, "to_ms": 1500}
     status, found = compute(server, "packets", **asked)
     assert status == 200
     assert (found["from_ns"], found["to_ns"]) == (1_000_000_000, 1_500_000_000)
@@ -343,28 +382,61 @@ def test_intervals_are_those_of_the_package() -> None:
         expected = t_interval(values[:count])
         assert found["mean"] == pytest.approx(expected.mean)
         assert (found["low"], found["high"]) == pytest.approx(expected.ends)
+        assert found["half"] == pytest.approx(expected.half_width)
 
 
-def test_progress_is_known_and_a_run_can_be_stopped(server: LabServer) -> None:
-    """Other requests of the page read the share of the run that is done, and stop the run."""
+def test_intervals_of_shares_end_at_one_and_differences_are_those_of_pairs() -> None:
+    """Ends lie within the range of the figure; a difference may be negative."""
+    ones = [{"utilization": 0.99}, {"utilization": 1.0}, {"utilization": 0.9}]
+    others = [{"utilization": 0.89}, {"utilization": 0.7}, {"utilization": 1.0}]
+    assert answered("intervals", figures=ones)["utilization"]["high"] == 1
+    found = answered("differences", figures=others, others=ones)["utilization"]
+    expected = t_interval([-0.1, -0.3, 0.1])
+    assert found["mean"] == pytest.approx(expected.mean)
+    assert (found["low"], found["high"]) == pytest.approx(expected.ends)
+    missing = answered("differences", figures=ones, others=[{}, {}, {}])
+    assert missing == {}
+
+
+def test_progress_of_a_run_is_known(server: LabServer) -> None:
+    """Another request of the page reads the share that is done."""
     answers: list[int] = []
 
     def long() -> None:
-        answers.append(picture(server, scenario(600, rate="90Mbps"), tab="c")[0])
+        answers.append(picture(server, scenario(600, rate="90Mbps"), turn=turn("c", 1))[0])
 
     thread = threading.Thread(target=long)
     thread.start()
-    while not compute(server, "progress", tab="c")[1]["share"]:
+    while not compute(server, "progress", turn=turn("c", 1))[1]["share"]:
         time.sleep(0.02)
-    assert compute(server, "progress", tab="c")[1]["share"] < 1
-    assert compute(server, "stop", tab="c") == (200, {})
+    assert compute(server, "progress", turn=turn("c", 1))[1]["share"] < 1
+    assert compute(server, "progress", turn=turn("unknown", 1))[1]["share"] is None
+    assert picture(server, scenario(1), turn=turn("c", 2))[0] == 200
     thread.join(timeout=30)
     assert answers == [409]
 
 
+def test_a_table_is_saved_as_parquet(server: LabServer) -> None:
+    """The server writes the numbers of the page, and refuses what is no table."""
+    assert compute(server, "formats") == (200, ["parquet"])
+    table = {"time_s": [0, 0.5, 1], "flow-0.cwnd_bytes": [None, 3000, 4500.5]}
+    asked = {"columns": list(table.items())}
+    status, response, body = ask(server, "POST", "/parquet", json.dumps(asked).encode())
+    assert (status, response.getheader("Content-Type")) == (200, "application/vnd.apache.parquet")
+    found = pl.read_parquet(io.BytesIO(body))
+    assert found.to_dict(as_series=False) == table
+    for columns in ([], "x", [["a", [1]], ["b", [1, 2]]], [["a", ["x"]]], [["a"]]):
+        refused = json.dumps({"columns": columns}).encode()
+        assert ask(server, "POST", "/parquet", refused)[0] == 400, columns
+
+
 def test_only_the_worker_may_compile_webassembly(server: LabServer) -> None:
-    """The policy of the page itself forbids the compilation of WebAssembly."""
-    for path, allowed in (("/", False), ("/worker.js", True), ("/engine.js", False)):
+    """The policy of the page itself does not allow it."""
+    for path, allowed in (
+        ("/", False),
+        ("/compute/worker.js", True),
+        ("/compute/engine.js", False),
+    ):
         policy = ask(server, "GET", path)[1].getheader("Content-Security-Policy", "")
         assert ("'wasm-unsafe-eval'" in policy) == allowed, path
 
@@ -421,14 +493,16 @@ def test_a_file_that_cannot_be_shown_is_refused_at_once(
 
 
 def test_the_command_prints_its_address_and_ends_with_ctrl_c() -> None:
-    """Ctrl-C ends the server within a second, and the port is free again."""
-    command = [str(COMMAND), "lab", "--no-browser", "--json"]
+    """Ctrl-C ends it within a second, and the port is free again."""
+    settings = "rate=10Mbps&rtt=40ms"
+    command = [str(COMMAND), "lab", "--no-browser", "--json", "--settings", settings]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         text = ""
         while not text.endswith("}\n"):
             text += process.stdout.readline()
         port = json.loads(text)["port"]
+        assert json.loads(text)["url"].endswith(f"#{settings}")
         taken = subprocess.run(
             [str(COMMAND), "lab", "--no-browser", "--port", str(port)],
             capture_output=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import gzip
+import io
 import json
 import os
 import re
@@ -12,8 +13,10 @@ import subprocess
 import sys
 import threading
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from conftest import COMMAND, SMALL
@@ -23,7 +26,8 @@ from helpers.browser import CHROMIUM, Page, browser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
 
 pytestmark = [
     pytest.mark.slow,  # the browser's CPU time is not counted
@@ -186,15 +190,15 @@ def test_two_settings_show_their_difference_with_an_interval(page: Page, server:
     page.wait(f"location.hash.includes('b.queue=pie') && {DONE}")
 
 
-def test_an_interval_is_students(page: Page) -> None:
-    """The half width of five values is 2.776 standard errors, and pairs are taken by seed."""
+def test_an_interval_is_printed_by_its_half_width_or_by_its_ends(page: Page) -> None:
+    """Ends at the limit of a share are printed as they are; a single run has no interval."""
     found = page.run(
-        "import('./figures.js').then(({ interval, difference }) => ["
-        "interval([1, 2, 3, 4, 5]).half, interval([7]).half === Infinity,"
-        "difference([{x: 1}, {x: 5}, {x: 9}], [{x: 2}, {x: 6}, {x: 10}], 'x')])"
+        "import('./compute/figures.js').then(({ spread }) => ["
+        "spread('utilization', { mean: 0.5, half: 0.1, low: 0.4, high: 0.6 }),"
+        "spread('utilization', { mean: 0.95, half: 0.1, low: 0.85, high: 1 }),"
+        "spread('utilization', { mean: 0.5, half: null, low: null, high: null })])"
     )
-    assert found[0] == pytest.approx(2.7764 * (2.5 / 5) ** 0.5, rel=1e-3)
-    assert found[1:] == [True, {"mean": 1, "half": 0}]
+    assert found == ["±\xa010\xa0%", "85\xa0% to 100\xa0%", ""]
 
 
 @pytest.mark.parametrize("story", STORIES, ids=[story["id"] for story in STORIES])
@@ -310,8 +314,10 @@ def test_every_chart_is_saved_as_picture_and_data(page: Page) -> None:
 def test_scenario_data_command_and_program_are_taken_along(page: Page, tmp_path: Path) -> None:
     """The saved file, the command and the Python program run as they are, with the same figures."""
     page.run(SAVED)
+    page.wait("document.querySelector('.take').textContent.includes('as Parquet')")
     for text in ("Save as scenario", "Save data", "Copy as command", "Copy as Python"):
         page.click(text)
+    page.click("Save data as Parquet")
     page.click("Copy the address")
     page.wait("window.copied.length === 3")
     command, program, address = page.run("window.copied")
@@ -319,6 +325,8 @@ def test_scenario_data_command_and_program_are_taken_along(page: Page, tmp_path:
     rows = saved(page, "series.csv").decode().splitlines()
     assert rows[0].startswith("time_s,bottleneck.low_packets")
     assert len(rows) == 601
+    table = pl.read_parquet(io.BytesIO(saved(page, "series.parquet")))
+    assert (table.columns, table.height) == (rows[0].split(","), 600)
     scenario = tmp_path / "scenario.toml"
     scenario.write_bytes(saved(page, "scenario.toml"))
     path = f"{COMMAND.parent}{os.pathsep}{os.environ['PATH']}"
@@ -353,6 +361,41 @@ def test_a_scenario_file_is_opened_by_drag_and_drop(page: Page) -> None:
     assert "file=" in question(page)
     page.click("Back to the controls")
     page.wait("document.querySelector('textarea') === null")
+
+
+def drop(page: Page, text: str) -> None:
+    """Drops a scenario file onto the page."""
+    page.run(
+        "(() => { const files = new DataTransfer();"
+        f" files.items.add(new File([{text!r}], 'dropped.toml'));"
+        " document.querySelector('.bench').dispatchEvent("
+        "new DragEvent('drop', { bubbles: true, dataTransfer: files })); })()"
+    )
+
+
+def test_sliders_of_an_opened_file_begin_at_its_values_and_replace_them(page: Page) -> None:
+    """The value is in the address, in the run, and in the file that is saved."""
+    page.run(SAVED)
+    drop(page, SMALL)
+    page.wait(f"document.querySelector('[aria-label=Rate]') && {DONE}")
+    assert page.run("document.querySelector('[aria-label=Rate]').value") == "1Mbps"
+    before = figure(page, "p99_queueing_delay_s")
+    page.type_into("Rate", "500kbps")
+    page.wait(f"location.hash.includes('set.rate=500kbps') && {DONE}")
+    assert figure(page, "p99_queueing_delay_s") > 1.5 * before
+    assert page.run("document.querySelectorAll('main > .charts canvas').length") == 4
+    page.click("Save as scenario")
+    assert b'rate = "500kbps"' in saved(page, "scenario.toml")
+    page.click("Back to the file")
+    page.wait("!location.hash.includes('set.rate')")
+
+
+def test_a_file_that_sliders_cannot_change_says_so(page: Page) -> None:
+    """A chain of links has no bottleneck of that name."""
+    drop(page, (ROOT / "scenarios" / "parking-lot.toml").read_text())
+    page.wait("document.querySelector('form').textContent.includes('has none')")
+    assert page.run("document.querySelector('form input[type=range]')") is None
+    assert page.run("document.querySelector('form details').open")
 
 
 def test_the_address_keeps_everything(page: Page, server: LabServer) -> None:
@@ -428,6 +471,14 @@ def test_a_phone_shows_everything_without_scrolling_sideways(
     page.open(server.url + state)
     page.wait(DONE)
     assert page.run("document.documentElement.scrollWidth") <= 400
+
+
+def test_the_page_prints_on_one_sheet(page: Page) -> None:
+    """A dark page with its settings, figures, charts and lines is one sheet of A4."""
+    page.size(1280, 800, dark=True)
+    printed = page.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
+    file = base64.b64decode(printed["data"])
+    assert len(re.findall(rb"/Type\s*/Page\b", file)) == 1
 
 
 def test_every_queue_and_control_of_the_schema_is_offered(page: Page) -> None:

@@ -14,7 +14,7 @@ import secrets
 import sys
 import threading
 from collections import OrderedDict
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from goodqueue import _core
+from goodqueue.core.extras import lacking
+from goodqueue.lab.tables import can_write, parquet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +58,7 @@ POLICY = (
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-WORKER = "/worker.js"
+WORKER = "/compute/worker.js"
 """The only script that may compile WebAssembly."""
 
 WORKER_POLICY = POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
@@ -85,44 +87,69 @@ def page_files() -> dict[str, bytes]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Runs that belong together.
+
+    Attributes:
+        tab: tab of a browser, and the purpose of the runs.
+        number: place among the turns of the tab; a higher number replaces lower ones.
+    """
+
+    tab: str
+    number: int
+
+
+REPLACED = HTTPStatus.CONFLICT, json.dumps({"message": "a newer run has replaced this one"})
+"""Answer to a request that arrives after a newer one."""
+
+
 class Runs:
-    """The runs in progress, one for each tab and purpose; a new one stops the one before."""
+    """The runs in progress. The first of a turn stops all runs of earlier turns of its tab.
+
+    Requests of one tab may arrive in another order than that in which they were sent. One of an
+    earlier turn is then not computed.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._turns = threading.Semaphore(RUNS_AT_ONCE)
-        self._runs: OrderedDict[str, _core.LabJob] = OrderedDict()
+        self._at_once = threading.Semaphore(RUNS_AT_ONCE)
+        self._newest: OrderedDict[str, tuple[int, list[_core.LabJob]]] = OrderedDict()
 
-    def answer(self, tab: str, run: _core.LabJob) -> tuple[int, str]:
-        """Returns status and answer of a run; a newer one of the same tab stops it."""
+    def answer(self, turn: Turn, run: _core.LabJob) -> tuple[int, str]:
+        """Returns status and answer of a run."""
         with self._lock:
-            older = self._runs.pop(tab, None)
-            self._runs[tab] = run
-            forgotten = [self._runs.popitem(last=False)[1]] if len(self._runs) > MOST_TABS else []
-        for one in (older, *forgotten):
-            if one is not None:
-                one.stop()
-        with self._turns:
-            return run.answer()
+            number, runs = self._newest.get(turn.tab, (turn.number, []))
+            if turn.number < number:
+                return REPLACED
+            stopped = runs if turn.number > number else []
+            runs = [run] if turn.number > number else [*runs, run]
+            self._newest[turn.tab] = (turn.number, runs)
+            self._newest.move_to_end(turn.tab)
+            if len(self._newest) > MOST_TABS:
+                _, (_, forgotten) = self._newest.popitem(last=False)
+                stopped = [*stopped, *forgotten]
+        for one in stopped:
+            one.stop()
+        with self._at_once:
+            found = run.answer()
+        with self._lock:
+            number, runs = self._newest.get(turn.tab, (0, []))
+            self._newest[turn.tab] = (number, [one for one in runs if one is not run])
+        return found
 
     def share_done(self, tab: str) -> float | None:
-        """Returns the share of a tab's last run that is done; None if there is none."""
+        """Returns the share of a tab's runs that is done; None if there are none."""
         with self._lock:
-            run = self._runs.get(tab)
-        return None if run is None else run.done
-
-    def stop_tab(self, tab: str) -> None:
-        """Stops the run of a tab."""
-        with self._lock:
-            run = self._runs.get(tab)
-        if run is not None:
-            run.stop()
+            _, runs = self._newest.get(tab, (0, []))
+        return min((run.done for run in runs), default=None)
 
     def stop(self) -> None:
         """Stops all runs."""
         with self._lock:
-            for run in self._runs.values():
-                run.stop()
+            for _, runs in self._newest.values():
+                for run in runs:
+                    run.stop()
 
 
 class LabServer(ThreadingHTTPServer):
@@ -236,22 +263,25 @@ class LabHandler(BaseHTTPRequestHandler):
         if not hmac.compare_digest(token.encode(), self.server.token.encode()):
             raise Refused(HTTPStatus.FORBIDDEN, "open the address that `goodqueue lab` printed")
         body = self._body()
-        status, answer = self._ask(urlsplit(self.path).path.removeprefix("/"), body)
+        action = urlsplit(self.path).path.removeprefix("/")
+        if action == "parquet":
+            return _table(body)
+        status, answer = self._ask(action, body)
         return status, "application/json", answer.encode()
 
     def _ask(self, action: str, body: str) -> tuple[int, str]:
         """Returns status and answer of a question."""
         runs = self.server.runs
-        tab = _tab(body)
+        turn = _turn(body)
         if action == "opened":
             return HTTPStatus.OK, json.dumps(self.server.opened)
+        if action == "formats":
+            return HTTPStatus.OK, json.dumps(["parquet"] if can_write() else [])
         if action == "progress":
-            return HTTPStatus.OK, json.dumps({"share": runs.share_done(tab or "")})
-        if action == "stop":
-            runs.stop_tab(tab or "")
-            return HTTPStatus.OK, "{}"
+            share = None if turn is None else runs.share_done(turn.tab)
+            return HTTPStatus.OK, json.dumps({"share": share})
         job = _core.LabJob(action, body)
-        return job.answer() if tab is None else runs.answer(tab, job)
+        return job.answer() if turn is None else runs.answer(turn, job)
 
     def _body(self) -> str:
         length = self.headers.get("Content-Length", "")
@@ -267,10 +297,21 @@ class LabHandler(BaseHTTPRequestHandler):
             raise Refused(HTTPStatus.BAD_REQUEST, "the request is no text") from error
 
 
-def _tab(body: str) -> str | None:
-    """Returns the tab and purpose of a question that is a run; None for other questions."""
+def _table(body: str) -> tuple[int, str, bytes]:
+    """Returns the answer to a question for a table."""
+    if not can_write():
+        raise Refused(HTTPStatus.NOT_IMPLEMENTED, str(lacking("polars")))
     try:
-        tab = json.loads(body).get("tab")
-    except (ValueError, AttributeError, RecursionError):
+        return HTTPStatus.OK, "application/vnd.apache.parquet", parquet(body)
+    except (ValueError, RecursionError) as error:
+        raise Refused(HTTPStatus.BAD_REQUEST, str(error)) from error
+
+
+def _turn(body: str) -> Turn | None:
+    """Returns the turn of a question that is a run; None for other questions."""
+    try:
+        found = json.loads(body)["turn"]
+        tab, number = found["tab"], found["number"]
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    return tab[:64] if isinstance(tab, str) else None
+    return Turn(tab[:64], number) if isinstance(tab, str) and isinstance(number, int) else None

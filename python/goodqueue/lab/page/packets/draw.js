@@ -1,7 +1,7 @@
 // @ts-check
 // The picture of one moment: senders at the left, the queue in the middle, receivers at the right.
 
-import { COLOURS } from "../charts.js";
+import { COLOURS } from "../charts/plot.js";
 import { LOST, RETURNING, TO_QUEUE, TO_RECEIVER, WAITING } from "./trips.js";
 
 /** Lanes of flows; further flows share them. */
@@ -13,7 +13,8 @@ const LANES_HEIGHT = 120;
 const RETURN_AT = 185;
 const MARGIN = 74;
 
-/** Returns the places of the parts for a width. @param {number} width */
+/** Returns the places of the parts for a width.
+ * @param {number} width */
 function layout(width) {
   const queueWide = Math.min(Math.max(width * 0.26, 90), 280);
   const queueLeft = (width - queueWide) * 0.46;
@@ -29,7 +30,8 @@ function cellSize(most, wide) {
   return 2;
 }
 
-/** Draws a moment. @param {CanvasRenderingContext2D} ctx @param {import("./trips.js").Trips} trips
+/** Draws a moment.
+ * @param {CanvasRenderingContext2D} ctx @param {import("./trips.js").Trips} trips
  * @param {import("./trips.js").Spot[]} spots @param {{width: number, ink: string, soft: string, card: string}} look */
 export function draw(ctx, trips, spots, { width, ink, soft, card }) {
   const at = layout(width);
@@ -67,7 +69,8 @@ export function draw(ctx, trips, spots, { width, ink, soft, card }) {
   bars(ctx, trips, spots, laneY, lanes, soft);
 }
 
-/** Draws what does not move. @param {any} ctx @param {any} at @param {any} look @param {any} trips */
+/** Draws what does not move.
+ * @param {any} ctx @param {any} at @param {any} look @param {any} trips */
 function frame(ctx, at, { ink, soft, card }, trips) {
   ctx.fillStyle = card;
   ctx.fillRect(at.queueLeft, TOP - 4, at.queueRight - at.queueLeft, LANES_HEIGHT + 8);
@@ -90,7 +93,8 @@ function frame(ctx, at, { ink, soft, card }, trips) {
   label("← ACKs", (at.left + at.right) / 2, RETURN_AT + 30, "center");
 }
 
-/** Draws the number of packets in the network of each lane as a bar at its sender. @param {any} ctx
+/** Draws the number of packets in the network of each lane as a bar at its sender.
+ * @param {any} ctx
  * @param {any} trips @param {any[]} spots @param {any} laneY @param {number} lanes @param {string} soft */
 function bars(ctx, trips, spots, laneY, lanes, soft) {
   const counts = new Array(lanes).fill(0);

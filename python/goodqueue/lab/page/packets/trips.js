@@ -52,10 +52,14 @@ export class Trips {
     }
     changes.sort((a, b) => a[0] - b[0]);
     let waiting = 0;
-    return changes.map(([time, change]) => /** @type {[number, number]} */ ([time, (waiting += change)]));
+    return changes.map(([time, change]) => {
+      waiting += change;
+      return /** @type {[number, number]} */ ([time, waiting]);
+    });
   }
 
-  /** Returns the time at which a packet leaves the queue; unknown is after the end. @param {number} i */
+  /** Returns the time at which a packet leaves the queue; unknown is after the end.
+   * @param {number} i */
   #endOfWait(i) {
     if (!Number.isNaN(this.started[i])) return this.started[i];
     if (!Number.isNaN(this.dropped[i])) return this.dropped[i];
@@ -92,14 +96,17 @@ export class Trips {
     return { i, place: TO_QUEUE, share: part(this.sent[i], Number.isNaN(this.arrived[i]) ? this.delivered[i] : this.arrived[i]) };
   }
 
-  /** Sorts packets that wait in the order in which they leave the queue. @param {Spot[]} waiting */
+  /** Sorts packets that wait in the order in which they leave the queue.
+   * @param {Spot[]} waiting */
   inOrder(waiting) {
     return waiting.sort((a, b) => this.#endOfWait(a.i) - this.#endOfWait(b.i) || this.arrived[a.i] - this.arrived[b.i]);
   }
 
-  /** Returns the next event after a time, or the last before it. @param {number} t @param {1 | -1} way */
+  /** Returns the next event after a time, or the last before it.
+   * @param {number} t @param {1 | -1} way */
   step(t, way) {
-    const found = way > 0 ? this.moments.find((time) => time > t) : this.moments.findLast((time) => time < t);
-    return found ?? (way > 0 ? this.to : this.from);
+    if (way > 0) return this.moments.find((time) => time > t) ?? this.to;
+    const next = this.moments.findIndex((time) => time >= t);
+    return this.moments[(next < 0 ? this.moments.length : next) - 1] ?? this.from;
   }
 }

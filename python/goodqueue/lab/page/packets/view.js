@@ -29,7 +29,9 @@ export function PacketView({ data, from, move, places }) {
   }, [data]);
 
   const end = Math.min(...trips.map((/** @type {Trips} */ one) => one.to));
-  const paint = () => trips.forEach((/** @type {Trips} */ one, /** @type {number} */ k) => paintSide(one, canvases.current[k], strips.current[k], time.current, speed));
+  const paint = () => {
+    for (const [k, one] of trips.entries()) paintSide(one, canvases.current[k], strips.current[k], time.current, speed);
+  };
 
   useEffect(() => {
     if (trips.length === 0) return;
@@ -101,7 +103,8 @@ export function PacketView({ data, from, move, places }) {
   </section>`;
 }
 
-/** Returns the counts of a moment in words. @param {Trips} trips @param {number} t */
+/** Returns the counts of a moment in words.
+ * @param {Trips} trips @param {number} t */
 function words(trips, t) {
   const spots = trips.at(t, 1);
   const count = (/** @type {number[]} */ ...places) => spots.filter((spot) => places.includes(spot.place)).length;
@@ -118,7 +121,8 @@ function paintSide(trips, canvas, strip, t, speed) {
   drawStrip(sized(strip, STRIP), trips, t, look);
 }
 
-/** Returns the context of a canvas as large as its place on the screen. @param {HTMLCanvasElement} canvas @param {number} height */
+/** Returns the context of a canvas as large as its place on the screen.
+ * @param {HTMLCanvasElement} canvas @param {number} height */
 function sized(canvas, height) {
   const [wide, tall] = [Math.round(canvas.clientWidth * devicePixelRatio), Math.round(height * devicePixelRatio)];
   if (canvas.width !== wide || canvas.height !== tall) {

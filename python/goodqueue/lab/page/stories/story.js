@@ -1,33 +1,48 @@
 // @ts-check
 // A story: it sets the controls, says what to watch, and states nothing that the runs beside it do not give.
 
-import { means, shown } from "../figures.js";
+import { shown } from "../compute/figures.js";
+import { USUAL, toHash } from "../question/state.js";
 import { html } from "../vendor/htm-preact-3.1.1.js";
 
 /** A comparison of two figures of the runs. A side is a figure's name, or a number.
  * @typedef {{left: string, is: "<" | ">", times?: number, right: string | number}} Claim */
 /** @typedef {{id: string, title: string, watch: string, a: any, b: any, packets: number | null, claims: Claim[]}} StoryData */
 
-/** Returns the stories. @returns {Promise<StoryData[]>} */
+/** Returns the stories.
+ * @returns {Promise<StoryData[]>} */
 export async function stories() {
   const answer = await fetch("./stories/stories.json");
   return answer.json();
 }
 
-/** Returns the figures of both sides under names such as `a.utilization`.
- * @param {import("../work.js").Found} found @returns {Record<string, number | null>} */
-export function slots({ a, b }) {
-  const named = (/** @type {string} */ side, /** @type {any} */ runs) =>
-    Object.entries(means(runs)).map(([key, value]) => [`${side}.${key}`, value]);
-  return Object.fromEntries([...(a ? named("a", a.runs) : []), ...(b ? named("b", b.runs) : [])]);
+/** Returns the state that a story sets.
+ * @param {StoryData} story */
+export function stateOf({ id, a, b, packets }) {
+  const question = { ...USUAL, ...a };
+  return { a: question, b: b && { ...question, ...b }, file: "", over: {}, story: id, watch: packets };
 }
 
-/** Returns a text with its slots such as `{a.utilization}` filled. @param {string} text
+/** Returns true if the controls are no longer those of the story.
+ * @param {import("../question/state.js").State} state @param {StoryData} story */
+export const isChanged = (state, story) => toHash({ ...stateOf(story), watch: null }) !== toHash({ ...state, watch: null });
+
+/** Returns the figures of both sides under names such as `a.utilization`.
+ * @param {import("../compute/work.js").Found} found @returns {Record<string, number | null>} */
+export function slots({ a, b }) {
+  const named = (/** @type {string} */ name, /** @type {import("../compute/work.js").Side | null} */ side) =>
+    Object.entries(side?.means ?? {}).map(([key, value]) => [`${name}.${key}`, value?.mean ?? null]);
+  return Object.fromEntries([...named("a", a), ...named("b", b)]);
+}
+
+/** Returns a text with its slots such as `{a.utilization}` filled.
+ * @param {string} text
  * @param {Record<string, number | null>} figures */
 export const filled = (text, figures) =>
   text.replace(/\{([ab])\.(\w+)\}/g, (_, side, key) => (`${side}.${key}` in figures ? shown(key, figures[`${side}.${key}`]) : "…"));
 
-/** Returns true if a claim holds. @param {Claim} claim @param {Record<string, number | null>} figures */
+/** Returns true if a claim holds.
+ * @param {Claim} claim @param {Record<string, number | null>} figures */
 export function holds({ left, is, times = 1, right }, figures) {
   const value = (/** @type {string | number} */ side) => (typeof side === "number" ? side : figures[side]);
   const [x, y] = [value(left), value(right)];
@@ -35,7 +50,7 @@ export function holds({ left, is, times = 1, right }, figures) {
   return is === "<" ? x < times * y : x > times * y;
 }
 
-/** @param {{story: StoryData, found: import("../work.js").Found | null, changed: boolean, others: StoryData[], open: (id: string) => void}} props */
+/** @param {{story: StoryData, found: import("../compute/work.js").Found | null, changed: boolean, others: StoryData[], open: (id: string) => void}} props */
 export function Story({ story, found, changed, others, open }) {
   const figures = found ? slots(found) : {};
   const ready = found !== null && (found.stage === "seeds" || found.stage === "done");

@@ -1,13 +1,13 @@
 // @ts-check
 // The knee: what a buffer buys, and what it costs.
 
-import { COLOURS, Legend, Plot } from "../charts.js";
-import { number } from "../figures.js";
+import { COLOURS, Legend, Plot } from "../charts/plot.js";
+import { number } from "../compute/figures.js";
 import { html } from "../vendor/htm-preact-3.1.1.js";
 
 const COLOUR = { a: COLOURS[0], b: COLOURS[1] };
 
-/** @param {{found: import("../work.js").Found}} props */
+/** @param {{found: import("../compute/work.js").Found}} props */
 export function Knee({ found: { a, b, instant } }) {
   const curve = instant?.curve;
   const sides = /** @type {["a" | "b", any][]} */ ([["a", a], ["b", b]]).filter(([, side]) => side !== null);

@@ -1,15 +1,16 @@
 // @ts-check
 // Series of a run over time: the queue, the windows, round-trip times and rates.
 
-import { COLOURS, Plot } from "../charts.js";
-import { number } from "../figures.js";
+import { COLOURS, Plot } from "../charts/plot.js";
+import { number } from "../compute/figures.js";
 import { html } from "../vendor/htm-preact-3.1.1.js";
-import { COLUMNS } from "../work.js";
+import { COLUMNS } from "../compute/work.js";
 
 /** What the charts of one side need. `to` has upper ends of axes that both sides share.
  * @typedef {{picture: any, side: string, to: {packets: number, window: number, rtt: number}}} Props */
 
-/** Returns what all charts of a picture share. @param {Props} props */
+/** Returns what all charts of a picture share.
+ * @param {Props} props */
 function common({ picture, side }) {
   const { links, flows, column_s: width } = picture;
   const x = links[0].mean_packets.map((/** @type {number} */ _, /** @type {number} */ i) => Number(((i + 0.5) * width).toPrecision(6)));
@@ -18,7 +19,8 @@ function common({ picture, side }) {
   return { lines, name: side ? `${side}: ` : "", file: side ? `-${side.toLowerCase()}` : "", time: { x, xLabel: "time in s", of: picture } };
 }
 
-/** The queue and the windows. @param {Props} props */
+/** The queue and the windows.
+ * @param {Props} props */
 export function Series(props) {
   const { picture, to } = props;
   const { links, flows, column_s: width, warmup_s: warmup } = picture;
@@ -42,7 +44,8 @@ export function Series(props) {
       caption=${`${flows.length} flow${flows.length === 1 ? "" : "s"} shown. A window grows until the queue drops or marks.`} />`;
 }
 
-/** Round-trip times and rates. @param {Props} props */
+/** Round-trip times and rates.
+ * @param {Props} props */
 export function Rates(props) {
   const { picture, to } = props;
   const { lines, name, file, time } = common(props);
@@ -53,7 +56,8 @@ export function Rates(props) {
       caption=${`Rate at which each flow's packets arrive, averaged over ${number(picture.duration_s / 60)} s.`} />`;
 }
 
-/** Returns upper ends of the axes that the sides share. @param {any[]} pictures */
+/** Returns upper ends of the axes that the sides share.
+ * @param {any[]} pictures */
 export function commonEnds(pictures) {
   const top = (/** @type {(picture: any) => (number | null)[][]} */ of) =>
     Math.max(0, ...pictures.flatMap((picture) => of(picture).flat()).map((value) => value ?? 0));

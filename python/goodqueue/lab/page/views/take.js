@@ -1,28 +1,32 @@
 // @ts-check
 // What the reader takes along: lines for a router, the command, the program, the file, the data.
 
-import { csvOfRuns } from "../csv.js";
-import { CopyButton, CopyLine, save } from "../parts.js";
-import { pythonText, runCommand, sizeCommand } from "../scenario.js";
-import { html } from "../vendor/htm-preact-3.1.1.js";
+import { columnsOf, csvOfRuns } from "../charts/csv.js";
+import { formats, parquet } from "../compute/engine.js";
+import { CopyButton, CopyLine, save } from "./parts.js";
+import { pythonText, runCommand, sizeCommand } from "../question/scenario.js";
+import { html, useEffect, useState } from "../vendor/htm-preact-3.1.1.js";
 
-/** @param {{found: import("../work.js").Found, state: import("../state.js").State}} props */
+/** @param {{found: import("../compute/work.js").Found, state: import("../question/state.js").State}} props */
 export function Take({ found, state }) {
   const { a, b, instant } = found;
+  const [others, setOthers] = useState(/** @type {string[]} */ ([]));
+  useEffect(() => void formats().then(setOthers), []);
   if (!a) return null;
-  const sides = b ? [{ name: "A", side: a }, { name: "B", side: b }] : [{ name: "", side: a }];
+  const sides = /** @type {{name: string, side: any}[]} */ (b ? [{ name: "A", side: a }, { name: "B", side: b }] : [{ name: "", side: a }]);
   return html`<section class="take" aria-label="To take with you"><h2>To take with you</h2>
     ${(instant?.commands ?? []).map((/** @type {string} */ line) => html`<${CopyLine} text=${line} />`)}
     ${!state.file && html`<${CopyLine} text=${sizeCommand(state.a)} />`}
     <div class="buttons">
       <${CopyButton} name="Copy the address" text=${() => location.href} />
-      ${sides.map(({ name, side }) => html`
-        <${CopyButton} name=${`Copy ${label(name)}as command`} text=${runCommand(side.text)} />
-        <${CopyButton} name=${`Copy ${label(name)}as Python`} text=${pythonText(side.text)} />
-        <button type="button" onClick=${() => save(`scenario${suffix(name)}.toml`, side.text)}>Save ${label(name)}as scenario</button>
-        <button type="button" onClick=${() => save(`series${suffix(name)}.csv`, csvOfRuns(side.picture), "text/csv")}>Save ${label(name)}data</button>`)}
+      ${sides.filter(({ side }) => side.saved).map(({ name, side }) => html`
+        <${CopyButton} name=${`Copy ${label(name)}as command`} text=${runCommand(side.saved)} />
+        <${CopyButton} name=${`Copy ${label(name)}as Python`} text=${pythonText(side.saved)} />
+        <button type="button" onClick=${() => save(`scenario${suffix(name)}.toml`, side.saved)}>Save ${label(name)}as scenario</button>
+        <button type="button" onClick=${() => save(`series${suffix(name)}.csv`, csvOfRuns(side.picture), "text/csv")}>Save ${label(name)}data</button>
+        ${others.includes("parquet") && html`<button type="button" onClick=${async () => save(`series${suffix(name)}.parquet`, await parquet(columnsOf(side.picture)))}>Save ${label(name)}data as Parquet</button>`}`)}
     </div>
-    ${sides.map(({ name, side }) => html`<details><summary>The scenario file${name && `, ${name}`}</summary><pre tabindex="0">${side.text}</pre></details>`)}
+    ${sides.map(({ name, side }) => html`<details><summary>The scenario file${name && `, ${name}`}</summary><pre tabindex="0">${side.saved ?? side.text}</pre></details>`)}
   </section>`;
 }
 

@@ -1,53 +1,48 @@
 // @ts-check
 // Tiles with the figures of one or two settings, and their differences.
 
-import { FIGURES, difference, number, over, shown } from "../figures.js";
+import { FIGURES, number, shown, spread } from "../compute/figures.js";
 import { html } from "../vendor/htm-preact-3.1.1.js";
 
 const TILES = ["utilization", "loss_rate", "p99_queueing_delay_s", "mean_queueing_delay_s", "jain_index", "ping_s", "others_share"];
 
-/** @param {{found: import("../work.js").Found, names: {a: string, b: string}}} props */
-export function Tiles({ found: { a, b, stage }, names }) {
+/** @param {{found: import("../compute/work.js").Found, names: {a: string, b: string}}} props */
+export function Tiles({ found: { a, b, change, share, stage }, names }) {
   if (!a) return null;
-  const has = (/** @type {string} */ key) => [a, b].some((side) => side && over(side.runs, key) !== null);
+  const has = (/** @type {string} */ key) => [a, b].some((side) => side?.means[key]);
   const keys = TILES.filter(has);
   const seconds = a.picture.duration_s;
   const count = a.runs.length;
   const runs = count === 1 ? "One run, one seed" : `Means of ${count} runs with different seeds, and 95 % intervals`;
   return html`<section aria-label="Figures of the runs" class="results" data-stage=${stage}>
-    <div class="tiles">${keys.map((key) => (b ? Both({ key, a, b }) : One({ key, a })))}</div>
+    <div class="tiles">${keys.map((key) => (b ? Both({ key, a, b, change: change?.[key] }) : One({ key, a })))}</div>
     <p class="soft small">${b && html`<b class="side">A</b> ${names.a} · <b class="side">B</b> ${names.b}. `}
       ${Buffer({ a, b })} ${runs}, ${number(seconds)} simulated seconds each.
-      ${stage !== "done" && html`<span class="busy">Simulating …</span>`}</p>
+      ${stage !== "done" && html`<span class="busy">Simulating${stage === "first" && share > 0 ? ` (${Math.round(100 * share)} %)` : ""} …</span>`}</p>
   </section>`;
 }
 
 /** @param {any} props */
 function One({ key, a }) {
-  const found = over(a.runs, key);
+  const found = a.means[key];
   const last = a.runs[0];
   const note = key === "loss_rate" ? `${number(last.drops)} dropped, ${number(last.marks)} marked` : "";
   return html`<div class="tile" key=${key}><span class="soft">${FIGURES[key].name}</span>
-    <b data-figure=${key}>${shown(key, found?.mean)}</b><span class="soft">${plusMinus(key, found) || note || "\u00a0"}</span></div>`;
+    <b data-figure=${key}>${shown(key, found?.mean)}</b><span class="soft">${spread(key, found) || note || "\u00a0"}</span></div>`;
 }
 
 /** @param {any} props */
-function Both({ key, a, b }) {
-  const change = difference(a.runs, b.runs, key);
-  const sure = change && Number.isFinite(change.half) && Math.abs(change.mean) > change.half;
-  const side = (/** @type {string} */ name, /** @type {any} */ runs) => html`<span class="pairing"><span class="side">${name}</span>
-    <b data-figure=${`${name.toLowerCase()}.${key}`}>${shown(key, over(runs, key)?.mean)}</b></span>`;
+function Both({ key, a, b, change }) {
+  const sure = change?.half != null && Math.abs(change.mean) > change.half;
+  const side = (/** @type {string} */ name, /** @type {any} */ means) => html`<span class="pairing"><span class="side">${name}</span>
+    <b data-figure=${`${name.toLowerCase()}.${key}`}>${shown(key, means[key]?.mean)}</b></span>`;
   return html`<div class="tile" key=${key}><span class="soft">${FIGURES[key].name}</span>
-    ${side("A", a.runs)}${side("B", b.runs)}
-    <span class=${sure ? "" : "soft"} data-difference=${key}>${change === null ? "–" : `B − A: ${signed(key, change.mean)}${plusMinus(key, change, " ")}`}</span></div>`;
+    ${side("A", a.means)}${side("B", b.means)}
+    <span class=${sure ? "" : "soft"} data-difference=${key}>${change ? `B − A: ${signed(key, change.mean)} ${spread(key, change)}` : "–"}</span></div>`;
 }
 
 /** @param {string} key @param {number} value */
 const signed = (key, value) => (value > 0 ? "+" : "") + shown(key, value);
-
-/** @param {string} key @param {{half: number} | null} found */
-const plusMinus = (key, found, before = "") =>
-  found && Number.isFinite(found.half) ? `${before}±\u00a0${shown(key, found.half)}` : "";
 
 /** @param {any} props */
 function Buffer({ a, b }) {

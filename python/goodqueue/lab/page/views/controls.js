@@ -1,29 +1,22 @@
 // @ts-check
 // The controls of one question: sliders beside texts with units, choices, and what is rarely changed.
 
-import { roughRate, roughRtt } from "./scenario.js";
-import { whole } from "./state.js";
-import { html } from "./vendor/htm-preact-3.1.1.js";
+import { roughRate, roughRtt } from "../question/scenario.js";
+import { whole } from "../question/state.js";
+import { html } from "../vendor/htm-preact-3.1.1.js";
 
 /** Steps of a slider. */
 const STEPS = 200;
 
-/** @param {{question: import("./state.js").Question, change: (part: any) => void, names: any, legend: any}} props */
+/** @param {{question: import("../question/state.js").Question, change: (part: any) => void, names: any, legend: any}} props */
 export function Controls({ question, change, names, legend }) {
-  const bdps = question.buffer.endsWith("bdp") ? Number.parseFloat(question.buffer) : Number.NaN;
   const set = (/** @type {string} */ key) => (/** @type {any} */ value) => change({ [key]: value });
   const count = (/** @type {string} */ key, /** @type {number} */ least) => (/** @type {any} */ value) =>
     change({ [key]: whole(value, least, least) });
-  const short = (/** @type {number} */ value) => Number(value.toPrecision(2));
   return html`<form onSubmit=${(/** @type {Event} */ event) => event.preventDefault()} aria-label="The link and its traffic">
     ${legend}
-    <${Scaled} name="Rate" text=${question.rate} value=${roughRate(question.rate)} low=${5e5} high=${1e9} write=${rateText} set=${set("rate")} />
-    <${Scaled} name="Base round-trip time" text=${question.rtt} value=${roughRtt(question.rtt)} low=${0.002} high=${0.6}
-      write=${(/** @type {number} */ v) => `${short(v * 1e3)}ms`} set=${set("rtt")} />
-    <${Scaled} name="Flows" text=${String(question.flows)} value=${question.flows} low=${1} high=${200}
-      write=${(/** @type {number} */ v) => String(Math.round(v))} set=${count("flows", 1)} />
-    <${Scaled} name="Buffer" text=${question.buffer} value=${bdps} low=${0.01} high=${16}
-      write=${(/** @type {number} */ v) => `${short(v)}bdp`} set=${set("buffer")} />
+    ${Object.entries(SLIDERS).map(([key, slider]) => html`<${Scaled} ...${slider}
+      link=${question} text=${String(question[/** @type {keyof typeof SLIDERS} */ (key)])} set=${key === "flows" ? count("flows", 1) : set(key)} />`)}
     <div class="two">
       <${Choice} name="Queue" value=${question.queue} choices=${names.queues} set=${set("queue")} />
       <${Choice} name="Congestion control" value=${question.control} choices=${names.controls} set=${set("control")} />
@@ -46,12 +39,39 @@ export function Controls({ question, change, names, legend }) {
   </form>`;
 }
 
-/** Returns true if a question uses one of the rare controls. @param {import("./state.js").Question} question */
+/** Returns true if a question uses one of the rare controls.
+ * @param {import("../question/state.js").Question} question */
 const isRare = ({ others, profile, loss, stagger, seed, queueKeys, tcpKeys, ping }) =>
   others > 0 || profile !== "linux" || loss !== "0%" || stagger !== "1s" || seed !== 1 || queueKeys !== "" || tcpKeys !== "" || ping;
 
-/** A logarithmic slider beside the text that the engine reads. @param {any} props */
-function Scaled({ name, text, value, low, high, write, set }) {
+/** A slider of a link: its label, its ends, its place for a text, and the text of a place.
+ * @typedef {{name: string, low: number, high: number, read: (text: string, link: {rate: string, rtt: string}) => number,
+ *   write: (value: number) => string}} Slider */
+
+/** @type {Record<"rate" | "rtt" | "flows" | "buffer", Slider>} */
+export const SLIDERS = {
+  rate: { name: "Rate", low: 5e5, high: 1e9, read: roughRate, write: rateText },
+  rtt: { name: "Base round-trip time", low: 0.002, high: 0.6, read: roughRtt, write: (/** @type {number} */ v) => `${short(v * 1e3)}ms` },
+  flows: { name: "Flows", low: 1, high: 200, read: Number, write: (/** @type {number} */ v) => String(Math.round(v)) },
+  buffer: { name: "Buffer", low: 0.01, high: 16, read: bdps, write: (/** @type {number} */ v) => `${short(v)}bdp` },
+};
+
+/** @param {number} value */
+const short = (value) => Number(value.toPrecision(2));
+
+/** Returns the bandwidth-delay products of a buffer for its slider, or NaN of one in another unit.
+ * @param {string} text @param {{rate: string, rtt: string}} link */
+function bdps(text, { rate, rtt }) {
+  const [bps, seconds, size] = [roughRate(rate), roughRtt(rtt), Number.parseFloat(text)];
+  if (text.endsWith("bdp")) return size;
+  if (text.endsWith("ms")) return size / 1e3 / seconds;
+  return /^[\d.]+p$/.test(text) ? (size * 12_000) / (bps * seconds) : Number.NaN;
+}
+
+/** A logarithmic slider beside the text that the engine reads.
+ * @param {any} props */
+export function Scaled({ name, text, link, low, high, read, write, set }) {
+  const value = read(text, link);
   const place = Number.isFinite(value) ? Math.round((Math.log(value / low) / Math.log(high / low)) * STEPS) : 0;
   const moved = (/** @type {any} */ event) => set(write(low * (high / low) ** (event.target.value / STEPS)));
   return html`<div class="scaled"><span>${name}</span>
@@ -68,7 +88,7 @@ function Text({ name, value, set, hint = "" }) {
 }
 
 /** @param {any} props */
-function Choice({ name, value, choices, set }) {
+export function Choice({ name, value, choices, set }) {
   const all = choices.includes(value) ? choices : [value, ...choices];
   return html`<label>${name}
     <select value=${value} onChange=${(/** @type {any} */ event) => set(event.target.value)}>
@@ -81,3 +101,8 @@ function rateText(bps) {
   const [unit, size] = bps >= 1e9 ? ["Gbps", 1e9] : bps >= 1e6 ? ["Mbps", 1e6] : ["kbps", 1e3];
   return `${Number((bps / Number(size)).toPrecision(2))}${unit}`;
 }
+
+/** Chooses the side that the controls change.
+ * @param {{side: "a" | "b", set: (side: "a" | "b") => void}} props */
+export const Sides = ({ side, set }) => html`<div class="sides" role="group" aria-label="Setting that the controls change">
+  ${/** @type {("a" | "b")[]} */ (["a", "b"]).map((one) => html`<button type="button" aria-pressed=${side === one} onClick=${() => set(one)}>Setting ${one.toUpperCase()}</button>`)}</div>`;

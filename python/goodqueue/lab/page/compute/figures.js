@@ -3,14 +3,16 @@
 
 /** @typedef {Record<string, number | null>} Figures */
 
-/** Returns a number with three digits. @param {number} value */
+/** Returns a number with three digits.
+ * @param {number} value */
 export function number(value) {
   if (value === 0) return "0";
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
   return value.toLocaleString("en", { maximumFractionDigits: digits }).replace("-", "−");
 }
 
-/** Name, unit and factor of each figure. @type {Record<string, {name: string, unit: string, by: number}>} */
+/** Name, unit and factor of each figure.
+ * @type {Record<string, {name: string, unit: string, by: number}>} */
 export const FIGURES = {
   utilization: { name: "Utilisation", unit: "%", by: 100 },
   loss_rate: { name: "Loss", unit: "%", by: 100 },
@@ -29,7 +31,8 @@ export const FIGURES = {
   buffer_bdp: { name: "Buffer", unit: "BDP", by: 1 },
 };
 
-/** Returns a figure in its unit. @param {string} key @param {number | null | undefined} value */
+/** Returns a figure in its unit.
+ * @param {string} key @param {number | null | undefined} value */
 export function shown(key, value) {
   if (value === null || value === undefined) return "–";
   const { unit, by } = FIGURES[key];
@@ -38,7 +41,8 @@ export function shown(key, value) {
   return `${text}${unit ? `\u00a0${unit}` : ""}`;
 }
 
-/** Returns the figures of a run at its first link. @param {any} picture @returns {Figures} */
+/** Returns the figures of a run at its first link.
+ * @param {any} picture @returns {Figures} */
 export function figuresOf({ summary, links }) {
   const name = links[0]?.name ?? Object.keys(summary.links)[0];
   const link = summary.links[name];
@@ -58,36 +62,20 @@ export function figuresOf({ summary, links }) {
   };
 }
 
-/** Student's 97.5 % quantiles for 1 to 9 degrees of freedom. */
-const QUANTILES = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+/** A mean with half the width of its 95 % interval and its ends, which are null for a single run.
+ * @typedef {{mean: number, half: number | null, low: number | null, high: number | null}} Interval */
+/** @typedef {Record<string, Interval | null>} Means */
 
-/** Returns the mean and half the width of its 95 % interval, which is infinite for a single value.
- * @param {number[]} values */
-export function interval(values) {
-  const n = values.length;
-  const mean = values.reduce((sum, value) => sum + value, 0) / n;
-  if (n < 2) return { mean, half: Number.POSITIVE_INFINITY };
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
-  return { mean, half: QUANTILES[Math.min(n, 10) - 2] * Math.sqrt(variance / n) };
+/** Returns the figures of a single run as means.
+ * @param {Figures} figures @returns {Means} */
+export const alone = (figures) => Object.fromEntries(Object.entries(figures).map(([key, mean]) =>
+  [key, mean == null ? null : { mean, half: null, low: null, high: null }]));
+
+/** Returns the half width of an interval in words, or its ends if one of them is the end of the figure's
+ * range. Returns nothing for a single run.
+ * @param {string} key @param {Interval | null | undefined} found */
+export function spread(key, found) {
+  if (found?.half == null || found.low === null || found.high === null) return "";
+  const whole = found.high - found.low >= 1.999 * found.half;
+  return whole ? `±\u00a0${shown(key, found.half)}` : `${shown(key, found.low)} to ${shown(key, found.high)}`;
 }
-
-/** Returns the values of a figure in runs that have it. @param {Figures[]} runs @param {string} key */
-const values = (runs, key) => runs.map((run) => run[key]).filter((value) => value !== null && value !== undefined);
-
-/** Returns a figure's interval over runs, or null. @param {Figures[]} runs @param {string} key */
-export function over(runs, key) {
-  const found = /** @type {number[]} */ (values(runs, key));
-  return found.length === 0 ? null : interval(found);
-}
-
-/** Returns the interval of b minus a. Runs of the same seed share their random numbers, so they are pairs.
- * @param {Figures[]} a @param {Figures[]} b @param {string} key */
-export function difference(a, b, key) {
-  const pairs = a.slice(0, b.length).map((run, i) => [run[key], b[i][key]]);
-  const both = pairs.filter(([x, y]) => x != null && y != null);
-  return both.length === 0 ? null : interval(both.map(([x, y]) => Number(y) - Number(x)));
-}
-
-/** Returns the figures of several runs, as means. @param {Figures[]} runs @returns {Figures} */
-export const means = (runs) =>
-  Object.fromEntries(Object.keys(FIGURES).map((key) => [key, over(runs, key)?.mean ?? null]));

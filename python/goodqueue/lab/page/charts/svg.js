@@ -1,13 +1,14 @@
 // @ts-check
 // A chart as a standalone SVG file, drawn from the scales and ticks that uPlot has chosen.
 
-import { isLow } from "./charts.js";
+import { isLow } from "./plot.js";
 
 /** @param {string} text */
 const escaped = (text) => text.replace(/[<>&"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
-/** Returns the SVG text of a chart. @param {any} chart
- * @param {import("./charts.js").Drawing & {title: string}} drawing */
+/** Returns the SVG text of a chart.
+ * @param {any} chart
+ * @param {import("./plot.js").Drawing & {title: string}} drawing */
 export function svgOf(chart, { title, x, lines, bands = [], unit, xLabel, marks = [] }) {
   const ratio = devicePixelRatio;
   const head = 24;

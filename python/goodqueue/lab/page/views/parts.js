@@ -1,9 +1,10 @@
 // @ts-check
 // Small parts of the page: buttons that copy and save.
 
-import { html, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
+import { html, useRef, useState } from "../vendor/htm-preact-3.1.1.js";
 
-/** Saves a file. @param {string} name @param {string | Blob} content @param {string} [type] */
+/** Saves a file.
+ * @param {string} name @param {string | Blob} content @param {string} [type] */
 export function save(name, content, type = "text/plain") {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
@@ -12,11 +13,13 @@ export function save(name, content, type = "text/plain") {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** A small button that saves a chart. @param {{kind: string, what: string, act: () => void}} props */
+/** A small button that saves a chart.
+ * @param {{kind: string, what: string, act: () => void}} props */
 export const SaveButton = ({ kind, what, act }) =>
   html`<button type="button" class="small" onClick=${act} aria-label=${`Save ${what} as ${kind}`}>${kind}</button>`;
 
-/** A button that copies a text. @param {{text: string | (() => string), name: string}} props */
+/** A button that copies a text.
+ * @param {{text: string | (() => string), name: string}} props */
 export function CopyButton({ text, name }) {
   const [done, setDone] = useState(false);
   const timer = useRef(0);
@@ -29,6 +32,7 @@ export function CopyButton({ text, name }) {
   return html`<button type="button" onClick=${copy}>${done ? "Copied" : name}</button>`;
 }
 
-/** A line to copy. @param {{text: string}} props */
+/** A line to copy.
+ * @param {{text: string}} props */
 export const CopyLine = ({ text }) =>
   html`<div class="copy"><code>${text}</code><${CopyButton} text=${text} name="Copy" /></div>`;

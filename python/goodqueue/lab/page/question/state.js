@@ -6,8 +6,10 @@
  *   queue: string, queueKeys: string, buffer: string, loss: string, profile: string, tcpKeys: string,
  *   stagger: string, ping: boolean, seed: number}} Question */
 
-/** @typedef {{a: Question, b: Question | null, file: string, story: string, watch: number | null}} State
- * `watch` is the time in seconds from which packets are shown, or null. */
+/** `file` is an opened scenario, `over` the values of controls that replace the file's. `watch` is the time in
+ * seconds from which packets are shown, or null.
+ * @typedef {{a: Question, b: Question | null, file: string, over: Record<string, string>, story: string,
+ *   watch: number | null}} State */
 
 /** @type {Question} */
 export const USUAL = {
@@ -28,7 +30,8 @@ export const USUAL = {
   seed: 1,
 };
 
-/** Links to begin with. @type {{name: string, a: Partial<Question>, b?: Partial<Question>}[]} */
+/** Links to begin with.
+ * @type {{name: string, a: Partial<Question>, b?: Partial<Question>}[]} */
 export const PRESETS = [
   { name: "Home uplink, bloated", a: { rate: "1Mbps", rtt: "24ms", flows: 1, buffer: "100p" } },
   { name: "Home uplink, sized", a: { rate: "1Mbps", rtt: "24ms", flows: 1, buffer: "8p" } },
@@ -38,6 +41,14 @@ export const PRESETS = [
   { name: "BBR", a: { control: "bbr", buffer: "2bdp" } },
   { name: "Drop tail against fq_codel", a: { buffer: "200p", ping: true }, b: { queue: "fq_codel", buffer: "1000p" } },
 ];
+
+/** Controls of an opened file. */
+export const OVER = ["rate", "rtt", "flows", "buffer", "control"];
+
+/** Returns the keys of an opened file that its controls replace, with their values.
+ * @param {State} state @param {any} contents answer of the engine to `open` @returns {Record<string, string>} */
+export const overridesOf = ({ over }, { controls }) =>
+  Object.fromEntries(Object.entries(over).flatMap(([name, text]) => (controls[name] ? [[controls[name].key, text]] : [])));
 
 /** Longest scenario file that an address carries; a longer one lives in the tab only. */
 const LONGEST_FILE = 20_000;
@@ -52,12 +63,14 @@ export function fromHash(hash) {
     a,
     b: given.has("versus") ? overlaid(a, given, "b.") : null,
     file: given.get("file") ?? "",
+    over: Object.fromEntries(OVER.flatMap((name) => (given.has(`set.${name}`) ? [[name, String(given.get(`set.${name}`))]] : []))),
     story: (given.get("story") ?? "").slice(0, 60),
     watch: Number.isFinite(watch) && watch >= 0 ? watch : null,
   };
 }
 
-/** Returns a question with the keys that an address gives. @param {Question} base
+/** Returns a question with the keys that an address gives.
+ * @param {Question} base
  * @param {URLSearchParams} given @param {string} prefix @returns {Question} */
 function overlaid(base, given, prefix) {
   const question = /** @type {any} */ ({ ...base });
@@ -72,7 +85,7 @@ function overlaid(base, given, prefix) {
 }
 
 /** @param {State} state @returns {string} */
-export function toHash({ a, b, file, story, watch }) {
+export function toHash({ a, b, file, over, story, watch }) {
   const given = new URLSearchParams();
   const write = (/** @type {any} */ question, /** @type {any} */ base, /** @type {string} */ prefix) => {
     for (const [key, value] of Object.entries(question)) {
@@ -85,7 +98,10 @@ export function toHash({ a, b, file, story, watch }) {
     given.set("versus", "yes");
     write(b, a, "b.");
   }
-  if (file && file.length <= LONGEST_FILE) given.set("file", file);
+  if (file && file.length <= LONGEST_FILE) {
+    given.set("file", file);
+    for (const [name, text] of Object.entries(over)) given.set(`set.${name}`, text);
+  }
   if (story) given.set("story", story);
   if (watch !== null) given.set("watch", String(watch));
   return `#${given}`;
@@ -97,17 +113,20 @@ export function whole(text, usual, least) {
   return Number.isFinite(number) ? Math.min(Math.max(number, least), 5000) : usual;
 }
 
-/** Returns the name of a side and its question, one or two. @param {State} state
+/** Returns the name of a side and its question, one or two.
+ * @param {State} state
  * @returns {{side: "a" | "b", question: Question}[]} */
 export function sides({ a, b }) {
   return b ? [{ side: "a", question: a }, { side: "b", question: b }] : [{ side: "a", question: a }];
 }
 
-/** Returns the keys in which b differs from a. @param {Question} a @param {Question} b */
+/** Returns the keys in which b differs from a.
+ * @param {Question} a @param {Question} b */
 export const differing = (a, b) =>
   /** @type {(keyof Question)[]} */ (Object.keys(a)).filter((key) => a[key] !== b[key]);
 
-/** Keys as the controls name them. @type {Record<keyof Question, string>} */
+/** Keys as the controls name them.
+ * @type {Record<keyof Question, string>} */
 export const WORDS = {
   rate: "rate",
   rtt: "base RTT",
@@ -137,4 +156,14 @@ export function nameOf(question, other) {
     return `${WORDS[key]} ${question[key] === "" ? "usual" : question[key]}`;
   });
   return words.join(", ") || "the same";
+}
+
+/** Returns the settings of a link in words, for paper, where there are no controls.
+ * @param {Question} question */
+export function inWords(question) {
+  const { rate, rtt, flows, control, others, otherControl, queue, buffer } = question;
+  const more = others > 0 ? ` and ${others} ${otherControl}` : "";
+  const usual = new Set(["rate", "rtt", "flows", "control", "others", "otherControl", "queue", "buffer"]);
+  const rare = differing(question, USUAL).filter((key) => !usual.has(key)).map((key) => `${WORDS[key]} ${question[key]}`);
+  return [`${rate}, base RTT ${rtt}, ${flows} ${control}${more} flows, ${queue} with ${buffer || "its usual buffer"}`, ...rare].join(", ");
 }

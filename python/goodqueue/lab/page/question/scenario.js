@@ -4,13 +4,15 @@
 const BITS = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12 };
 
 /** Returns a rate in bit/s for the slider and the length of a run, or NaN. The engine reads the
- * text itself. @param {string} text */
+ * text itself.
+ * @param {string} text */
 export function roughRate(text) {
   const match = /^\s*([\d.]+)\s*([kMGT]?)(bps|b\/s|bit\/s)\s*$/.exec(text);
   return match ? Number(match[1]) * BITS[/** @type {keyof BITS} */ (match[2])] : Number.NaN;
 }
 
-/** Returns the longest of the times in seconds, or NaN. @param {string} text */
+/** Returns the longest of the times in seconds, or NaN.
+ * @param {string} text */
 export function roughRtt(text) {
   const units = { us: 1e-6, ms: 1e-3, s: 1 };
   const times = text.split(/\.\.|,/).map((part) => {
@@ -32,7 +34,8 @@ export function runSeconds({ rate, rtt }) {
   return Number.isFinite(seconds) ? Math.max(Math.round(seconds * 10) / 10, 0.5) : 20;
 }
 
-/** Quotes a text for TOML. @param {string} text */
+/** Quotes a text for TOML.
+ * @param {string} text */
 const quoted = (text) => JSON.stringify(text);
 
 /** Returns base round-trip times for a flow's table: one, a list, or a range in even steps.
@@ -54,10 +57,12 @@ function accessRate(rate) {
   return Number.isFinite(bps) ? `${Math.round(bps)}bps` : "1Gbps";
 }
 
-/** Returns further keys for an inline table. @param {string} keys */
+/** Returns further keys for an inline table.
+ * @param {string} keys */
 const further = (keys) => (keys.trim() === "" ? "" : `, ${keys.trim()}`);
 
-/** Returns a group of long flows. @param {import("./state.js").Question} question
+/** Returns a group of long flows.
+ * @param {import("./state.js").Question} question
  * @param {string} name @param {number} count @param {string} control @param {number} seconds */
 function group(question, name, count, control, seconds) {
   const { rtt, profile, tcpKeys, stagger } = question;
@@ -100,16 +105,19 @@ bottleneck = { rate = ${quoted(rate)}, delay = "0s", queue = { kind = ${quoted(q
 ${group(question, "flow", flows, control, seconds)}${others > 0 ? group(question, "other", others, otherControl, seconds) : ""}${ping ? pinging : ""}`;
 }
 
-/** Quotes a text for a shell. @param {string} text */
+/** Quotes a text for a shell.
+ * @param {string} text */
 const word = (text) => (/^[\w.,:%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
-/** Returns the command that sizes the link. @param {import("./state.js").Question} question */
+/** Returns the command that sizes the link.
+ * @param {import("./state.js").Question} question */
 export function sizeCommand({ rate, rtt, flows, control, profile }) {
   const options = { rate, rtt, flows: String(flows), control, profile };
   return `goodqueue size ${Object.entries(options).map(([name, text]) => `--${name} ${word(text)}`).join(" ")}`;
 }
 
-/** Returns the command that runs a scenario, for a shell. @param {string} text */
+/** Returns the command that runs a scenario, for a shell.
+ * @param {string} text */
 export const runCommand = (text) => `goodqueue run - <<'END'\n${text.trimEnd()}\nEND\n`;
 
 /** Returns a Python program that runs a scenario and prints the figures of its first link.

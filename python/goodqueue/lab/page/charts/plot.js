@@ -1,10 +1,10 @@
 // @ts-check
 // Charts of a picture: each has a title, a sentence that says what it shows, and buttons that save it.
 
-import { save, SaveButton } from "./parts.js";
-import { number } from "./figures.js";
+import { save, SaveButton } from "../views/parts.js";
+import { number } from "../compute/figures.js";
 import { svgOf } from "./svg.js";
-import { html, useEffect, useRef } from "./vendor/htm-preact-3.1.1.js";
+import { html, useLayoutEffect, useRef } from "../vendor/htm-preact-3.1.1.js";
 
 const uPlot = /** @type {any} */ (globalThis).uPlot;
 
@@ -38,7 +38,8 @@ export function Plot({ title, caption, file, ...drawing }) {
   </figure>`;
 }
 
-/** Returns the values of a chart as a table. @param {Drawing} drawing */
+/** Returns the values of a chart as a table.
+ * @param {Drawing} drawing */
 export function csvOf({ x, xLabel, lines, unit }) {
   const quoted = (/** @type {string} */ text) => `"${text.replaceAll('"', '""')}"`;
   const head = [xLabel, ...lines.map((line) => `${line.label} (${unit})`)].map(quoted).join(",");
@@ -49,7 +50,7 @@ export function csvOf({ x, xLabel, lines, unit }) {
 /** @param {Drawing & {label: string, chart: {current: any}}} props */
 function Chart({ label, chart, ...drawing }) {
   const place = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const host = /** @type {unknown} */ (place.current);
     const element = /** @type {HTMLElement} */ (host);
     const draw = () => {
@@ -59,11 +60,12 @@ function Chart({ label, chart, ...drawing }) {
     draw();
     const resized = new ResizeObserver(() => chart.current.setSize({ width: element.clientWidth, height: HEIGHT }));
     resized.observe(element);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", draw);
+    // Colours and width are those of the medium: a dark screen is printed on white paper.
+    const media = [matchMedia("(prefers-color-scheme: dark)"), matchMedia("print")];
+    for (const one of media) one.addEventListener("change", draw);
     return () => {
       resized.disconnect();
-      dark.removeEventListener("change", draw);
+      for (const one of media) one.removeEventListener("change", draw);
       chart.current.destroy();
       chart.current = null;
     };
@@ -71,7 +73,8 @@ function Chart({ label, chart, ...drawing }) {
   return html`<div class="chart" role="img" aria-label=${label} ref=${place}></div>`;
 }
 
-/** Returns the options of uPlot. @param {Drawing} drawing @param {HTMLElement} element */
+/** Returns the options of uPlot.
+ * @param {Drawing} drawing @param {HTMLElement} element */
 function options({ lines, bands = [], unit, xLabel, logX = false, from = 0, to = 0, marks = [] }, element) {
   const style = getComputedStyle(element);
   const ink = style.getPropertyValue("--ink").trim();
@@ -95,7 +98,8 @@ function options({ lines, bands = [], unit, xLabel, logX = false, from = 0, to =
   };
 }
 
-/** Returns a line as uPlot describes it. @param {Line} line */
+/** Returns a line as uPlot describes it.
+ * @param {Line} line */
 function seriesOf({ label, colour, width = 1.5, dash, points = false }) {
   const value = (/** @type {any} */ _, /** @type {number | null} */ v) => (v == null ? "" : number(v));
   return { label, stroke: colour, width, dash, points: { show: points, size: 6, fill: colour }, spanGaps: true, value };
@@ -141,7 +145,8 @@ export function isLow(chart, x) {
   return values.length > 0 && values.at(-1) < (min + max) / 2;
 }
 
-/** A legend of lines, which serves several charts. @param {{lines: {label: string, colour: string, dash?: number[]}[]}} props */
+/** A legend of lines, which serves several charts.
+ * @param {{lines: {label: string, colour: string, dash?: number[]}[]}} props */
 export function Legend({ lines }) {
   return html`<ul class="legend">${lines.map(({ label, colour, dash }) => html`<li>
     <svg width="22" height="8" aria-hidden="true"><line x1="0" y1="4" x2="22" y2="4" stroke=${colour} stroke-width="3"
