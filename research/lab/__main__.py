@@ -44,9 +44,7 @@ NODE_S = 120
 
 # Moves the slider of the buffer, and waits for the frame after that in which charts have changed.
 MOVE = """new Promise((resolve) => {
-  const charts = () => [...document.querySelectorAll('main canvas')];
   const slider = document.querySelector('input[type=range][aria-label^=Buffer]');
-  const before = charts()[0];
   slider.value = Number(slider.value) + (Number(slider.value) > 100 ? -7 : 7);
   performance.clearMarks();
   const started = performance.now();
@@ -57,11 +55,10 @@ MOVE = """new Promise((resolve) => {
     resolve([painted - started, asked - started, answered - asked, painted - answered]);
   };
   const observer = new MutationObserver(() => {
-    if (charts()[0] === before || charts().length === 0) return;
     observer.disconnect();
     requestAnimationFrame(() => setTimeout(done));
   });
-  observer.observe(document.querySelector('main'), { childList: true, subtree: true });
+  observer.observe(document.querySelector('main .chart'), { attributeFilter: ['data-drawn'] });
   slider.dispatchEvent(new Event('input', { bubbles: true }));
 })"""
 

@@ -204,6 +204,9 @@ class LabHandler(BaseHTTPRequestHandler):
     sys_version = ""
     protocol_version = "HTTP/1.1"
     timeout = TIMEOUT_S
+    # An answer is one write, which the system sends at once.
+    wbufsize = -1
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         """Answers with a file of the page."""

@@ -114,7 +114,7 @@ function Results({ found, state, setState, trips, change }) {
         <${Series} picture=${a.picture} side="" to=${to} />
         <${Knee} found=${found} />`}
     </div>
-    <details class="more"><summary>Round-trip times and throughputs</summary><${More} pictures=${pictures} to=${to} /></details>
+    <${More} pictures=${pictures} to=${to} />
     <${Take} found=${found} state=${state} />`;
 }
 
@@ -130,8 +130,12 @@ function placesOf({ links, column_s: width, warmup_s: warmup }) {
 /** Charts that are drawn when the reader opens them.
  * @param {any} props */
 function More({ pictures, to }) {
-  return html`<div class="charts">${pictures.map((/** @type {any} */ picture, /** @type {number} */ i) =>
-    html`<${Rates} picture=${picture} side=${pictures.length > 1 ? "AB"[i] : ""} to=${to} />`)}</div>`;
+  const [isOpen, setOpen] = useState(false);
+  return html`<details class="more" onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}>
+    <summary>Round-trip times and throughputs</summary>
+    ${isOpen && html`<div class="charts">${pictures.map((/** @type {any} */ picture, /** @type {number} */ i) =>
+      html`<${Rates} picture=${picture} side=${pictures.length > 1 ? "AB"[i] : ""} to=${to} />`)}</div>`}
+  </details>`;
 }
 
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));

@@ -43,22 +43,30 @@ export function Plot({ title, caption, file, ...drawing }) {
 export function csvOf({ x, xLabel, lines, unit }) {
   const quoted = (/** @type {string} */ text) => `"${text.replaceAll('"', '""')}"`;
   const head = [xLabel, ...lines.map((line) => `${line.label} (${unit})`)].map(quoted).join(",");
-  const rows = x.map((value, i) => [value, ...lines.map((line) => line.values[i] ?? "")].join(","));
+  const rows = x.map((value, i) => [rounded(value), ...lines.map((line) => rounded(line.values[i]))].join(","));
   return `${[head, ...rows].join("\n")}\n`;
 }
 
+/** Returns a value with six digits.
+ * @param {number | null | undefined} value */
+const rounded = (value) => (value == null ? "" : Number(value.toPrecision(6)));
+
 /** @param {Drawing & {label: string, chart: {current: any}}} props */
 function Chart({ label, chart, ...drawing }) {
-  const place = useRef(null);
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  const now = useRef(drawing);
+  now.current = drawing;
+  const shape = shapeOf(drawing);
   useLayoutEffect(() => {
-    const host = /** @type {unknown} */ (place.current);
-    const element = /** @type {HTMLElement} */ (host);
+    const element = /** @type {HTMLElement} */ (place.current);
     const draw = () => {
       chart.current?.destroy();
-      chart.current = new uPlot(options(drawing, element), [drawing.x, ...drawing.lines.map((line) => line.values)], element);
+      chart.current = new uPlot(options(now, element), dataOf(now.current), element);
     };
     draw();
-    const resized = new ResizeObserver(() => chart.current.setSize({ width: element.clientWidth, height: HEIGHT }));
+    const resized = new ResizeObserver(() => {
+      if (chart.current.width !== element.clientWidth) chart.current.setSize({ width: element.clientWidth, height: HEIGHT });
+    });
     resized.observe(element);
     // Colours and width are those of the medium: a dark screen is printed on white paper.
     const media = [matchMedia("(prefers-color-scheme: dark)"), matchMedia("print")];
@@ -69,21 +77,39 @@ function Chart({ label, chart, ...drawing }) {
       chart.current.destroy();
       chart.current = null;
     };
-  }, [drawing.of]);
+  }, [shape]);
+  // A chart of the same shape gets new values, because a new chart takes several times as long.
+  const drawn = useRef("");
+  useLayoutEffect(() => {
+    if (drawn.current === shape) chart.current.setData(dataOf(drawing));
+    drawn.current = shape;
+    const element = /** @type {HTMLElement} */ (place.current);
+    element.dataset.drawn = String(Number(element.dataset.drawn ?? 0) + 1);
+  }, [shape, drawing.of]);
   return html`<div class="chart" role="img" aria-label=${label} ref=${place}></div>`;
 }
 
-/** Returns the options of uPlot.
- * @param {Drawing} drawing @param {HTMLElement} element */
-function options({ lines, bands = [], unit, xLabel, logX = false, from = 0, to = 0, marks = [] }, element) {
+/** Returns all of a drawing that is fixed when a chart is made, as a text.
+ * @param {Drawing} drawing */
+const shapeOf = ({ lines, bands, unit, xLabel, logX }) =>
+  JSON.stringify([lines.map(({ values, ...look }) => look), bands, unit, xLabel, logX]);
+
+/** Returns the values of a drawing as uPlot takes them.
+ * @param {Drawing} drawing */
+const dataOf = ({ x, lines }) => [x, ...lines.map((line) => line.values)];
+
+/** Returns the options of uPlot. The ends of axes and the marks change with the values.
+ * @param {{current: Drawing}} now @param {HTMLElement} element */
+function options(now, element) {
+  const { lines, bands = [], unit, xLabel, logX = false } = now.current;
   const style = getComputedStyle(element);
   const ink = style.getPropertyValue("--ink").trim();
   const grid = { stroke: style.getPropertyValue("--grid").trim(), width: 1 };
   const font = "12px system-ui, sans-serif";
   const axis = { stroke: ink, grid, ticks: grid, font, labelFont: font, labelSize: 16 };
   const range = (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [
-    Math.min(from, low ?? 0),
-    Math.max(to, high || 1) * 1.05,
+    Math.min(now.current.from ?? 0, low ?? 0),
+    Math.max(now.current.to ?? 0, high || 1) * 1.05,
   ];
   return {
     width: element.clientWidth || 600,
@@ -94,7 +120,7 @@ function options({ lines, bands = [], unit, xLabel, logX = false, from = 0, to =
     cursor: { y: false, points: { size: 5 } },
     series: [{ label: xLabel }, ...lines.map(seriesOf)],
     bands: bands.map((series) => ({ series, fill: `${lines[series[0] - 1].colour}40` })),
-    hooks: { draw: [(/** @type {any} */ chart) => drawMarks(chart, marks, ink, style.getPropertyValue("--paper").trim())] },
+    hooks: { draw: [(/** @type {any} */ chart) => drawMarks(chart, now.current.marks ?? [], ink, style.getPropertyValue("--paper").trim())] },
   };
 }
 

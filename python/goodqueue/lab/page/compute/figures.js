@@ -76,6 +76,7 @@ export const alone = (figures) => Object.fromEntries(Object.entries(figures).map
  * @param {string} key @param {Interval | null | undefined} found */
 export function spread(key, found) {
   if (found?.half == null || found.low === null || found.high === null) return "";
-  const whole = found.high - found.low >= 1.999 * found.half;
-  return whole ? `±\u00a0${shown(key, found.half)}` : `${shown(key, found.low)} to ${shown(key, found.high)}`;
+  const [low, high] = [shown(key, found.low), shown(key, found.high)];
+  const whole = low === high || found.high - found.low >= 1.999 * found.half;
+  return whole ? `±\u00a0${shown(key, found.half)}` : `${low} to ${high}`;
 }

@@ -7,7 +7,7 @@ import { roughRate, roughRtt, scenarioText } from "../question/scenario.js";
 import { overridesOf, sides } from "../question/state.js";
 
 /** Packets of the first picture, which appears while the whole run goes on. */
-const FIRST_PACKETS = 20_000;
+const FIRST_PACKETS = 10_000;
 /** Packets of each point of the knee, a run of its own. */
 const KNEE_PACKETS = 30_000;
 /** Buffers of the knee, in bandwidth-delay products. */
@@ -22,14 +22,19 @@ const BARE = { columns: 1, flows: 0 };
 const WATCH_MS = 2_000;
 /** Link whose buffer the knee varies. */
 const LINK = "bottleneck";
+/** Key of its buffer. */
+const BUFFER = `topology.${LINK}.queue.limit`;
 
 /** A side with the scenario that its runs have. `limits` are the buffers of the knee.
  * @typedef {{side: "a" | "b", text: string, overrides: Record<string, string>, seed: number, limits: string[]}} Asked */
 
+/** A point of the knee: its limit as it was asked for, the packets of that limit, and the link's summary.
+ * @typedef {{limit: string, packets: number, link: any}} Point */
+
 /** What is known of one side. `runs` are figures by seed, `means` those of all runs with intervals.
  * `saved` is the scenario as a file; null until the engine has written the controls' values into it.
  * @typedef {Asked & {picture: any, saved: string | null, runs: import("./figures.js").Figures[],
- *   means: import("./figures.js").Means, knee: {packets: number, link: any}[]}} Side */
+ *   means: import("./figures.js").Means, knee: Point[]}} Side */
 
 /** `stage` is the last finished step, `share` the part of the whole run that is done. `change` is B minus A,
  * `contents` what the engine says of an opened file.
@@ -57,6 +62,20 @@ function askedOf(state, contents) {
     ({ side, text: scenarioText(question), overrides: {}, seed: question.seed, limits }));
 }
 
+/** Knees of the last scenarios, which do not depend on the scenario's own buffer.
+ * @type {Map<string, Point[]>} */
+const knees = new Map();
+const MOST_KNEES = 8;
+
+/** Returns a name of a scenario that leaves out its buffer.
+ * @param {Asked} asked */
+const unsized = ({ text, overrides, limits }) =>
+  JSON.stringify([text.replace(/(bottleneck = .*), limit = "[^"]*"/, "$1"), { ...overrides, [BUFFER]: "" }, limits]);
+
+/** Returns the points of a scenario's knee that are known.
+ * @param {Asked} asked */
+const kneeOf = (asked) => knees.get(unsized(asked)) ?? [];
+
 /** Computes everything that the page shows of a state and reports each step.
  * @param {import("../question/state.js").State} state @param {AbortSignal} signal
  * @param {(found: Found) => void} report */
@@ -80,15 +99,17 @@ export async function work(state, signal, report) {
     return Object.fromEntries(asked.map((one, i) => {
       const figures = figuresOf(pictures[i]);
       const changed = Object.keys(one.overrides).length > 0;
-      return [one.side, { ...one, picture: pictures[i], saved: changed ? null : one.text, runs: [figures], means: alone(figures), knee: found[one.side]?.knee ?? [] }];
+      return [one.side, { ...one, picture: pictures[i], saved: changed ? null : one.text, runs: [figures], means: alone(figures), knee: kneeOf(one) }];
     }));
   };
   // python -m research.lab reads these marks.
   performance.mark("asked");
-  const first = await draw({ firstPackets: FIRST_PACKETS });
+  const [first, instant] = await Promise.all([
+    draw({ firstPackets: FIRST_PACKETS }),
+    contents ? null : theory(state.a, signal).catch(() => null),
+  ]);
   performance.mark("answered");
-  tell(first);
-  if (!contents) tell({ instant: await theory(state.a, signal).catch(() => null) });
+  tell({ ...first, instant });
   tell({ ...(await draw({ onProgress: (/** @type {number} */ share) => tell({ share }) })), stage: "whole" });
 
   if (found.a?.saved === null) {
@@ -108,6 +129,7 @@ export async function work(state, signal, report) {
   }
   tell({ stage: "seeds" });
   for (const i of asked[0].limits.keys()) {
+    if (asked.every((one) => known(one.side).knee.some((point) => point.limit === one.limits[i]))) continue;
     const points = await Promise.all(asked.map(async (one, k) => {
       const limit = { link: LINK, limit: one.limits[i] };
       const { summary } = await ran(one, { ...behind(k), firstPackets: KNEE_PACKETS, limit });
@@ -116,7 +138,10 @@ export async function work(state, signal, report) {
     tell(Object.fromEntries(asked.map(({ side }, k) => {
       const packets = points[k].limit.packets ?? Math.round(points[k].limit.bytes / 1500);
       const others = known(side).knee.filter((point) => point.packets !== packets);
-      return [side, { ...known(side), knee: [...others, { packets, link: points[k] }] }];
+      const knee = [...others, { packets, limit: asked[k].limits[i], link: points[k] }];
+      knees.set(unsized(asked[k]), knee);
+      if (knees.size > MOST_KNEES) knees.delete(knees.keys().next().value ?? "");
+      return [side, { ...known(side), knee }];
     })));
   }
   tell({ stage: "done" });

@@ -13,7 +13,7 @@ import { COLUMNS } from "../compute/work.js";
  * @param {Props} props */
 function common({ picture, side }) {
   const { links, flows, column_s: width } = picture;
-  const x = links[0].mean_packets.map((/** @type {number} */ _, /** @type {number} */ i) => Number(((i + 0.5) * width).toPrecision(6)));
+  const x = links[0].mean_packets.map((/** @type {number} */ _, /** @type {number} */ i) => (i + 0.5) * width);
   const lines = (/** @type {string} */ key, /** @type {number} */ by) =>
     flows.map((/** @type {any} */ flow, /** @type {number} */ i) => ({ label: flow.name, values: scaled(flow[key], by), colour: COLOURS[i % COLOURS.length] }));
   return { lines, name: side ? `${side}: ` : "", file: side ? `-${side.toLowerCase()}` : "", time: { x, xLabel: "time in s", of: picture } };
@@ -69,7 +69,7 @@ export function commonEnds(pictures) {
 }
 
 /** @param {(number | null)[]} values @param {number} by */
-const scaled = (values, by) => values.map((v) => (v == null ? null : Number((v * by).toPrecision(6))));
+const scaled = (values, by) => values.map((v) => (v == null ? null : v * by));
 
 /** @param {number[]} values */
 const sum = (values) => values.reduce((a, b) => a + b, 0);
@@ -82,7 +82,7 @@ function smoothed(lines) {
     ...line,
     values: line.values.map((/** @type {number} */ _, /** @type {number} */ i) => {
       const part = line.values.slice(Math.max(0, i - reach), i + reach);
-      return Number((sum(part) / part.length).toPrecision(6));
+      return sum(part) / part.length;
     }),
   }));
 }
