@@ -46,6 +46,23 @@ def test_tables_name_the_link_the_flows_and_the_parameters(pair: tuple[Path, Pat
     assert f"goodqueue size --from {pair[0]} --after {pair[1]}\n" in done.stdout
 
 
+def test_a_page_has_the_link_the_flows_the_parameters_and_the_pictures(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """It stands alone: it loads nothing, and it names the command that made it."""
+    page = tmp_path / "page.html"
+    done = command("analyze", pair[0], "--after", pair[1], "--report", page)
+    assert done.returncode == 0
+    text = page.read_text()
+    for words in ("of a FIFO", "receiver window", "N_b:", "goodqueue analyze", "data:image/png"):
+        assert words in text
+    assert "http://" not in text.replace("http://www.w3.org", "")
+    assert "[bold]" not in text
+    refused = command("analyze", pair[0], "--report", pair[0])
+    assert refused.returncode == 2
+    assert "--report" in refused.stderr
+
+
 def test_files_are_whole_and_may_be_replaced(pair: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = command("analyze", pair[0], "--after", pair[1], "--json", "--out", out)

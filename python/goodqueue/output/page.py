@@ -10,12 +10,15 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 from goodqueue import _core
 from goodqueue.core.outdir import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from goodqueue.output.terminal import Figures
     from goodqueue.plots.style import Picture
 
 
@@ -60,6 +63,15 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
     body = "".join(f"<tr>{row}</tr>" for row in cells)
     above = f"<caption>{caption}</caption>" if caption else ""
     return f'<div class="wide"><table>{above}<tr>{head}</tr>{body}</table></div>'
+
+
+def made(figures: Figures) -> list[str]:
+    """Returns a table of the terminal as HTML, under its title."""
+    rows = [[escape(Text.from_markup(cell).plain) for cell in row] for row in figures.rows]
+    return [
+        f"<h2>{escape(figures.title)}</h2>",
+        table(list(map(escape, figures.columns)), rows),
+    ]
 
 
 def figure(picture: Picture) -> str:

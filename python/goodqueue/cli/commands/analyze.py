@@ -20,6 +20,7 @@ from goodqueue.cli.commands.options import (
 class Analyze:
     """Analyse a packet capture: limiting factors of its flows, parameters of the sizing rules."""
 
+    context: typer.Context
     file: Annotated[
         Path,
         typer.Argument(
@@ -67,6 +68,10 @@ class Analyze:
         ),
     ] = None
     json: JsonOption = False
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write one self-contained page (HTML)."),
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option(

@@ -8,6 +8,7 @@ from goodqueue import _core
 from goodqueue.cli.commands.options import drawing, pair
 from goodqueue.cli.files import print_written, print_wrote, write_json
 from goodqueue.cli.passive.capture import Capture
+from goodqueue.core.extras import require
 from goodqueue.core.outdir import (
     check_apart,
     check_file,
@@ -19,6 +20,7 @@ from goodqueue.output.passive.tables import print_analysis
 from goodqueue.output.terminal import print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from goodqueue.cli.commands.analyze import Analyze
@@ -42,7 +44,11 @@ def analyze_capture(asked: Analyze) -> int:
         check_output(out)
     if to_scenario is not None:
         check_file(to_scenario)
-    check_apart(capture.files(), {"--out/": out, "--to-scenario": to_scenario})
+    if asked.report is not None:
+        require("matplotlib")
+        check_file(asked.report)
+    places = {"--out/": out, "--to-scenario": to_scenario, "--report": asked.report}
+    check_apart(capture.files(), places)
     analysis = capture.analyze()
     scenario = None if to_scenario is None else _scenario(analysis, capture.file)
     if out is not None:
@@ -50,6 +56,8 @@ def analyze_capture(asked: Analyze) -> int:
     if to_scenario is not None and scenario is not None:
         write_whole(to_scenario, scenario)
         print_wrote(to_scenario)
+    if asked.report is not None:
+        _write_page(analysis, asked.report, asked.context.obj)
     if asked.json:
         print_json(analysis.summary)
     else:
@@ -65,6 +73,13 @@ def _scenario(analysis: Analysis, file: Path) -> str:
     text = scenario_toml(analysis, file.name)
     _core.Scenario.parse(text.encode(), f"the scenario of {file}", [])
     return text
+
+
+def _write_page(analysis: Analysis, path: Path, command: Sequence[str]) -> None:
+    from goodqueue.output.passive.page import write_page
+    from goodqueue.plots.passive import pictures
+
+    write_page(analysis, list(pictures(analysis)), command, path)
 
 
 def _write(analysis: Analysis, out: Path, pictured: Drawing) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from rich.text import Text
+
 from goodqueue.output.terminal import (
     counted,
     milliseconds,
@@ -23,8 +25,10 @@ from goodqueue.passive.analysis import PARAMETERS, Analysis, Parameter
 from goodqueue.passive.traffic import forward
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from goodqueue.output.terminal import Figures
 
 MOST_FLOWS_PRINTED = 20
 MOST_NOTES_PRINTED = 8
@@ -68,7 +72,26 @@ def print_analysis(analysis: Analysis, sizing: Sequence[str]) -> None:
         say(f"To size its buffer: {plain(command)}", markup=True)
 
 
-def parameter_table(analysis: Analysis) -> object:
+def sentences(analysis: Analysis) -> list[str]:
+    """Returns the files, the link and its losses in words, without markup."""
+    summary = analysis.summary
+    lines = [f"{read['path']}: {_reading(read)}." for read in summary["reading"]]
+    lines += _link(summary["link"])
+    if summary["bursts"] and summary["bursts"]["count"]:
+        lines.append(_bursts(summary["bursts"]))
+    return [Text.from_markup(line).plain for line in lines]
+
+
+def tables(analysis: Analysis) -> Iterator[Figures]:
+    """Yields what limits the flows, all flows, and the parameters of the sizing rules."""
+    if classes := analysis.summary["classes"]:
+        yield _classes(classes)
+    if (flows := forward(analysis)).height:
+        yield _flows(flows.to_dicts())
+    yield parameter_table(analysis)
+
+
+def parameter_table(analysis: Analysis) -> Figures:
     """Returns a table of the parameters of the sizing rules with their intervals."""
     rows = [
         [f"{_symbol(name)}: {meaning}", *_interval(name, analysis.parameters.get(name))]
@@ -137,7 +160,7 @@ def _bursts(bursts: dict[str, Any]) -> str:
     )
 
 
-def _classes(classes: dict[str, Any]) -> object:
+def _classes(classes: dict[str, Any]) -> Figures:
     total = sum(of["bytes"] for of in classes.values())
     rows = [
         [
@@ -152,7 +175,7 @@ def _classes(classes: dict[str, Any]) -> object:
     return table("What limits the flows", ["limited by", "flows", "bytes", "share"], rows)
 
 
-def _flows(flows: list[dict[str, Any]]) -> object:
+def _flows(flows: list[dict[str, Any]]) -> Figures:
     columns = [
         *("flow", "limited by", "control", "goodput", "RTT base", "RTT mean"),
         *("lost here", "sent again", "in flight"),
