@@ -377,7 +377,7 @@ def test_sliders_of_an_opened_file_begin_at_its_values_and_replace_them(page: Pa
     """The value is in the address, in the run, and in the file that is saved."""
     page.run(SAVED)
     drop(page, SMALL)
-    page.wait(f"document.querySelector('[aria-label=Rate]') && {DONE}")
+    page.wait(f"document.querySelector('form h2') && {DONE}")
     assert page.run("document.querySelector('[aria-label=Rate]').value") == "1Mbps"
     before = figure(page, "p99_queueing_delay_s")
     page.type_into("Rate", "500kbps")
