@@ -17,7 +17,7 @@ STUBS := goodqueue._core --mypy-config-file pyproject.toml --allowlist tools/stu
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: help setup wheel wasm check test lint golden slow counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs site lock clean
+.PHONY: help setup wheel wasm check test lint golden slow counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs site man lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -154,6 +154,11 @@ endif
 	@$(BIN)/python tools/site/check.py $(SITE)/site
 	@rm -rf target/site && mv $(SITE)/site target/site && rm -r $(SITE)
 	@echo "open target/site/index.html, or serve target/site by any web server"
+
+man: setup ## manual pages of all commands, in target/man
+	@rm -rf target/man
+	@$(BIN)/python tools/site/man.py target/man
+	@echo "read target/man/goodqueue.1 by man -l, or copy target/man to /usr/local/share/man/man1"
 
 lock: ## choose the newest versions again and pin them in requirements.lock
 	$(BIN)/python -m pip install --quiet uv

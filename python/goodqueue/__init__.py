@@ -1,7 +1,7 @@
 """Simulates TCP and router queues to find out how much buffer a link needs.
 
     import goodqueue
-    result = goodqueue.run("scenario.toml", set={"topology.bottleneck.queue.limit": "50p"})
+    result = goodqueue.run(goodqueue.EXAMPLE, set={"topology.bottleneck.queue.limit": "50p"})
     result.summary["links"]["bottleneck"]["utilization"]
     result.links, result.flows          # polars frames
     goodqueue.Study("study.toml").run("runs").means("bottleneck.utilization")
@@ -19,12 +19,14 @@ from goodqueue.errors import RequestError, RuleError, ScenarioError
 if TYPE_CHECKING:
     from goodqueue.characterization.api import characterize
     from goodqueue.runs.api import load, run, schema
+    from goodqueue.runs.example import EXAMPLE
     from goodqueue.runs.queues import QueueDiscipline, QueueReport, check_queue
     from goodqueue.runs.results.result import Result, Series
     from goodqueue.study.results import Results
     from goodqueue.study.sweep import Study
 
 __all__ = [
+    "EXAMPLE",
     "QueueDiscipline",
     "QueueReport",
     "RequestError",
@@ -43,6 +45,7 @@ __all__ = [
 
 # Importing the frames takes a quarter of a second, so `goodqueue --help` must not import them.
 _HOMES = {
+    "EXAMPLE": "goodqueue.runs.example",
     "QueueDiscipline": "goodqueue.runs.queues",
     "QueueReport": "goodqueue.runs.queues",
     "Result": "goodqueue.runs.results.result",

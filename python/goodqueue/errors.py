@@ -24,6 +24,14 @@ class ScenarioError(ValueError):
         key: path of the key, such as `topology.bottleneck.rate`; empty for the file as a whole.
         message: the mistake.
         help: the remedy.
+
+    Example:
+        >>> import goodqueue
+        >>> try:
+        ...     goodqueue.load(goodqueue.EXAMPLE, set={"topology.bottleneck.rate": "2Mbs"})
+        ... except goodqueue.ScenarioError as mistake:
+        ...     print(mistake.key)
+        topology.bottleneck.rate
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - raised by the bindings with all they know
@@ -46,7 +54,16 @@ class ScenarioError(ValueError):
 
 
 class RequestError(ValueError):
-    """A request that cannot be met, whatever the scenario; raised before anything runs."""
+    """A request that cannot be met, whatever the scenario; raised before anything runs.
+
+    Example:
+        >>> import goodqueue
+        >>> try:
+        ...     goodqueue.run(goodqueue.EXAMPLE).plot("cwnd")
+        ... except goodqueue.RequestError as refused:
+        ...     print(refused)
+        no picture 'cwnd'; known are delay-cdf (run with series=True for pictures over time)
+    """
 
 
 class DamageError(RequestError):
@@ -85,6 +102,12 @@ class RuleError(AssertionError):
         load: the load under which the violation occurred.
         call: the call of `enqueue` or `dequeue`, counted from 1, that showed it.
         message: description of the violation.
+
+    Example:
+        >>> import goodqueue
+        >>> broken = goodqueue.RuleError("Backlog", "light load", 7, "3 packets wait, not 2")
+        >>> print(broken)
+        Backlog (light load, call 7): 3 packets wait, not 2
     """
 
     def __init__(self, rule: str, load: str, call: int, message: str) -> None:

@@ -58,6 +58,12 @@ def load(source: Source, *, set: Overrides = (), seed: int | None = None) -> _co
 
     Raises:
         ScenarioError: if the scenario has a mistake; it names place, mistake and remedy.
+
+    Example:
+        >>> import goodqueue
+        >>> scenario = goodqueue.load(goodqueue.EXAMPLE, set={"duration": "1min"})
+        >>> scenario.duration_s, scenario.buffer("bottleneck")["limit_packets"]
+        (60.0, 100)
     """
     scenario = _core.Scenario.parse(*text_of(source), overrides(set))
     return scenario if seed is None else scenario.with_seed(_checked_seed(seed))
@@ -119,6 +125,13 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         RequestError: if the run does not fit into memory, or its traces on the disk, or if the
             hybrid engine cannot run the scenario.
         OSError: if a trace cannot be written.
+
+    Example:
+        >>> import goodqueue
+        >>> settings = {"topology.bottleneck.queue.limit": "10p"}
+        >>> result = goodqueue.run(goodqueue.EXAMPLE, set=settings, seed=7)
+        >>> result.summary["flows"]["ping"]["p99_rtt_s"] < 0.12
+        True
     """
     from goodqueue.runs.results.result import Result
 
@@ -164,7 +177,13 @@ def _recorded(
 
 
 def schema() -> dict[str, Any]:
-    """Returns the JSON Schema of scenario files."""
+    """Returns the JSON Schema of scenario files.
+
+    Example:
+        >>> import goodqueue
+        >>> goodqueue.schema()["required"]
+        ['schema_version', 'duration', 'topology', 'flow']
+    """
     parsed: dict[str, Any] = json.loads(_core.schema())
     return parsed
 

@@ -18,6 +18,30 @@ class QueueDiscipline(Protocol):
 
     A queue that delays packets (a shaper) also has `next_ready(now_s) -> float | None`. It returns
     the time, in seconds, at which `dequeue` may next return a packet, and None if no packet waits.
+
+    Example:
+        >>> from collections import deque
+        >>> class DropTail:
+        ...     def __init__(self):
+        ...         self.waiting, self.bytes = deque(), 0
+        ...     def enqueue(self, context, packet):
+        ...         if len(self.waiting) == 10:
+        ...             context.drop(packet)
+        ...         else:
+        ...             self.waiting.append(packet)
+        ...             self.bytes += context.frame_bytes(packet)
+        ...     def dequeue(self, context):
+        ...         if not self.waiting:
+        ...             return None
+        ...         packet = self.waiting.popleft()
+        ...         self.bytes -= context.frame_bytes(packet)
+        ...         return packet
+        ...     def backlog(self):
+        ...         return len(self.waiting), self.bytes
+        >>> import goodqueue
+        >>> run = goodqueue.run(goodqueue.EXAMPLE, queues={"bottleneck": DropTail}, series=True)
+        >>> run.summary["links"]["bottleneck"]["max_backlog_packets"]
+        10.0
     """
 
     def enqueue(self, context: QueueContext, packet: Packet) -> object:
@@ -43,6 +67,12 @@ class QueueReport:
         sent: packets that the queue gave to the link.
         dropped: packets that the queue dropped.
         marked: packets that the queue marked.
+
+    Example:
+        >>> import goodqueue
+        >>> report = goodqueue.QueueReport(offered=12, sent=9, dropped=2, marked=0)
+        >>> report.offered - report.sent - report.dropped  # still waiting
+        1
     """
 
     offered: int
@@ -71,6 +101,23 @@ def check_queue(
         RuleError: if the queue broke a rule; the message names the first and describes the
             violation.
         ValueError: if the packet size is out of range.
+
+    Example:
+        A queue that forgets packets does not keep its backlog:
+
+        >>> class Forgetful:
+        ...     def enqueue(self, context, packet):
+        ...         pass
+        ...     def dequeue(self, context):
+        ...         return None
+        ...     def backlog(self):
+        ...         return 0, 0
+        >>> import goodqueue
+        >>> try:
+        ...     goodqueue.check_queue(Forgetful)
+        ... except goodqueue.RuleError as broken:
+        ...     print(broken.rule)
+        Backlog
     """
     if not 40 <= largest_packet <= 65_535:
         raise ValueError(f"largest_packet is {largest_packet}: write 40 to 65535 bytes")

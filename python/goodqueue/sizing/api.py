@@ -30,6 +30,12 @@ def judge_rules(link: Link) -> Answer:
 
     Raises:
         RequestError: if the link has no flows, because the rules are about flows.
+
+    Example:
+        >>> from goodqueue.sizing import Link, judge_rules
+        >>> answer = judge_rules(Link(10e6, (0.060,), flows=1))
+        >>> answer.rules.filter(rule="bdp")["packets"].to_list()
+        [50]
     """
     _check_flows(link)
     return by_theory(link, LinkTrial(), UNASKED)
@@ -54,6 +60,15 @@ def size_link(
 
     Raises:
         RequestError: if the link has no flows.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> from goodqueue.sizing import Effort, Link, size_link
+        >>> few = Effort(3, queues=(), changes=False, rules=False, store=Path(mkdtemp()))
+        >>> answer = size_link(Link(1e6, (0.040,), flows=1), few)
+        >>> answer.buffer <= 10
+        True
     """
     _check_flows(link)
     return simulate(LinkTrial(), link, effort, seed, listener=Listener(on_run))
@@ -86,6 +101,16 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
     Raises:
         ScenarioError: with place, mistake and remedy.
         RequestError: if nothing could keep the bounds on this link.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> import goodqueue
+        >>> from goodqueue.sizing import Asked, Effort, size_scenario
+        >>> few = Effort(3, queues=(), changes=False, rules=False, store=Path(mkdtemp()))
+        >>> answer = size_scenario(goodqueue.EXAMPLE, Asked(min_utilization=0.9), few)
+        >>> answer.buffer < 100
+        True
     """
     from goodqueue.runs.api import load
     from goodqueue.sizing.trials.file import FileTrial, link_name

@@ -58,6 +58,12 @@ class Link:
         effective_rtt_s: the effective round-trip time T_e, if it was measured; else the harmonic
             mean of `rtts_s`.
         ack_every: segments per ACK of a receiver: 2 with delayed ACKs.
+
+    Example:
+        >>> from goodqueue.sizing import Link, rtt_range
+        >>> link = Link(10e6, rtt_range(0.020, 0.100), flows=8, max_loss_rate=0.02)
+        >>> round(link.mean_rtt_s, 6)
+        0.06
     """
 
     rate_bps: float
@@ -153,6 +159,11 @@ def as_in_theory(link: Link) -> Link:
 
     It is Reno of the RFCs, whose window grows by one step per ACK, with an ACK for every second
     packet.
+
+    Example:
+        >>> from goodqueue.sizing import Link, as_in_theory
+        >>> as_in_theory(Link(10e6, (0.060,), flows=1)).congestion_control
+        'reno'
     """
     return replace(link, congestion_control="reno", profile="rfc", byte_counting=False)
 
@@ -171,6 +182,11 @@ class Asked:
         max_loss_rate: largest share of packets lost, if bounded.
         max_delay_s: largest 99th percentile of the queueing delay in seconds, if bounded.
         local_share: share of the capacity that the long flows have; only the rules use it.
+
+    Example:
+        >>> from goodqueue.sizing import Asked
+        >>> Asked(max_delay_s=0.050).max_delay_s
+        0.05
     """
 
     min_utilization: float = 0.98
@@ -180,7 +196,14 @@ class Asked:
 
 
 def rtt_range(first_s: float, last_s: float, steps: int = RTT_STEPS) -> tuple[float, ...]:
-    """Returns evenly spaced round-trip times with both ends; one if both ends are the same."""
+    """Returns evenly spaced round-trip times with both ends; one if both ends are the same.
+
+    Example:
+        >>> from goodqueue.sizing import rtt_range
+        >>> rtts = rtt_range(0.020, 0.100)
+        >>> rtts[0], rtts[-1]
+        (0.02, 0.1)
+    """
     if first_s == last_s:
         return (first_s,)
     if first_s > last_s:

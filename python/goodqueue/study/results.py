@@ -57,6 +57,24 @@ class Results:
         folder: the folder.
         axes: the columns of the parameters.
         metrics: the names of the metrics.
+
+    Example:
+        >>> import goodqueue
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> folder = Path(mkdtemp())
+        >>> _ = (folder / 'uplink.toml').write_text(goodqueue.EXAMPLE)
+        >>> _ = (folder / 'study.toml').write_text('''
+        ... schema_version = 1
+        ... title = "Buffers of an uplink"
+        ... scenario = "uplink.toml"
+        ... seeds = 3
+        ... [sweep]
+        ... topology.bottleneck.queue.limit = ["10p", "100p"]
+        ... ''')
+        >>> results = goodqueue.Study(folder / "study.toml").run(folder / "runs")
+        >>> results.means("ping.mean_rtt_s").select("count").to_series().to_list()
+        [3, 3]
     """
 
     def __init__(self, folder: str | PathLike[str]) -> None:

@@ -71,6 +71,24 @@ class Study:
 
     Attributes:
         plan: its variants and seeds.
+
+    Example:
+        >>> import goodqueue
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> folder = Path(mkdtemp())
+        >>> _ = (folder / 'uplink.toml').write_text(goodqueue.EXAMPLE)
+        >>> _ = (folder / 'study.toml').write_text('''
+        ... schema_version = 1
+        ... title = "Buffers of an uplink"
+        ... scenario = "uplink.toml"
+        ... seeds = 3
+        ... [sweep]
+        ... topology.bottleneck.queue.limit = ["10p", "100p"]
+        ... ''')
+        >>> study = goodqueue.Study(folder / "study.toml")
+        >>> len(study.run(folder / "runs"))
+        6
     """
 
     def __init__(self, source: Source, *, set: Overrides = ()) -> None:  # noqa: A002

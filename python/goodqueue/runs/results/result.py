@@ -45,6 +45,12 @@ class Series:
         limits: columns `flow`, `time_s`, `limited_by`; a row for each change of the factor that
             limits the sender of a bulk flow (nothing, handshake, congestion, receiver_window,
             application).
+
+    Example:
+        >>> import goodqueue
+        >>> series = goodqueue.run(goodqueue.EXAMPLE, series=True).series
+        >>> series.backlog.columns
+        ['link', 'time_s', 'backlog_packets', 'backlog_bytes']
     """
 
     backlog: pl.DataFrame
@@ -65,6 +71,14 @@ class Result:
             (end of an interval of 0.2 s) and `throughput_bps` (mean over the interval). A flow has
             the directions in which its workload sends data. At most 64 pairs of flow and direction
             are recorded.
+
+    Example:
+        >>> import goodqueue
+        >>> result = goodqueue.run(goodqueue.EXAMPLE)
+        >>> result.flows["flow"].to_list()
+        ['upload', 'ping']
+        >>> result.summary["links"]["bottleneck"]["utilization"] > 0.8
+        True
     """
 
     def __init__(

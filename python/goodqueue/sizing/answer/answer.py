@@ -64,6 +64,12 @@ class Answer:
         doubt: reason why an answer of the hybrid engine is unreliable; None if it is reliable.
         widened: range of buffers that follows from the hybrid engine's measured error, if there is
             a doubt and that error was measured on links like this.
+
+    Example:
+        >>> from goodqueue.sizing import Link, judge_rules
+        >>> answer = judge_rules(Link(10e6, (0.060,), flows=1))
+        >>> answer.as_dict()["recommendation"]["by"]
+        'theory'
     """
 
     link: Link

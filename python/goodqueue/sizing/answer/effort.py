@@ -41,6 +41,11 @@ class Effort:
         engine: engine of replicates: `packets`, `hybrid` (docs/hybrid.md), or `auto`: the hybrid
             engine if the budget is too short for packets and the hybrid engine applies, else
             packets.
+
+    Example:
+        >>> from goodqueue.sizing import Effort
+        >>> Effort(replicates=5, budget_s=10).replicates
+        5
     """
 
     replicates: int = MOST_REPLICATES
