@@ -22,7 +22,7 @@ from goodqueue.sizing.trials.length import rtts_of_flows
 from research.fluid.oracle import Row, link_of
 
 ENGINE = Path(__file__).parents[2] / "target/release/examples/fluid"
-"""The example of the crate, built."""
+"""The compiled example of the crate `fluid`."""
 
 FIGURES = (
     "utilization",
@@ -38,19 +38,21 @@ FIGURES = (
 """Figures that both engines yield."""
 
 LEAST_BUSY = (0.98, 0.99, 0.95)
-"""Utilisations asked for. The first that lies within what packets show is taken."""
+"""Requested utilisations. The first one that the packet engine reaches with some of the buffers is
+used.
+"""
 
 LEAST_LOGARITHM = 1e-6
-"""A share below this is taken for this where its logarithm is needed."""
+"""Smallest share whose logarithm is taken; smaller shares count as this one."""
 
 
 class Point(NamedTuple):
-    """Two curves at one buffer: its packets, and the figures that are right and that are compared.
+    """Figures of two curves at one buffer: those of the packet engine and those that are compared.
 
     Attributes:
         packets: the buffer.
-        right: figures of packets.
-        other: figures of the hybrid engine, or of packets under another seed.
+        right: figures of the packet engine.
+        other: figures of the hybrid engine, or of the packet engine under other seeds.
     """
 
     packets: float
@@ -59,10 +61,10 @@ class Point(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """The smallest buffers that a bound asks for, in packets, by either curve.
+    """The smallest buffers that keep a bound, in packets, by either curve.
 
     Attributes:
-        right: the buffer by packets.
+        right: the buffer by the packet engine.
         other: the buffer by the method that is compared; 0 if every buffer keeps the bound,
             infinite if none does.
     """
@@ -81,7 +83,7 @@ class Needed(NamedTuple):
 
 
 def line_of(run: Row) -> str:
-    """Returns the run as the example `fluid` of the crate reads it."""
+    """Returns a run in the format that the example `fluid` reads."""
     link = link_of(run)
     rtts = rtts_of_flows(link)
     frame = link.frame_bytes
@@ -126,8 +128,9 @@ def needed(curve: list[tuple[float, float]], bound: float) -> float:
 def buffers_needed(points: list[Point]) -> dict[str, Needed]:
     """Returns the smallest buffers for a utilisation, `util`, and for a loss rate, `loss`.
 
-    The bound on the loss rate is the geometric mean of what packets show at the second and at the
-    last but one buffer. A bound that packets do not cross is left out.
+    The bound on the loss rate is the geometric mean of the packet engine's loss rates at the second
+    and at the last but one buffer. A bound that the packet engine's curve does not cross is left
+    out.
     """
     loss = [max(point.right["loss_rate"], 1e-9) for point in points]
     bounds = {
@@ -152,7 +155,7 @@ def _share(name: str, row: Row) -> float:
 
 
 def counts(buffers: list[Needed]) -> str:
-    """Returns how many of the buffers agree, in words."""
+    """Returns the number of buffers that agree, in words."""
     known = sorted(pair.excess for pair in buffers if 0 < pair.other < math.inf)
     middle = known[len(known) // 2] if known else math.nan
     low, high = nine_tenths(buffers)
@@ -172,7 +175,7 @@ def nine_tenths(buffers: list[Needed]) -> tuple[float, float]:
 
 
 def differences(points: list[Point]) -> list[str]:
-    """Returns how figures at the same buffer differ, in words.
+    """Returns the differences of figures at the same buffer, in words.
 
     Differences of loss rate and delay are natural logarithms of ratios.
     """
@@ -189,7 +192,7 @@ def differences(points: list[Point]) -> list[str]:
 
 
 def title_of(run: Row) -> str:
-    """Returns the link of a run in a line."""
+    """Returns a line that describes the link of a run."""
     return (
         f"#{run['seed']} {run['profile']}-{run['control']} N={run['flows']} "
         f"w={link_of(run).window_packets:.0f} rtt={[round(r * 1e3) for r in run['rtts']]} "
@@ -198,7 +201,7 @@ def title_of(run: Row) -> str:
 
 
 def detail(point: Point) -> str:
-    """Returns figures behind one buffer in a line, packets first; delays are in milliseconds."""
+    """Returns a line of figures behind one buffer, packet engine first; delays in milliseconds."""
     shown = (
         ("util", "utilization", 1, 4),
         ("loss", "loss_rate", 1, 5),
@@ -222,7 +225,7 @@ def read_runs(paths: list[Path]) -> list[Row]:
 
 
 def main() -> None:
-    """Prints each link, and how many agree."""
+    """Prints each link, and the number of links that agree."""
     parser = argparse.ArgumentParser()
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--detail", action="store_true", help="print every buffer")

@@ -1,4 +1,4 @@
-"""Agreement of packet runs with packet runs under other seeds: the noise of the comparison.
+"""Agreement of the packet engine with itself under other seeds: the noise of the comparison.
 
 Runs of even seeds are compared with runs of odd seeds, each averaged.
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Prints how many links agree with themselves."""
+    """Prints the number of links whose two groups of seeds agree."""
     cases: dict[int, dict[int, tuple[list[Row], list[Row]]]] = defaultdict(dict)
     for run in read_runs([Path(name) for name in sys.argv[1:]]):
         halves = cases[run["seed"]].setdefault(run["packets"], ([], []))

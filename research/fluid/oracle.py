@@ -30,7 +30,7 @@ MOST_PACKETS = 6_000_000
 """Approximate number of packets after which a run ends."""
 
 REPLICATES = 2
-"""Least number of seeds of the packet engine behind each buffer, unless another is asked for."""
+"""Least number of seeds of the packet engine behind each buffer, unless `--replicates` sets it."""
 
 CHEAP_PACKETS, MOST_OF_CHEAP = 1_000_000, 8
 """Packets that the runs of one requested replicate send together: short runs are repeated, at most
@@ -41,7 +41,8 @@ as often as the second number allows.
 def draw(seed: int) -> Row:
     """Draws a link in the range of the hybrid engine.
 
-    The link's loss epochs are so short that a run within `MOST_PACKETS` packets holds enough.
+    The loss epochs of the link are so short that a run of `MOST_PACKETS` packets contains enough of
+    them.
     """
     rng = random.Random(f"link {seed}")  # noqa: S311 - draws links, no secrets
     while True:
@@ -77,7 +78,7 @@ def _draw(rng: random.Random, seed: int) -> Row:
 
 
 def link_of(case: Row) -> Link:
-    """Returns the drawn link as the sizing rules take it."""
+    """Returns the drawn link in the form that the sizing rules need."""
     rtts: tuple[float, ...] = tuple(case["rtts"])
     if len(rtts) > 1:
         rtts = rtt_range(rtts[0], rtts[-1])

@@ -2,10 +2,10 @@
 
     python -m research.fluid.searches FIRST LAST OUT.jsonl
 
-Each seed from FIRST up to, not including, LAST draws one link. Even seeds ask for a utilisation of
-98 %. Odd seeds ask for the loss that calibrated theory expects behind the buffer that keeps it.
-Both engines search under the same seeds and within the same time budget. The table counts the links
-whose answers agree.
+Each seed from FIRST up to, not including, LAST draws one link. Links of even seeds need a
+utilisation of 98 %. Links of odd seeds need the loss that calibrated theory expects behind the
+buffer for this utilisation. Both engines search under the same seeds and within the same time
+budget. The table counts the links whose answers agree.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BUDGET_S = 30.0
 """Wall-clock time of one search in seconds."""
 
 MOST_PACKETS = 600_000
-"""Links whose replicates send more packets in full length are left out."""
+"""Largest number of packets of a replicate of full length; links that need more are left out."""
 
 
 def question(seed: int) -> Link | None:

@@ -1,6 +1,6 @@
-"""Draws the pictures of docs/scenarios.md and writes there what each shows (`make gallery`).
+"""Draws the pictures of docs/scenarios.md and writes their captions (`make gallery`).
 
-Names of scenarios as arguments draw those alone.
+If scenarios are named as arguments, only their pictures are drawn.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ DRAWN: dict[str, Callable[[], Picture | Claim]] = {
 
 
 DPI = 110
-"""Resolution at which files are small and pictures still sharp in a page."""
+"""Resolution of the pictures: high enough for a page, and low enough for small files."""
 
 
 def with_caption(page: str, name: str, caption: str) -> str:

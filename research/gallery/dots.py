@@ -1,4 +1,4 @@
-"""Pictures with dots by name."""
+"""Pictures with a row of dots for each name."""
 
 from __future__ import annotations
 

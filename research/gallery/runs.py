@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SCENARIOS = Path("scenarios")
 
 Take = Callable[[dict[str, Any]], float]
-"""Function that takes one number from a summary."""
+"""Function that returns one number of a summary."""
 
 
 @dataclass(frozen=True)

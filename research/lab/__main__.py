@@ -42,7 +42,8 @@ ENGINE = resources.files("goodqueue.lab") / "page" / "engine"
 NODE_S = 120
 """Longest run under node, in seconds."""
 
-# Moves the slider of the buffer, and waits for the frame after that in which charts have changed.
+# Moves the slider of the buffer, and waits for the frame after the one in which charts have
+# changed.
 MOVE = """new Promise((resolve) => {
   const slider = document.querySelector('input[type=range][aria-label^=Buffer]');
   slider.value = Number(slider.value) + (Number(slider.value) > 100 ? -7 : 7);

@@ -26,7 +26,7 @@ CORES = 2
 
 
 class Noting(Runner):
-    """A runner that records the identity of every run it is asked for."""
+    """A runner that records the identity of every requested run."""
 
     def __init__(self, store: Store) -> None:
         """Takes the store that holds the results."""

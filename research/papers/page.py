@@ -43,7 +43,8 @@ MARKED = re.compile(
 )
 
 MOST_NAMED = 3
-"""Largest number of ratios of a group that are listed; of more, only the range is printed."""
+"""Largest number of ratios of a group that are listed; of a larger group only the range is printed.
+"""
 
 
 def filled(text: str, name: str, runner: Runner) -> str:

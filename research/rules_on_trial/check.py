@@ -30,7 +30,7 @@ MOST_RUN_S = 0.04
 
 MOST_REPLICATES = 24
 MOST_SEARCH_S = 30.0
-"""Longest duration of a search in seconds; longer ones are given up and counted."""
+"""Longest duration of a search in seconds; longer searches are stopped and counted."""
 
 
 def affordable(link: Link) -> bool:
@@ -73,7 +73,7 @@ def search(link: Link, seed: int) -> dict[str, Any]:
             most_replicates=MOST_REPLICATES,
             lean=True,
         )
-    except (BudgetSpent, ScenarioError):  # too long, or a limit that no scenario can have
+    except (BudgetSpent, ScenarioError):  # The run is too long, or no scenario can have this limit.
         return {"finished": False, "cpu_s": round(time.process_time() - begun, 2)}
     return {
         "finished": True,

@@ -109,7 +109,7 @@ def _attempt(draw: Draw) -> Link | None:
         )
     except RequestError:
         return None
-    # Half the longest bound on delay counts too, because the queue of slow links holds most
+    # Half of the longest bound on delay is included, because the queue of slow links holds most
     # packets.
     room = 0.1 / drawn.packet_time_s
     if (drawn.local_bdp_packets + min(room, 4 * drawn.flows)) / drawn.flows < LEAST_WINDOW:

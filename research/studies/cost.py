@@ -2,8 +2,8 @@
 
     python -m research.studies.cost [runs]
 
-prints the figures of docs/studies.md. The load of 100,000 runs uses results of real runs, recorded
-under as many identities.
+prints the figures of docs/studies.md. The measured load of 100,000 runs uses results of real runs,
+each recorded under its own identity.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def overhead(runs: int, jobs: int = 2) -> None:
 
 
 def tiny(jobs: int = 2) -> None:
-    """Measures the rate of runs that cost little but their set-up, summary and record."""
+    """Measures the rate of runs whose cost is mainly their set-up, summary and record."""
     study, took = Study(TINY), []
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as folder:

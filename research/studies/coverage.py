@@ -1,4 +1,4 @@
-"""Coverage of intervals if one stops at the first that is narrow enough.
+"""Coverage of intervals if replicates stop at the first interval that is narrow enough.
 
     python -m research.studies.coverage [repeats]
 
@@ -106,7 +106,7 @@ def textbook(name: str, repeats: int, seed: int = 1) -> tuple[list[list[float]],
 
 
 def simulated(repeats: int) -> dict[str, list[float]]:
-    """Returns metrics of the scenario above, one value per seed: 50 runs for each repeat."""
+    """Returns a metric of the scenario above, one value per seed: 50 runs for each repeat."""
     from goodqueue import load
 
     scenario = load(SCENARIO)

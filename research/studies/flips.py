@@ -73,7 +73,7 @@ class Tally:
     slowest_s: float = 0.0
 
     def text(self) -> str:
-        """Returns the figures in a line."""
+        """Returns a line with the figures."""
         return f"{self.inputs:,} inputs, {self.refused:,} refused, slowest {self.slowest_s:.2f} s"
 
 
@@ -81,7 +81,7 @@ class Damaged:
     """A whole store, and copies of it with damage.
 
     Attributes:
-        folder: place of the copies, one after the other.
+        folder: place of the current copy.
     """
 
     def __init__(self, place: Path) -> None:

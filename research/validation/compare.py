@@ -52,7 +52,7 @@ class SpreadCheck:
 
     @property
     def difference(self) -> float:
-        """Our mean less ns-2's."""
+        """Our mean minus ns-2's."""
         return estimate(self.ours, self.metric).mean - estimate(self.theirs, self.metric).mean
 
     @property
@@ -79,7 +79,7 @@ class Check:
 
     @property
     def difference(self) -> float:
-        """Our mean less ns-2's."""
+        """Our mean minus ns-2's."""
         return self.ours.mean - self.theirs.mean
 
     @property

@@ -54,7 +54,7 @@ class Link:
 
     @property
     def discipline(self) -> str:
-        """The right answer."""
+        """The true queue, which the probe should find."""
         return self.kind.split()[0]
 
     @property
@@ -94,7 +94,7 @@ def draw(number: int) -> Link:
 
 @dataclass(frozen=True)
 class Probed:
-    """A link and what the probe found.
+    """A link, and the results of its probe.
 
     Attributes:
         link: the link.
@@ -197,7 +197,7 @@ def line(one: Probed) -> str:
 
 
 def table(found: list[Probed]) -> str:
-    """Returns the table of errors, and how they compare with the goals."""
+    """Returns the table of errors, compared with their goals."""
     rows = [f"| {' | '.join(HEADS)} |", f"|{' --- |' * len(HEADS)}"]
     for kind in (*KINDS, "all"):
         of = [one for one in found if kind in {one.link.kind, "all"}]

@@ -113,7 +113,7 @@ class Page:
         end = time.monotonic() + patience_s
         while time.monotonic() < end:
             found = self.run(condition)
-            if found or found == {}:  # an element has no value
+            if found or found == {}:  # elements are not converted to a value
                 return found
             time.sleep(0.05)
         raise BrowserError(f"not within {patience_s} s: {condition}; {self.problems}")
@@ -129,7 +129,7 @@ class Page:
             raise BrowserError(f"there is no {within} with {text!r}")
 
     def type_into(self, label: str, text: str) -> None:
-        """Sets the value of a field or choice by its label, as typing and leaving it do."""
+        """Sets the value of a field or choice by its label, with the events of typing."""
         found = self.run(
             "(() => { const named = (e) =>"
             " e.ariaLabel ?? e.closest('label')?.textContent ?? '';"

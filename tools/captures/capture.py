@@ -1,4 +1,4 @@
-"""Makes captures of Linux TCP at a bottleneck of known rate and limit, with the truth beside them.
+"""Makes captures of Linux TCP at a bottleneck of known rate and limit, and stores the true values.
 
     sudo python3 tools/captures/capture.py DIRECTORY [SCENE ...]     (none: all the small ones)
 
@@ -58,7 +58,8 @@ def _ping(flow: int, *options: str) -> tuple[str, ...]:
 
 def _client(index: int, flow: Flow, seconds: float) -> tuple[str, ...]:
     pace = ("-b", str(flow.pace_bps)) if flow.pace_bps else ()
-    # A write no longer than the pace's tenth of a second, or iperf3 sends it in one long burst.
+    # A write lasts at most a tenth of a second at the pacing rate, because iperf3 sends it in one
+    # burst.
     length = ("-l", str(max(flow.pace_bps // 80, 128))) if flow.pace_bps else ()
     return inside(
         "sender",
@@ -69,7 +70,7 @@ def _client(index: int, flow: Flow, seconds: float) -> tuple[str, ...]:
 
 
 def _transfers(stack: ExitStack, scene: Scene) -> list[dict[str, Any]]:
-    """Runs the scene's flows to their ends; iperf3's report of each."""
+    """Runs the scene's flows to their ends; returns iperf3's report of each."""
     for port, flow in enumerate(scene.flows, FIRST_PORT):
         offer_window(flow.window_bytes)
         server = inside("receiver", "iperf3", "--server", "--one-off", "--port", str(port))
@@ -104,7 +105,7 @@ def _tap(stack: ExitStack, device: str, file: Path) -> subprocess.Popen[str]:
 
 
 def _stop(tap: subprocess.Popen[str]) -> int:
-    """Ends a tap and returns how many packets it holds; a tap that missed one is no truth."""
+    """Ends a tap and returns its number of packets; refuses a capture that lacks packets."""
     time.sleep(1.5)  # the kernel hands over a part-filled block after a second
     tap.send_signal(signal.SIGINT)
     said = tap.communicate(timeout=30)[1]
@@ -136,7 +137,7 @@ def _flow_truth(flow: Flow, report: dict[str, Any], idle: str, loaded: str) -> d
 
 
 def capture(scene: Scene, directory: Path) -> dict[str, Any]:
-    """Makes one scene's captures and returns its truth."""
+    """Makes the captures of a scene and returns its true values."""
     near = [flow.near_ms for flow in scene.flows]
     far = [flow.far_ms for flow in scene.flows]
     files = {name: directory / f"{scene.name}-{name}.pcap" for name in TAPS}
@@ -186,7 +187,7 @@ def main() -> None:
     directory, *names = sys.argv[1:] or sys.exit(__doc__)
     if unknown := set(names) - {scene.name for scene in SCENES}:
         sys.exit(f"no such scene: {', '.join(sorted(unknown))}")
-    os.nice(-15)  # the machine's other work must not look like the network's
+    os.nice(-15)  # Other work of the machine must not delay the packets.
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     for scene in SCENES:

@@ -22,14 +22,14 @@ IFF_TUN, IFF_NO_PI = 0x0001, 0x1000
 
 
 def open_tun(device: str) -> int:
-    """The descriptor of a new TUN device that carries bare IP packets."""
+    """Returns the descriptor of a new TUN device for IP packets without a link-layer header."""
     tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sH14x", device.encode(), IFF_TUN | IFF_NO_PI))
     return tun
 
 
 def forward(tun: int, delays: dict[bytes, float]) -> None:
-    """Gives every packet back after the delay (s) of its destination; unknown ones at once."""
+    """Returns every packet to the kernel after the delay (s) of its destination; others at once."""
     held: list[tuple[float, int, bytes]] = []
     count = 0
     while True:
@@ -38,7 +38,7 @@ def forward(tun: int, delays: dict[bytes, float]) -> None:
         with contextlib.suppress(BlockingIOError):
             while True:
                 packet = os.read(tun, 65536)
-                count += 1  # packets of one instant leave in the order they came
+                count += 1  # packets with the same time leave in the order of their arrival
                 due = time.monotonic() + delays.get(packet[16:20], 0.0)
                 heapq.heappush(held, (due, count, packet))
         while held and held[0][0] <= time.monotonic():

@@ -19,7 +19,8 @@ from typing import Any
 
 CHAIN = ("sender", "near", "router", "far", "receiver")
 RECEIVER_ADDRESS = "10.9.4.2"
-# Each namespace has a device `left` and a device `right`, named for where they lead.
+# Each namespace has a device `left` and a device `right`, named by the direction of their
+# neighbour.
 BEFORE, AFTER = "left", "right"
 DELAY_TABLE = "100"
 
@@ -72,7 +73,8 @@ def _connect() -> None:
             "ipv4.ip_forward": 1,
             "ipv4.conf.all.rp_filter": 0,  # a delayed packet comes in through another device
             "ipv4.conf.default.rp_filter": 0,
-            "ipv4.tcp_no_metrics_save": 1,  # no flow starts with what an earlier one learnt
+            # No flow starts with metrics that the kernel saved from an earlier one.
+            "ipv4.tcp_no_metrics_save": 1,
             "ipv6.conf.all.disable_ipv6": 1,
         }
         for key, value in settings.items():

@@ -11,8 +11,8 @@ class Flow:
     far_ms: float
     near_ms: float = 0.0
     start_s: float = 0.0
-    pace_bps: int | None = None  # the application hands over no more than this
-    window_bytes: int = 4 << 20  # the receiver offers no more than this
+    pace_bps: int | None = None  # largest rate at which the application writes
+    window_bytes: int = 4 << 20  # largest window that the receiver offers
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ SCENES = (
         offloads=True,
     ),
     Scene("fast-offloads", 40_000_000, 200_000, 3, (Flow("cubic", 30, 10),), offloads=True),
-    # About a million packets, to measure speed on. A bucket of one frame, which the kernel refills
-    # from a timer per frame, passes no more than about 200 Mb/s: no truth about a rate.
+    # About a million packets, to measure speed on. The bucket of one frame, which the kernel
+    # refills by a timer per frame, passes at most about 200 Mb/s, so the capture does not show the
+    # configured rate.
     Scene("long", 300_000_000, 1_500_000, 40, _four("cubic"), small=False),
 )

@@ -1,13 +1,13 @@
-"""Linux TCP through a drop-tail bottleneck of this process: how docs/validation.md's rows are made.
+"""Runs Linux TCP through a drop-tail bottleneck in this process, for rows of docs/validation.md.
 
     python tools/captures/tail_drop.py CONTROL FLOWS LIMIT [--rate 10] [--rtt 40] [--seconds 58] ...
 
-Two network namespaces are joined by two TUN devices that this process reads and writes. Forward: a
-link of `--rate` Mb/s, counted in IP bytes, with LIMIT packets waiting beside the one in service.
-The delay of each direction is half of `--rtt`, in ms. TUN devices without offload carry no packet
-above their MTU of 1500 bytes. A ping of 84 bytes every 0.1 s shares the queue. Needs root, `ip` and
-`iperf3`. Prints one line of JSON: figures of `--seconds` after `--warmup`, and quantiles of how
-late packets were delivered over the whole run, in microseconds.
+Two network namespaces are joined by two TUN devices that this process reads and writes. The forward
+direction is a link of `--rate` Mb/s, counted in IP bytes, with LIMIT waiting packets and one in
+service. The delay of each direction is half of `--rtt`, in ms. TUN devices without offload carry no
+packet above their MTU of 1500 bytes. A ping of 84 bytes every 0.1 s shares the queue. Needs root,
+`ip` and `iperf3`. Prints one line of JSON: figures of `--seconds` after `--warmup`, and quantiles
+of how late packets were delivered over the whole run, in microseconds.
 """
 
 import argparse
@@ -114,7 +114,7 @@ class Forwarder:
             self._hold(ends + self.delay_s, self.far, packet)
 
     def _hold(self, due: float, device: int, packet: bytes) -> None:
-        self.count += 1  # packets of one instant leave in the order they came
+        self.count += 1  # packets with the same time leave in the order of their arrival
         heapq.heappush(self.held, (due, self.count, device, packet))
 
     def _deliver(self) -> None:

@@ -57,7 +57,7 @@ class Tally:
         done: number of runs that were run.
         failed: number of these that failed.
         known: number of runs that the store contained already.
-        interrupted: True if runs are left because it was stopped.
+        interrupted: True if runs are left because the sweep was stopped.
     """
 
     done: int
@@ -118,7 +118,7 @@ class Study:
     ) -> Results:
         """Runs the runs that the folder does not contain yet.
 
-        Ctrl-C ends it with the finished runs; the same call continues later.
+        Ctrl-C ends the call and keeps the finished runs; the same call continues later.
 
         Args:
             folder: folder of results, which may contain some already.
@@ -157,7 +157,7 @@ def check_part(plan: StudyPlan, part: tuple[int, int]) -> None:
 
 
 class Sweep:
-    """The runs of a plan, which it brings into a store."""
+    """Runs the runs of a plan and records them in a store."""
 
     def __init__(  # noqa: PLR0913
         self,
@@ -220,7 +220,7 @@ class Sweep:
         """Yields the runs that are new and not recorded, longest first."""
         pending: list[Run] = []
         known: list[Run] = []
-        seen: set[bytes] = set()  # points of the grid may come to the same scenario
+        seen: set[bytes] = set()  # several points of the grid may have the same scenario
         for run in shard(self._runs(before, counts), *self._part):
             if self._known_already(run, retry_failed=retry_failed):
                 known.append(run)

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FOLDS = 4
-"""Number of networks, each fitted to all parts of the links but one, which then tests it."""
+"""Number of networks. Each is fitted to all parts of the links except one, which tests the network.
+"""
 
 SPREAD = network.Recipe(units=(10,), ridge=1e-3, iterations=150, huber=1.0)
 """Recipe of the network of errors: few units, because it must be smooth."""
 
 LEAST_ERROR = 0.02
-"""Added to an error before its logarithm is taken."""
+"""Value added to an error before its logarithm is taken."""
 
 HALF_NORMAL = 0.635
 """Negative mean of log |z| of a standard normal z: the bias of a mean logarithm."""

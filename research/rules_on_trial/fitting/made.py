@@ -37,7 +37,7 @@ WIDTHS = tuple(float(f"{width:.4g}") for width in np.geomspace(0.2, 6, 120))
 
 
 SHIFTS = tuple(float(f"{shift:.3g}") for shift in np.linspace(0, 6, 61))
-"""Numbers of standard errors at which an end of the intervals is tried."""
+"""Numbers of standard errors that are tried as the distance of an interval's end."""
 
 
 @dataclass(frozen=True, slots=True)

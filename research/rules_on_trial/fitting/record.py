@@ -58,7 +58,7 @@ class Trial:
 
     @property
     def said_to_hold(self) -> bool:
-        """True if the table of rules says that it holds: calibrated theory does not doubt it."""
+        """True if the rule holds: all its checks pass, and calibrated theory does not doubt it."""
         return self.held and self.chance >= SURE
 
 
@@ -120,7 +120,7 @@ def records(found: Iterable[Trial]) -> dict[str, Record]:
 
 
 def wilson(part: int, whole: int, deviations: float = 1.96) -> tuple[float, float]:
-    """Returns the 95 % interval of a share by Wilson's score: within 0 and 1, and good for few."""
+    """Returns Wilson's 95 % interval of a share, which is accurate for few samples."""
     if not whole:
         return 0.0, 1.0
     share, square = part / whole, deviations * deviations

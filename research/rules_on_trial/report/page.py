@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "rules-on-trial.md"
 IMAGES = ROOT / "docs" / "img" / "rules-on-trial"
 TEXT = Path(__file__).parent / "page.md"
-"""The page's words; each line that begins with {{ and ends with }} is replaced."""
+"""Text of the page; figures replace each line that begins with {{ and ends with }}."""
 
 DPI = 110
 GRID_STEP = 0.05
@@ -73,7 +73,7 @@ def checked() -> list[Checked]:
 
 
 def write() -> None:
-    """Writes the page, its pictures, and the record: rules may have changed since the fit."""
+    """Writes the page, its pictures, and the record, as rules may have changed since the fit."""
     write_record(all_trials())
     IMAGES.mkdir(parents=True, exist_ok=True)
     for picture in pictures.of(all_trials(), [(one.search, one.said) for one in checked()]):
@@ -186,7 +186,7 @@ def condition_table() -> str:
 
 
 def verdict_table() -> str:
-    """Returns the share of broken promises of rules said to hold, with and without the doubt."""
+    """Returns the share of broken promises of rules that hold, with and without theory."""
     found = all_trials()
     cases = {
         "all its assumptions hold": [one for one in found if one.held],

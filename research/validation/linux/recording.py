@@ -119,7 +119,7 @@ class Comparison:
         return self.criteria.allowed(self.recording, self.ours, metric)
 
     def difference(self, metric: str) -> float:
-        """The mean of our runs less Linux's."""
+        """The mean of our runs minus that of Linux."""
         return estimate(self.ours, metric).mean - self.recording.figures[metric]
 
     def agrees(self, metric: str) -> bool:

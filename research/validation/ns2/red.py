@@ -37,8 +37,8 @@ class Case:
     """One set of parameters for both simulators.
 
     Attributes:
-        name: name in the table, with the parameters that are special.
-        ns2: settings of tools/ns2/dumbbell.tcl beside the link of S1.
+        name: name in the table, which lists the special parameters.
+        ns2: settings of tools/ns2/dumbbell.tcl in addition to the link of S1.
         changes: overrides of scenarios/s5.toml.
         in_packets: True if the average counts packets, False for bytes.
     """
@@ -88,7 +88,7 @@ CASES = (
         {
             "duration": "120s",
             "flow.bulk.count": 50,
-            # The lower bound in ns-2 is 80 kb/s over the rate.
+            # The lower bound of the probability in ns-2 is 80 kb/s divided by the rate.
             **_queue(adaptation={"kind": "floyd", "least": 0.0016, "gentle_follows": False}),
         },
     ),

@@ -143,7 +143,7 @@ def run_ns2(case: Case, _cancel: Cancel) -> list[Transmission]:
 def run_goodqueue(case: Case, _cancel: Cancel | None = None) -> list[Transmission]:
     """Returns the transmissions of one run of goodqueue, which takes a few milliseconds."""
     packets = run(SCENARIO, set=case.overrides, packets=True).packets
-    assert packets is not None  # they were asked for
+    assert packets is not None  # The run was requested with packet events.
     sent = packets.filter((pl.col("event") == "sent") & (pl.col("direction") == "forward"))
     start = sent["time_s"][0]
     # Packet k of ns-2 corresponds to our bytes from 1 + 1000 (k - 1) on.

@@ -118,7 +118,7 @@ class Comparison:
     ours: Sequence[Figures]
 
     def difference(self, metric: str) -> float:
-        """Returns our mean less ns-3's."""
+        """Returns our mean minus ns-3's."""
         return estimate(self.ours, metric).mean - estimate(self.ns3, metric).mean
 
     def allowed(self, metric: str) -> float:

@@ -101,7 +101,7 @@ class Check:
 
     @property
     def difference(self) -> float:
-        """Our mean less ns-2's."""
+        """Our mean minus ns-2's."""
         return self.ours.mean - self.theirs.mean
 
     @property

@@ -53,7 +53,7 @@ UNITS = {"utilization": ", %", "loss_rate": ", %", "p50_delay_s": ", ms", "p99_d
 
 
 def recorded() -> dict[str, Today]:
-    """Today's link of each recorded scene, by the scene's name."""
+    """Comparison of each recorded scene with its model, by the scene's name."""
     scenes = sorted(path.stem for path in RECORDED.glob("*.json"))
     with (
         tempfile.TemporaryDirectory(prefix="goodqueue-captures-") as folder,
@@ -64,7 +64,7 @@ def recorded() -> dict[str, Today]:
 
 
 def of_scene(scene: str, folder: Path, runner: Runner) -> Today:
-    """Today's link of one recorded scene, its captures unpacked into a folder."""
+    """Compares one recorded scene with its model; its captures are unpacked into a folder."""
     taps = {}
     for tap in ("before", "after"):
         taps[tap] = folder / f"{scene}-{tap}.pcap"
@@ -165,7 +165,7 @@ def failures(scenes: Mapping[str, Today], links: Sequence[Judged]) -> list[str]:
 
 
 def links(count: int = LINKS) -> list[Judged]:
-    """Judges this many of the links held out, and counts them on standard error."""
+    """Judges this number of held-out links, and reports progress on standard error."""
     found = []
     for one in judged(HELD_OUT, count):
         found.append(one)

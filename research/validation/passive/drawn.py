@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     from goodqueue.passive.today import Today
 
 DEVELOPMENT = 1
-"""Seed of the links that the fit was developed on."""
+"""Seed of the links with which the fit was developed."""
 
 HELD_OUT = 20_261_123
-"""Seed of the links that it is judged by; fixed before any of them was run."""
+"""Seed of the links by which the fit is judged; it was fixed before any of them was run."""
 
 LINKS = 40
 LARGEST_SHARE, MOST_PACKETS = 0.15, 3
 """Recommendations agree if they differ by at most this share, or by this number of packets."""
 
 LEAST_RIGHT = 0.9
-"""This share of the recommendations is to agree."""
+"""Smallest share of the recommendations that must agree."""
 
 CAPTURED_PACKETS = 30_000
 LEAST_S, MOST_S = 15.0, 60.0
@@ -60,7 +60,7 @@ FRAME_BITS = 8 * (PACKET + FRAMING)
 
 MOST_REPLICATES = 24
 SHARE = 0.5
-"""Replicates measure this share of what the command measures in full."""
+"""Measured time of replicates, as a share of the time that the command measures."""
 
 FIT_S = 3600.0
 """Time limit of a fit in seconds. No fit needs this time, so results do not depend on other load of
@@ -73,9 +73,9 @@ class Drawn:
     """A link with its traffic and its bounds.
 
     Attributes:
-        number: its place among those drawn.
+        number: index of the link in the order of the draw.
         model: the true traffic.
-        link: the same as the rules see it, with the bounds.
+        link: the link in the form that the rules need, with the bounds.
     """
 
     number: int
@@ -89,10 +89,11 @@ class Judged:
 
     Attributes:
         drawn: the link.
-        truth: the buffer that the true parameters yield, in packets; None if none serves.
+        truth: the buffer for the true parameters, in packets; None if no buffer suffices.
         found: the buffer from the captures, in the same form.
-        carried: the range that follows from what the fit leaves unexplained; None without it.
-        today: the captures beside their model.
+        carried: the range that follows from the remaining difference of fit and captures; None
+            without one.
+        today: the comparison of the captures with their model.
     """
 
     drawn: Drawn
@@ -133,7 +134,7 @@ def _drawn(number: int, random: Random) -> Drawn:
     ]
     if (
         random.random() < 0.3
-    ):  # receivers that acknowledge one by one at first, as in the recordings
+    ):  # Receivers acknowledge the first segments one by one, as in the recordings.
         senders = [replace(sender, opening_acks=400) for sender in senders]
     if random.random() < 0.3 and flows > 3:
         fair_bytes = rate * span_s / 8 / flows
@@ -181,7 +182,7 @@ def _drawn(number: int, random: Random) -> Drawn:
 
 
 def _loss(flows: int, bdp: float, limit: int, random: Random) -> float | None:
-    """A bound that about half to twice of the buffer keeps, by the square-root law; or none."""
+    """A bound on loss that half to twice the buffer keeps by the square-root law, or none."""
     if random.random() < 0.25:
         return None
     window = (bdp + limit * random.uniform(0.6, 1.6)) / flows

@@ -2,8 +2,8 @@
 
 Scenarios are drawn at random from a seed. The analysis was developed on those of `DEVELOPMENT`. The
 analysis is judged on the scenarios of `HELD_OUT`, a seed that was fixed before any of its scenarios
-was run. `SEEN` was held out before; its loss bursts led to a change of the analysis, so it is no
-longer used to judge it.
+was run. `SEEN` was held out before. Its loss bursts led to a change of the analysis, so this seed
+is no longer used for the judgement.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ LEAST_BURSTS = 5
 """Smallest number of bursts whose mean length is compared."""
 
 RTT_SHARE, RTT_S = 0.1, 0.005
-"""An estimated round-trip time is right within 10 % or 5 ms (Jiang and Dovrolis, 2002)."""
+"""An estimated round-trip time counts as right if its error is at most 10 % or 5 ms (Jiang and
+Dovrolis, 2002).
+"""
 
 FRAME_BITS = 8 * 1500
 """Size of a full frame in bits; the links of these scenarios count IP packets."""
@@ -386,7 +388,7 @@ WITHIN = {"N_b": 0.2, "T_e_s": 0.15, "L": 0.25, ALL_BURSTS: 0.25}
 
 
 def share(right: float, all_: float) -> float:
-    """Returns a share; 0 if the total is 0, because nothing was shown then."""
+    """Returns a share; 0 if the total is 0."""
     return right / all_ if all_ else 0.0
 
 

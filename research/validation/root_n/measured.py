@@ -61,8 +61,8 @@ LEAST_IDLE = 1e-6
 
 PACKET_NOISE = 1 / (2 * (1 - UTILIZATION))
 """Buffer in packets that a link needs for this utilisation if single packets arrive as a Poisson
-process at the link's rate, whatever the windows do (`rule.idle_from_bursts`). Many paced flows come
-near such a process; few of them are more regular."""
+process at the link's rate, for any course of the windows (`rule.idle_from_bursts`). Many paced
+flows come near such a process; few of them are more regular."""
 
 SEEDS = 8
 RUNS = Path("target/validation/root-n")
@@ -191,7 +191,7 @@ def measure(runner: Runner, cases: Sequence[Case], seeds: int) -> list[Measured]
 
 
 def _variant(case: Case, limit: int) -> Variant:
-    whole = length(case.link, limit, cold=True)  # flows in step start in step
+    whole = length(case.link, limit, cold=True)  # Synchronised flows start at the same time.
     measured_s = (whole.duration_s - whole.start_up_s) * case.epochs / EPOCHS
     reach = replace(whole, duration_s=whole.start_up_s + measured_s)
     scenario = scenario_of(settings(case.link, limit, tail_drop(limit), reach), case.name)
@@ -231,7 +231,7 @@ def exponent(measured: Sequence[Measured], less: float = 0.0) -> Interval:
 
     Args:
         measured: measurements at several numbers of flows.
-        less: packets that are subtracted from every buffer first.
+        less: packets that are first subtracted from every buffer.
     """
     logs = [math.log(one.case.link.flows) for one in measured]
     middle = fmean(logs)

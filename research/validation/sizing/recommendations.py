@@ -99,7 +99,7 @@ def random_links(seed: int = SEED) -> Iterator[Link]:
                 max_loss_rate=loss,
                 max_delay_s=delay,
             )
-        except RequestError:  # bounds that no queue could keep are refused before any search
+        except RequestError:  # Bounds that no queue could keep are refused before any search.
             continue
         yield as_in_theory(described)
 

@@ -157,7 +157,7 @@ class Budget:
         share, cost_s = 1.0, run_s
         for shorter in SHARES[1:]:
             shorter_s = run_s * scenario(shorter).duration_s / whole.duration_s
-            # The scenario cannot be shortened any further.
+            # Equal costs mean that the scenario cannot be shortened any further.
             if cost_s * runs <= at_most_s or shorter_s == cost_s:
                 break
             share, cost_s = shorter, shorter_s
