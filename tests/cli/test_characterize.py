@@ -70,6 +70,8 @@ def test_the_directory_has_a_page_a_picture_and_scenarios_that_run(
         (["codel", "--quick", "--seeds", "3"], "--quick has two seeds"),
         (["codel", "--section", "99"], "--section 99 is unknown"),
         (["codell"], "codell"),
+        (["{ kind = 'codel', taget = '5ms' }"], 'did you mean "target"?'),
+        (["codel", "--jobs", "2", "--cluster", "tcp://localhost:1"], "omit one of them"),
     ],
 )
 def test_a_wrong_request_gets_one_message(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import ScenarioError
-from goodqueue.runs.api import load
-from goodqueue.runs.settings import queue_table
+from goodqueue.runs.api import NamedText, load
+from goodqueue.runs.settings import queue_table, toml_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,8 +42,8 @@ class Subject:
         Raises:
             ScenarioError: if the subject does not fit the scenario.
         """
-        settings = self.settings(case, placeholder)
-        return load(settings, set=case.changes)
+        text = toml_of(self.settings(case, placeholder))
+        return load(NamedText(text, f"scenario with {self.name}"), set=case.changes)
 
     def settings(self, case: Case, placeholder: str) -> Settings:
         """Returns the settings of a case with this subject, without the case's changes."""
