@@ -72,6 +72,18 @@ def characterize(  # noqa: PLR0913 - all are options, by name
         RequestError: if neither or both of `queue` and `control` are given, or a section is
             unknown.
         ScenarioError: if the queue or the control cannot be read.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> import goodqueue
+        >>> small, long = '{ limit = "10p" }', '{ limit = "100p" }'
+        >>> found = goodqueue.characterize(
+        ...     queue=small, against=long, sections=["5.1.1"], seeds=2, store=mkdtemp()
+        ... )
+        >>> {score.measure.metric: score.verdict for score in found.found[0].scores}[
+        ...     "bottleneck.mean_queueing_delay_s"
+        ... ]
+        'better'
     """
     if (queue is None) == (control is None):
         raise RequestError("name a queue or a congestion control, and not both")
