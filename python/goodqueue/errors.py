@@ -62,7 +62,7 @@ class RequestError(ValueError):
         ...     goodqueue.run(goodqueue.EXAMPLE).plot("cwnd")
         ... except goodqueue.RequestError as refused:
         ...     print(refused)
-        no picture 'cwnd'; known are delay-cdf (run with series=True for pictures over time)
+        no picture 'cwnd'; choose from delay-cdf (run with series=True for pictures over time)
     """
 
 
