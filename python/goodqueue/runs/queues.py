@@ -45,7 +45,7 @@ class QueueDiscipline(Protocol):
     """
 
     def enqueue(self, context: QueueContext, packet: Packet) -> object:
-        """Takes a packet, or drops it or others through the context."""
+        """Takes a packet, or drops it or other packets through the context."""
 
     def dequeue(self, context: QueueContext) -> Packet | None:
         """Returns the next packet to transmit; None if none may be sent now."""

@@ -137,9 +137,10 @@ class Executor(Protocol):
     def execute(self, runs: Iterable[Run], keep: Keep, stop: Stop) -> Iterator[list[RunResult]]:
         """Runs all runs, started in the order given; yields results as they arrive.
 
-        Results come in any order, and together if they arrived together. `runs` may be long: it is
-        read when runs are started, not before. A run that fails yields a result with its error.
-        After `stop.drain` no run is started. After `stop.abort` current runs yield nothing.
+        Results come in any order; each item has the results that arrived at the same time. `runs`
+        may be long, so it is read only as runs are started. A run that fails yields a result with
+        its error. After `stop.drain` no run is started. After `stop.abort` current runs yield
+        nothing.
         """
         ...
 
@@ -173,7 +174,8 @@ class StopSpec:
         max_time_s: largest wall-clock time of the study, if limited.
         baseline: index of the counterpart of each variant, for differences seed by seed; bounds
             then apply to the differences. None if bounds apply to the variants' own means. A
-            variant that is its own baseline needs no more replicates than the others.
+            variant that is its own baseline gets at most as many replicates as the other variants
+            need.
     """
 
     width: Mapping[str, Bound]
