@@ -24,16 +24,17 @@ READING = """\
   with every agent (`crates/testkit/tests/ns2_transmissions.rs`). S3 has no random element, and
   agrees in every digit of utilisation, loss and backlog. With many flows chance remains, because
   each simulator draws its own start times.
-* **Ties differ.** An arrival and the end of a transmission may occur at the same instant. On a link
-  that a single flow does not yet fill, this happens in every round trip. Here the frame whose
-  transmission ends leaves first. In ns-2 the rounding errors of the clock decide. On the link of
-  "loss by loss" with a `queue-limit` of 5, 24 random patterns of losses have 937 such ties, and
-  ns-2 handles the arrival first in 103 of them. If the queue is full, ns-2 then loses that packet,
-  and goodqueue loses a later packet of the same burst. So 13 of these 24 patterns are the same
-  packet for packet. With a `queue-limit` of 20, which never overflows, all 24 are
-  (`test_variants.py`). No switch of ours can reproduce ns-2's choice, because it follows no rule.
-  In S4 the senders are as fast as the bottleneck, so arrivals of different flows tie all the time.
-  Here such arrivals are ordered at random; a fixed order would let one flow starve the others.
+* **Ties differ.** An arrival and the end of a transmission may occur at the same instant. On a
+  link that a single flow does not yet fill, this happens in every round trip. In goodqueue the
+  frame whose transmission ends leaves first. In ns-2 the rounding errors of the clock decide.
+  On the link of "loss by loss" with a `queue-limit` of 5, 24 random patterns of losses have 937
+  such ties, and ns-2 handles the arrival first in 103 of them. If the queue is full, ns-2 then
+  loses that packet, and goodqueue loses a later packet of the same burst. In 13 of these 24
+  patterns all packets are therefore the same. With a `queue-limit` of 20, which never
+  overflows, the packets of all 24 patterns are the same (`test_variants.py`). goodqueue has no
+  switch for ns-2's choice, because this choice follows no rule. In S4 the senders are as fast
+  as the bottleneck, so arrivals of different flows are often simultaneous. In goodqueue such
+  arrivals are ordered at random; with a fixed order one flow would starve the others.
 * **The phase of the clock** with which ns-2 measures round trips is random for each flow. Our clock
   starts with the run, and start times are jittered by one tick. The phase moves timeouts by 10 ms.
 * **S4** has nearly all of its losses in its start-up, which is not measured. The few remaining
@@ -46,7 +47,8 @@ READING = """\
   `tcp.details.fast_retransmit_restarts_timer=true` the share of duplicates falls below ns-2's. On
   S3 the profile uses less of the link for two reasons: it halves the data that were in flight
   before limited transmit instead of the window, and its receivers acknowledge every second segment.
-* **ns-3** has another TCP. Its rows show how far two correct simulators may differ.
+* **ns-3** has another TCP. Its rows show the differences that are possible between two correct
+  simulators.
 """
 
 STUDIES_HEAD = """\
@@ -71,23 +73,24 @@ STUDIES_READING = """
   duplicate.
 * **RED's limit** is in bytes, and the queue is compared with it before the arrival is added, in
   both simulators.
-* **Loss counts** count only datagrams, of which a few of 310 are lost, and vary by their square
-  root between runs.
+* **Loss counts** count only datagrams, of which a few of 310 are lost, and their standard
+  deviation between runs is the square root of the count.
 """
 
 VARIANTS = """\
 ## Against ns-2, loss by loss
 
-These are ns-2's own `tcpVariants` tests. One flow crosses a link of 8 Mb/s to a router, and a link
-of 800 kb/s and 100 ms with a queue of 8 to the sink. Its window is 28 packets, and one to four
-packets are lost on purpose, for each agent, with and without limited transmit.
-`tools/ns2/drops.tcl` runs the tests in ns-2. `scenarios/drop-pattern.toml` runs them here, under
-the `ns2` profile, with 7 packets waiting beside the one in transmission. For five seconds, the
-number and the time of each packet that the sender gives to its link are compared. The settings
-called `default` are those of ns-2.35, and so of the profile. The settings called `tests` are those
-of the tests, which keep ns-2's behaviour before 2003 to 2006: an initial timeout of 6 s, a smallest
-timeout of 1 s, windows of whole packets after a loss (`precisionReduce_` off), and for NewReno a
-timer that every partial ACK restarts and an inflation that every partial ACK ends.
+These are ns-2's own `tcpVariants` tests. One flow crosses a link of 8 Mb/s to a router, and a
+link of 800 kb/s and 100 ms with a queue of 8 to the sink. Its window is 28 packets, and one to
+four packets are lost on purpose, for each agent, with and without limited transmit.
+`tools/ns2/drops.tcl` runs the tests in ns-2. `scenarios/drop-pattern.toml` runs them here,
+under the `ns2` profile, with 7 packets waiting beside the one in transmission. For five
+seconds, the number and the time of each packet that the sender gives to its link are compared.
+The settings called `default` are those of ns-2.35, and so of the profile. The settings called
+`tests` are those of ns-2's tests, which keep its behaviour before 2003 to 2006: an initial
+timeout of 6 s, a smallest timeout of 1 s, windows of whole packets after a loss
+(`precisionReduce_` off), and for NewReno a timer that every partial ACK restarts and an
+inflation that every partial ACK ends.
 
 Criterion: the same packets in the same order, at times that differ by at most one transmission of
 the slow link, 10.4 ms.
@@ -178,11 +181,11 @@ NS3_QUEUES_READING = """\
   does in its reduced state what it does in recovery), so a flow continues to send for a round trip.
   Ours pauses until half of its packets are acknowledged.
 * **FQ-CoDel under TCP does not agree**, as far as we know for the same reason: each queue holds
-  about one packet, and the other flows do not even out the burst of one flow. With `TcpPrrRecovery`
-  ns-3's own figures change by as much as ours differ from them: 94.6 % busy, 1.06 % marked and 10.4
-  packets. Under datagrams the same discipline agrees. In one of our five seeds all flows
-  synchronise and leave the link idle for 15 % of the time, as one Reno flow would with so short a
-  queue; in the others the link is busy for 97 %.
+  about one packet, and the other flows do not even out the burst of one flow. With
+  `TcpPrrRecovery` ns-3's own figures change by the size of these differences: 94.6 % busy, 1.06
+  % marked and 10.4 packets. Under datagrams the same discipline agrees. In one of our five
+  seeds all flows synchronise and leave the link idle for 15 % of the time, as one Reno flow
+  would with so short a queue; in the others the link is busy for 97 %.
 * If packets are dropped instead of marked, the TCPs also differ in their repairs: ns-3 with its
   default recovery loses two fifths more than goodqueue under CoDel and PIE. This case is not
   compared.

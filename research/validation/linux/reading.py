@@ -3,21 +3,21 @@
 LINUX_RIG = """\
 ## Against Linux 6.18
 
-Recordings of a real kernel (`research/validation/linux/6.18.csv`) were made with iperf3 between two
-network namespaces. A small forwarder in user space joins them on TUN devices without offload
-headers, so that every packet is at most an MTU of 1500 bytes. The forward direction has 10 Mbit/s
-counted in IP bytes, drop tail with a number of packets that wait beside the one in service, and 20
-ms; the reverse direction has only a delay of 20 ms. The kernel is Linux 6.18 with HZ 250 and
-default TCP settings, except for socket buffers of 4 MB and more. There is no `fq`, so BBR paces
-inside TCP. All flows start together, figures cover 11 to 69 s, and a ping of 84 bytes every 0.1 s
-shares the queue. The forwarder delivered packets 30 to 50 µs late on average, and once in a run 3
-to 35 ms late.
+Recordings of a real kernel (`research/validation/linux/6.18.csv`) were made with iperf3 between
+two network namespaces. A small forwarder in user space joins them on TUN devices without
+offload headers, so that every packet is at most an MTU of 1500 bytes. The forward direction has
+10 Mbit/s counted in IP bytes, drop tail with a number of packets that wait beside the one in
+service, and 20 ms; the reverse direction has only a delay of 20 ms. The kernel is Linux 6.18
+with HZ 250 and default TCP settings, except for socket buffers of 4 MB and more. The kernel has
+no `fq`, so BBR paces inside TCP. All flows start together, figures cover 11 to 69 s, and a ping
+of 84 bytes every 0.1 s shares the queue. The forwarder delivered packets 30 to 50 µs late on
+average, and once in a run 3 to 35 ms late.
 
-goodqueue runs `scenarios/linux-bottleneck.toml` with the `linux` profile and starts jittered by up
-to 5 ms. Criteria, in brackets: utilisation within 1 point (2 with buffers below half a
-bandwidth-delay product), mean queue within 10 % or half a packet, drops within 25 % or two. For BBR
-all of these are doubled, because its gain cycle begins at random. If there are repeats, two of
-their standard deviations are allowed too.
+goodqueue runs `scenarios/linux-bottleneck.toml` with the `linux` profile and starts jittered by
+up to 5 ms. Criteria, in brackets: utilisation within 1 point (2 with buffers below half a
+bandwidth-delay product), mean queue within 10 % or half a packet, drops within 25 % or two. For
+BBR all of these tolerances are doubled, because its gain cycle begins at random. If there are
+repeats, two of their standard deviations are allowed too.
 """
 
 LINUX_READING = """\
@@ -36,18 +36,18 @@ LINUX_READING = """\
 * **BBR, four flows, 33 packets** lose an eighth of the packets that they send. Our flows lost half
   more than Linux's until BBR had Linux's long-term estimate of the bandwidth, which takes such a
   link for a policed one and keeps its rate for 48 round trips.
-* **BBR, one flow, 8 packets** loses as many packets as Linux and uses as much of the link, but the
-  mean queue misses the tolerance by 0.04 packets. Linux's queue under BBR is half a packet to a
-  packet longer with every buffer. BBR takes the largest rate sample of ten round trips as the
-  bandwidth and paces one per cent below it, so between probes its queue drains by a third of a
-  packet per round trip. In the simulation every sample is exact. In the kernel the largest sample
-  lies above the link's rate, because the times of ACKs are noisy. In a new recording with 133
-  packets `ss -ti` showed 60 estimates over 24 s, which were 0.0 to 2.8 % above that rate, half of
-  them more than 0.7 %. This uses up the margin of one per cent. If all our samples are 0.3 % too
-  high, this row agrees; if they are 0.6 % too high, the mean queues of one flow become 2.3, 7.7 and
-  7.7 packets. Linux's rule for delayed ACKs concerns only segments below the full size, and its
-  ticks lengthen the 200 ms of a round-trip measurement by at most 4 ms, so neither explains the
-  difference.
+* **BBR, one flow, 8 packets** loses as many packets as Linux and uses as much of the link, but
+  the mean queue misses the tolerance by 0.04 packets. Linux's queue under BBR is half a packet
+  to a packet longer with every buffer. BBR takes the largest rate sample of ten round trips as
+  the bandwidth and paces one per cent below it, so between probes its queue drains by a third
+  of a packet per round trip. In the simulation every sample is exact. In the kernel the largest
+  sample lies above the link's rate, because the times of ACKs are noisy. In a new recording
+  with 133 packets `ss -ti` showed 60 estimates over 24 s, which were 0.0 to 2.8 % above that
+  rate, half of them more than 0.7 %. This uses up the margin of one per cent. If all our
+  samples are 0.3 % too high, this row agrees; if they are 0.6 % too high, the mean queues of
+  one flow become 2.3, 7.7 and 7.7 packets. Linux's rule for delayed ACKs concerns only segments
+  below the full size, and its ticks lengthen the 200 ms of a round-trip measurement by at most
+  4 ms, so neither of the two explains the difference.
 """
 
 LINUX_DEEP = """\
@@ -63,11 +63,12 @@ one of our runs. These deviations represent the chance in the single recorded ru
 """
 
 LINUX_DEEP_READING = """\
-* **A larger buffer does not reduce CUBIC's loss** here, in the kernel or in the simulator: it is
-  about 2 % with two bandwidth-delay products and 3 % with twelve. Reno's loss, simulated, falls
-  from 2.0 to 0.2 %. [congestion-controls.md](congestion-controls.md#cubic-behind-deep-buffers)
-  explains CUBIC's loss by the losses per overflow. `goodqueue size --control cubic --max-loss 1%`
-  therefore says correctly that no buffer suffices there.
+* **A larger buffer does not reduce CUBIC's loss** here, in the kernel or in the simulator: it
+  is about 2 % with two bandwidth-delay products and 3 % with twelve. Reno's loss, simulated,
+  falls from 2.0 to 0.2 %.
+  [congestion-controls.md](congestion-controls.md#cubic-behind-deep-buffers) explains CUBIC's
+  loss by the losses per overflow. `goodqueue size --control cubic --max-loss 1%` therefore
+  reports correctly that no buffer suffices on this link.
 """
 
 LINUX_TRIED = """\
@@ -107,12 +108,12 @@ Linux's (4 packets: utilisation 91.2 %, 38 pings lost).
 
 * **Phases and lateness explain CUBIC, Reno and the pings.** One packet takes 1.2 ms, and ACKs
   release the next packet 40 ms after one has left. As 40 ms are 33.3 transmissions, it always
-  arrives a third of the way into a transmission. A fraction of a millisecond then determines if a
-  packet or a ping meets a full queue (Floyd and Jacobson 1992). Recorded round trips are not 40.00
-  ms: the shortest pings take 0.1 to 0.5 ms longer than the expected 40.07 ms. With 0.1 ms more and
-  the forwarder's lateness together, the queue of four flows is 4.43 packets and 20 of their pings
-  are lost. The order of ping and data at a full queue is not at fault: in both systems the first to
-  arrive is served first.
+  arrives when a third of a transmission is over. A fraction of a millisecond then determines if
+  a packet or a ping meets a full queue (Floyd and Jacobson 1992). Recorded round trips are not
+  40.00 ms: the shortest pings take 0.1 to 0.5 ms longer than the expected 40.07 ms. With 0.1 ms
+  more and the forwarder's lateness together, the queue of four flows is 4.43 packets and 20 of
+  their pings are lost. The order of ping and data at a full queue is not at fault: in both
+  systems the first to arrive is served first.
 * **The forwarder explains BBR's queue from 8 packets on**, and with 33 and 133 packets the
   difference between two recordings, because lateness raises the estimate of the bandwidth. With 4
   packets it explains a third of the difference. If ACKs are later, by 0.4 ms on average, this
