@@ -118,8 +118,8 @@ def _variants(comparisons: Iterable[Comparison]) -> str:
         judged = [_difference(comparison, metric) for metric in METRICS]
         rows += [[name, *theirs], ["", *ours], ["", "difference", *judged]]
     return (
-        "### The other agents\n\nThe same criteria are applied to the other agents, but the results "
-        "are no part of the verdict.\n\n" + _table(columns, rows)
+        "### The other agents\n\nThe same criteria are applied to the other agents, but the "
+        "results are no part of the verdict.\n\n" + _table(columns, rows)
     )
 
 
