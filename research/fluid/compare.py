@@ -19,22 +19,12 @@ from typing import NamedTuple
 
 from goodqueue.sizing.search.agreement import AGREED_WINDOW
 from goodqueue.sizing.trials.length import rtts_of_flows
-from research.fluid.oracle import Row, link_of
+from research.fluid.oracle import COMMON, Row, link_of
 
 ENGINE = Path(__file__).parents[2] / "target/release/examples/fluid"
 """The compiled example of the crate `fluid`."""
 
-FIGURES = (
-    "utilization",
-    "loss_rate",
-    "mean_queueing_delay_s",
-    "p50_queueing_delay_s",
-    "p99_queueing_delay_s",
-    "loss_bursts",
-    "mean_flows_hit",
-    "jain",
-    "cpu_s",
-)
+FIGURES = (*COMMON, "jain", "cpu_s")
 """Figures that both engines yield."""
 
 LEAST_BUSY = (0.98, 0.99, 0.95)

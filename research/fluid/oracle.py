@@ -119,7 +119,7 @@ def reach_of(link: Link, packets: int) -> Length:
     return Length(duration / 4, duration, duration / link.packet_time_s, warm=False)
 
 
-WANTED = (
+COMMON = (
     "utilization",
     "loss_rate",
     "mean_queueing_delay_s",
@@ -127,8 +127,10 @@ WANTED = (
     "p99_queueing_delay_s",
     "loss_bursts",
     "mean_flows_hit",
-    "drops_overlimit",
 )
+"""Figures of the bottleneck that both engines yield under the same names."""
+
+WANTED = (*COMMON, "drops_overlimit")
 """Figures of the bottleneck that are recorded."""
 
 
