@@ -413,7 +413,7 @@ class Scenario:
     def calibrate(
         self, seconds: float, engine: Literal["packets", "hybrid"] = "packets"
     ) -> tuple[float, list[tuple[float, float]]]:
-        """Runs the scenario from its start for so many seconds of computing, or to its end.
+        """Runs the scenario for this many seconds of computing, or to its end.
 
         Returns:
             Seconds that building the network and summarising took; and points of the run, each with

@@ -33,7 +33,7 @@ y = "bottleneck.loss_rate"
 """
 
 
-def test_a_run_is_drawn_in_the_formats_asked_for(small: Path, tmp_path: Path) -> None:
+def test_a_run_is_drawn_in_the_requested_formats(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = goodqueue("run", small, "--out", out, "--format", "svg,pdf")
     assert done.returncode == 0, done.stderr
@@ -58,7 +58,7 @@ def test_a_caption_left_out_of_the_image_is_in_captions_txt(small: Path, tmp_pat
     assert heights["--no-caption"] < heights["--caption"] - 30
 
 
-def test_a_study_is_drawn_in_the_formats_asked_for(small: Path, tmp_path: Path) -> None:
+def test_a_study_is_drawn_in_the_requested_formats(small: Path, tmp_path: Path) -> None:
     study = small.with_name("study.toml")
     study.write_text(STUDY)
     out = tmp_path / "runs"
@@ -70,7 +70,7 @@ def test_a_study_is_drawn_in_the_formats_asked_for(small: Path, tmp_path: Path) 
     assert {path.suffix for path in out.glob("loss.*")} == {".png", ".svg", ".pdf"}
 
 
-def test_size_and_compare_are_drawn_in_the_formats_asked_for(small: Path, tmp_path: Path) -> None:
+def test_size_and_compare_are_drawn_in_the_requested_formats(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "size"
     link = ("--rate", "10Mbps", "--rtt", "40ms", "--flows", "1", "--replicates", 3)
     flags = ("--format", "svg", "--no-caption", "--store", tmp_path / "store")

@@ -28,6 +28,13 @@ OPENING = re.compile(rf"({'|'.join(WORDS)})\b(?! (?:least|most)\b)")
 ENTRY = re.compile(rf"\s+\w+: {OPENING.pattern}", re.IGNORECASE)
 SECTIONS = {"Args:", "Attributes:"}
 
+METAPHORS = re.compile(
+    r"\b(asked for|meanwhile|nobody|so many (bytes|flows|packets|runs|seconds|times)|tells? of"
+    r"|told of|whoever)\b",
+    re.IGNORECASE,
+)
+"""Words of private style, in place of which a technical term or a number exists."""
+
 # A comment may be a sentence that begins with a preposition, or a phrase about its line.
 OF_COMMENTS = re.compile(r"(of|so|was|were|what|whatever|whether|which|who|whose)\b", re.IGNORECASE)
 
@@ -143,6 +150,21 @@ def test_comments_name_their_subject_first() -> None:
         if OF_COMMENTS.match(text)
     ]
     assert not found, "\n".join(["name the subject first (CONTRIBUTING.md):", *found])
+
+
+def test_docstrings_and_comments_use_technical_terms() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {fault[0]}"
+        for path in checked()
+        for line, text in [*docstrings(parsed(path)), *comments(path)]
+        if (fault := METAPHORS.search(re.sub(r"`[^`]*`", "", " ".join(text.split()))))
+    ]
+    assert not found, "\n".join(["use a technical term (CONTRIBUTING.md):", *found])
+
+
+def test_a_private_metaphor_is_found() -> None:
+    assert METAPHORS.search("Nobody serves so many packets.")
+    assert not METAPHORS.search("Returns the requested number of packets.")
 
 
 def test_public_functions_have_docstrings() -> None:

@@ -311,7 +311,7 @@ def test_a_stopping_rule_runs_until_the_interval_is_narrow(study: Path, tmp_path
     assert again.drop(timing).equals(wide.drop(timing))
 
 
-def test_tables_are_kept_if_asked_for(study: Path, tmp_path: Path) -> None:
+def test_tables_are_kept_if_requested(study: Path, tmp_path: Path) -> None:
     study.write_text(
         study.read_text() + "\n[keep]\nhistograms = true\nflows = true\nseries = true\n"
     )

@@ -53,7 +53,7 @@ def train() -> None:
 
 
 def digest(case: Case, *, packets: bool) -> str:
-    """Returns SHA-256 over the summary of a run, and over its packet events if asked for."""
+    """Returns SHA-256 over the summary of a run, and over its packet events if requested."""
     outcome = scenario(*case).run(series=False, packets=packets)
     found = hashlib.sha256(outcome.summary_json().encode())
     for _, column in outcome.packets().values():

@@ -1,7 +1,7 @@
 """Values that draw themselves, and that notebooks show as HTML.
 
 Pictures and pages are folders above those of results, and need matplotlib. They are looked up by
-name when they are asked for, so that results do not depend on them.
+name when they are needed, so that results do not depend on them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Bulk TCP data between two hosts, as `python -m goodqueue.live.sender`.
 
     serve PORT                          discards what arrives, for as long as the process lives
-    send HOST PORT FLOWS [CONTROL]      sends zeros over so many connections at once
+    send HOST PORT FLOWS [CONTROL]      sends zeros over FLOWS connections at once
 
 It needs Python's standard library only, so that measurements need no other program. A process with
 the right to administer its network can choose every congestion control that the kernel has loaded.

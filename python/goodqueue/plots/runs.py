@@ -249,7 +249,8 @@ def delay_distribution(result: Result, link: str) -> Picture:
 
     def draw(panels: list[Axes]) -> None:
         (axes,) = panels
-        # Lines between the bins of the delays are straight, because the queue has no steps there.
+        # Lines between the bins of the delays are straight, because the delay has no steps within a
+        # bin.
         axes.plot([milliseconds[0], *milliseconds], [0.0, *share * 100], color=CYCLE[0], lw=1.8)
         for value, quantile in ((p50, 50), (p99, 99)):
             axes.plot([value, value], [0, quantile], color=GREY, ls=":", lw=1.2)

@@ -74,7 +74,7 @@ def _write(
     figures: dict[str, Any],
     pictured: Drawing,
 ) -> None:
-    """Writes the files that were asked for."""
+    """Writes the requested files."""
     if asked.report is not None:
         from goodqueue.plots.probe import latency
 

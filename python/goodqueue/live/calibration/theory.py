@@ -36,7 +36,9 @@ CUBIC_C, CUBIC_BETA = 0.4, 0.7
 """Constants of RFC 9438: packets per cubic second, and the share of the window that is kept."""
 
 BBR_PROBE, BBR_CYCLE = 0.25, 8
-"""Share of a bandwidth-delay product that BBR adds to probe, once in so many round trips."""
+"""Share of a bandwidth-delay product that BBR adds to probe, and the number of round trips of its
+gain cycle.
+"""
 
 BBR_QUANTA = 3
 """Send quanta that BBR has in flight beyond its target."""

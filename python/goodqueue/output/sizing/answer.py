@@ -166,7 +166,7 @@ def _stack(link: Link) -> str:
 
 
 def rules_table(answer: Answer) -> Figures:
-    """Returns a table of every rule's buffer, whether it holds, and the figures there."""
+    """Returns a table of every rule's buffer, its validity, and the figures with this buffer."""
     simulated = any(one.simulated for one in answer.by_rule)
     columns = ["rule", "packets", "bytes", "ms", "BDP", "assumptions hold"]
     if simulated:

@@ -148,7 +148,7 @@ class Answer:
 
     @property
     def rules(self) -> pl.DataFrame:
-        """One row per rule: its buffer in every unit, whether it holds, and the figures there."""
+        """One row per rule: its buffer in every unit, its validity, and the figures there."""
         from goodqueue.sizing.answer.frames import rules_frame
 
         return rules_frame(self.link, self.by_rule)

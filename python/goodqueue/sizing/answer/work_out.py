@@ -280,7 +280,7 @@ def simulate_rules(
     laboratory: Laboratory,
     most_replicates: int = MOST_REPLICATES,
 ) -> None:
-    """Runs replicates at the rules' buffers, as far as the engine applies there."""
+    """Runs replicates at the rules' buffers to which the engine applies."""
     limits = {one.advice.whole_packets for one in rules}
     known = sorted(limit for limit in limits if limit is not None)
     wanted = [limit for limit in known if laboratory.why_not(link, limit) is None]

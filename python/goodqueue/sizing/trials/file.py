@@ -31,7 +31,7 @@ JITTER_FRAMES = 10
 
 
 def link_name(scenario: Scenario, wanted: str | None) -> str:
-    """Returns the link to size: the one asked for, the one called bottleneck, or the only one."""
+    """Returns the link to size: the requested one, the one called bottleneck, or the only one."""
     if wanted is not None:
         return wanted
     forward = [name for name in scenario.links if not name.endswith(".reverse")]
