@@ -289,6 +289,8 @@ disciplines! {
     Cake = "cake"(crate::Cake, crate::CakeConfig),
     /// A token-bucket filter in front of another discipline.
     Tbf = "tbf"(crate::Tbf, crate::TbfConfig),
+    /// A token bucket that drops what it has no tokens for.
+    Policer = "policer"(crate::Policer, crate::PolicerConfig),
     /// Strict priority among bands.
     Prio = "prio"(crate::Prio, crate::PrioConfig),
 }

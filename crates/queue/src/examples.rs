@@ -4,8 +4,8 @@
 use crate::fair::flows::fair_queues;
 use crate::{
     BlueConfig, CodelConfig, CodelParams, DualPi2Config, DualScheduler, FpqConfig, HeadDropConfig,
-    Limit, LinuxRedConfig, Pi2Config, PieConfig, PieParams, Place, PrioConfig, QueueConfig,
-    RedAdaptation, RedConfig, RedLink, StepConfig, TbfConfig,
+    Limit, LinuxRedConfig, Pi2Config, PieConfig, PieParams, Place, PolicerConfig, PrioConfig,
+    QueueConfig, RedAdaptation, RedConfig, RedLink, StepConfig, TbfConfig,
 };
 use goodqueue_types::parameters::{Given, Parameter, Parameters};
 use goodqueue_types::{Rate, Span};
@@ -41,6 +41,14 @@ pub fn examples() -> Vec<(&'static str, QueueConfig)> {
                 burst: 10_000,
                 peak: None,
                 inner: drop_tail().into(),
+            }),
+        ),
+        (
+            "policer",
+            QueueConfig::Policer(PolicerConfig {
+                rate: Rate(10_000_000),
+                burst: 100_000,
+                limit: LIMIT,
             }),
         ),
     ];

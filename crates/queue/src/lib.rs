@@ -52,6 +52,7 @@ pub use fifo::head_drop::{HeadDrop, HeadDropConfig};
 pub use fifo::step::{Step, StepConfig};
 pub use goodqueue_types::parameters::Refusal;
 pub use limit::{Backlog, Limit};
+pub use shaper::policer::{Policer, PolicerConfig};
 pub use shaper::tbf::{Inner, Tbf, TbfConfig, TbfPeak};
 
 use goodqueue_types::{DropReason, Ecn, Framing, Packet, RandomStream, Time};

@@ -1,4 +1,5 @@
-//! Token buckets, which hold packets back to a rate.
+//! Token buckets, which hold packets back to a rate, or drop what exceeds it.
 
 pub mod bucket;
+pub mod policer;
 pub mod tbf;
