@@ -62,21 +62,37 @@ def test_programs_find_each_other_by_name_and_every_packet_is_counted() -> None:
     assert totals["sent"] == sum(totals[name] for name in elsewhere)
 
 
-def test_an_answer_takes_the_base_rtt() -> None:
+@pytest.mark.parametrize(("host", "family"), [("server", "AF_INET"), ("server6", "AF_INET6")])
+def test_an_answer_takes_the_base_rtt(host: str, family: str) -> None:
+    if family == "AF_INET6" and not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this kernel has no IPv6")
     echo = (
-        "import socket as s; a = s.socket(s.AF_INET, s.SOCK_DGRAM); a.bind(('', 9))\n"
+        f"import socket as s; a = s.socket(s.{family}, s.SOCK_DGRAM); a.bind(('', 9))\n"
         "while True: a.sendto(*a.recvfrom(99))"
     )
     ask = (
-        "import socket as s, time as t; a = s.socket(s.AF_INET, s.SOCK_DGRAM)\n"
-        "def once():\n b = t.monotonic(); a.sendto(b'?', ('server', 9)); a.recv(9)\n"
+        f"import socket as s, time as t; a = s.socket(s.{family}, s.SOCK_DGRAM)\n"
+        f"def once():\n b = t.monotonic(); a.sendto(b'?', ('{host}', 9)); a.recv(9)\n"
         " return t.monotonic() - b\n"
         "print(min(once() for _ in range(9)))"
     )
     server = shlex.join([sys.executable, "-c", echo])
     done = goodqueue("emulate", *LINK, f"--server={server}", "--", sys.executable, "-c", ask)
     assert done.returncode in ENDED, done.stderr
-    assert float(done.stdout.split()[0]) >= 0.040
+    assert 0.040 <= float(done.stdout.split()[0]) < 0.080
+
+
+def test_a_policer_drops_what_exceeds_its_burst() -> None:
+    queue = '{ kind = "policer", rate = "8kbps", burst = "50kB" }'
+    send = (
+        "import socket as s; a = s.socket(s.AF_INET, s.SOCK_DGRAM)\n"
+        "for _ in range(100): a.sendto(bytes(972), ('server', 9))"
+    )
+    program = [sys.executable, "-c", f"{send}\nimport time; time.sleep(0.3)"]
+    figures = emulated(f"--queue={queue}", "--", *program)
+    # Packets of 1000 bytes: the burst pays for 50, and the rate for one more in each second.
+    assert 50 <= figures["flows"]["emulated"]["packets_received"] <= 53
+    assert 47 <= figures["links"]["bottleneck"]["drops"] <= 50
 
 
 def test_programs_run_as_the_user() -> None:

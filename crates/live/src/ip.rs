@@ -13,9 +13,12 @@ const MOST_CONNECTIONS: usize = 1 << 20;
 /// Largest number of ping requests that are remembered.
 const MOST_PINGS: usize = 1 << 16;
 
-/// Number of the protocol ICMP, and the type of its echo requests.
+/// Number of the protocol ICMP, and the types of its echo requests and replies.
 const ICMP: u8 = 1;
-const ECHO_REQUEST: u8 = 8;
+const ECHO: [u8; 2] = [8, 0];
+/// The same for IPv6 (RFC 4443).
+const ICMP6: u8 = 58;
+const ECHO6: [u8; 2] = [128, 129];
 
 /// Both ends of a connection, in the direction of its client, and its protocol.
 type Connection = (u8, SocketAddr, SocketAddr);
@@ -78,13 +81,13 @@ impl Classifier {
         packet
     }
 
-    /// Sets the content of a packet that is a ping of IPv4 (RFC 792), or the answer to one.
+    /// Sets the content of a packet that is a ping (RFC 792, RFC 4443), or the answer to one.
     fn follow_ping(&mut self, bytes: &[u8], packet: &mut Packet) {
-        let Some((kind, identity)) = ping(bytes) else {
+        let Some((is_request, identity)) = ping(bytes) else {
             return;
         };
         let key = (packet.flow, identity);
-        if kind == ECHO_REQUEST {
+        if is_request {
             if self.pings.len() == MOST_PINGS {
                 self.pings.clear();
             }
@@ -149,14 +152,20 @@ fn dscp(bytes: &[u8]) -> u8 {
     }
 }
 
-/// Returns the type of an ICMP message, and its identifier with its sequence number, if it is an echo
-/// request or reply.
-fn ping(bytes: &[u8]) -> Option<(u8, [u8; 4])> {
-    let first = bytes.first().filter(|first| *first >> 4 == 4)?;
-    let message = bytes.get(4 * usize::from(first & 0x0F)..)?;
-    let is_ping = bytes.get(9) == Some(&ICMP) && matches!(message.first()?, 0 | &ECHO_REQUEST);
+/// Returns true for an echo request of ICMP and false for a reply, with its identifier and its sequence
+/// number; none for other packets.
+fn ping(bytes: &[u8]) -> Option<(bool, [u8; 4])> {
+    let first = *bytes.first()?;
+    let (header, place, protocol, [request, reply]) = match first >> 4 {
+        4 => (4 * usize::from(first & 0x0F), 9, ICMP, ECHO),
+        6 => (40, 6, ICMP6, ECHO6),
+        _ => return None,
+    };
+    let message = bytes.get(header..)?;
+    let kind = *message.first()?;
+    let is_ping = *bytes.get(place)? == protocol && (kind == request || kind == reply);
     let identity = message.get(4..8)?.try_into().ok()?;
-    is_ping.then_some((message[0], identity))
+    is_ping.then_some((kind == request, identity))
 }
 
 /// Sets the ECN field of an IP packet to "congestion experienced" (RFC 3168 section 5), and adjusts
@@ -263,10 +272,24 @@ mod tests {
         let mut request = ipv4(0);
         request[9] = 1;
         request[20..28].copy_from_slice(&[8, 0, 0, 0, 7, 7, 0, 1]);
-        let mut reply = request.clone();
-        reply[20] = 0;
+        check_ping(&request, 20, 0);
+    }
+
+    #[test]
+    fn the_answer_to_a_ping_of_ipv6_has_the_time_of_its_request() {
+        let mut request = vec![0x60, 0, 0, 0, 0, 8, 58, 64];
+        request.extend([0xfd; 32]);
+        request.extend([128, 0, 0, 0, 7, 7, 0, 1]);
+        check_ping(&request, 40, 129);
+    }
+
+    /// Checks that the answer to a request, whose message begins at `message` and gets the type `kind`, is
+    /// found, and that others are not.
+    fn check_ping(request: &[u8], message: usize, kind: u8) {
+        let mut reply = request.to_vec();
+        reply[message] = kind;
         let mut other = reply.clone();
-        other[27] = 2;
+        other[message + 7] = 2;
         let mut classifier = Classifier::default();
         let mut body = |bytes: &[u8], direction, ms| {
             let now = Time::ZERO + goodqueue_types::Span::from_millis(ms);
@@ -274,7 +297,7 @@ mod tests {
                 .packet(bytes, (FlowId(0), direction), 0, now)
                 .body
         };
-        assert_eq!(body(&request, Direction::Forward, 5), Body::EchoRequest);
+        assert_eq!(body(request, Direction::Forward, 5), Body::EchoRequest);
         assert_eq!(body(&other, Direction::Reverse, 6), Body::Datagram);
         let requested = Time::ZERO + goodqueue_types::Span::from_millis(5);
         assert_eq!(

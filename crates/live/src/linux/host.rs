@@ -5,8 +5,9 @@ use super::namespace::NetworkNamespace;
 use super::netlink::Netlink;
 use std::fs;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::Path;
 use std::process::{Child, Command};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
@@ -30,7 +31,7 @@ const LOOPBACK: u32 = 1;
 pub struct HostConfig {
     /// Addresses of the host, each with that of the other host of its flow. Packets to the latter
     /// have the former as their source.
-    pub pairs: Vec<(Ipv4Addr, Ipv4Addr)>,
+    pub pairs: Vec<(IpAddr, IpAddr)>,
     /// Kernel parameters of the host below `/proc/sys/net/ipv4`, by name.
     pub parameters: Vec<(String, String)>,
 }
@@ -61,12 +62,18 @@ impl Host {
             let index = device.if_index()?;
             let mut netlink = Netlink::open()?;
             netlink.switch_on(LOOPBACK, None, None)?;
-            for (own, _) in &config.pairs {
+            // A kernel without IPv6 has no such table.
+            let has_ipv6 = Path::new("/proc/thread-self/net/if_inet6").exists();
+            let pairs = config
+                .pairs
+                .iter()
+                .filter(|(own, _)| own.is_ipv4() || has_ipv6);
+            for (own, _) in pairs.clone() {
                 netlink.add_address(index, *own)?;
             }
             netlink.switch_on(index, Some(RING_PACKETS), Some(MTU))?;
             netlink.set_default_route(index)?;
-            for (own, other) in &config.pairs {
+            for (own, other) in pairs {
                 netlink.set_route(index, *own, *other)?;
             }
             // The user may ping without privileges. The namespace knows no other group than his.

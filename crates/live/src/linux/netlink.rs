@@ -5,7 +5,9 @@
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
 };
-use netlink_packet_route::address::{AddressAttribute, AddressHeader, AddressMessage};
+use netlink_packet_route::address::{
+    AddressAttribute, AddressFlags, AddressHeader, AddressMessage,
+};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkHeader, LinkMessage};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
@@ -13,7 +15,7 @@ use netlink_packet_route::route::{
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 /// Number of the main routing table.
 const MAIN_TABLE: u8 = 254;
@@ -62,22 +64,23 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Gives a device this address.
+    /// Gives a device this address, of which it may make use at once: no other host is asked if it has the
+    /// same.
     ///
     /// # Errors
     /// Returns the kernel's error.
-    pub fn add_address(&mut self, device: u32, address: Ipv4Addr) -> io::Result<()> {
+    pub fn add_address(&mut self, device: u32, address: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header = AddressHeader {
-            family: AddressFamily::Inet,
-            prefix_len: 32,
+            family: family(address),
+            prefix_len: bits(address),
             index: device,
             ..AddressHeader::default()
         };
-        let address = IpAddr::V4(address);
         message.attributes = vec![
             AddressAttribute::Local(address),
             AddressAttribute::Address(address),
+            AddressAttribute::Flags(AddressFlags::Nodad),
         ];
         self.ask(
             RouteNetlinkMessage::NewAddress(message),
@@ -85,7 +88,7 @@ impl Netlink {
         )
     }
 
-    /// Sends all packets for other addresses to this device.
+    /// Sends all IPv4 packets for other addresses to this device.
     ///
     /// # Errors
     /// Returns the kernel's error.
@@ -98,27 +101,26 @@ impl Netlink {
     ///
     /// # Errors
     /// Returns the kernel's error.
-    pub fn set_route(&mut self, device: u32, from: Ipv4Addr, to: Ipv4Addr) -> io::Result<()> {
+    pub fn set_route(&mut self, device: u32, from: IpAddr, to: IpAddr) -> io::Result<()> {
         self.add_route(device, Some((from, to)))
     }
 
-    fn add_route(&mut self, device: u32, pair: Option<(Ipv4Addr, Ipv4Addr)>) -> io::Result<()> {
+    fn add_route(&mut self, device: u32, pair: Option<(IpAddr, IpAddr)>) -> io::Result<()> {
         let mut message = RouteMessage::default();
         message.header = RouteHeader {
-            address_family: AddressFamily::Inet,
+            address_family: pair.map_or(AddressFamily::Inet, |(_, to)| family(to)),
             table: MAIN_TABLE,
             protocol: RouteProtocol::Static,
             scope: RouteScope::Link,
             kind: RouteType::Unicast,
-            destination_prefix_length: if pair.is_some() { 32 } else { 0 },
+            destination_prefix_length: pair.map_or(0, |(_, to)| bits(to)),
             ..RouteHeader::default()
         };
         message.attributes = vec![RouteAttribute::Oif(device)];
         if let Some((from, to)) = pair {
-            let inet = RouteAddress::Inet;
             message.attributes.extend([
-                RouteAttribute::Destination(inet(to)),
-                RouteAttribute::PrefSource(inet(from)),
+                RouteAttribute::Destination(route_address(to)),
+                RouteAttribute::PrefSource(route_address(from)),
             ]);
         }
         self.ask(
@@ -143,5 +145,27 @@ impl Netlink {
             NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
             _ => Ok(()),
         }
+    }
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}
+
+/// Returns the length of an address in bits.
+fn bits(address: IpAddr) -> u8 {
+    match address {
+        IpAddr::V4(_) => 32,
+        IpAddr::V6(_) => 128,
+    }
+}
+
+fn route_address(address: IpAddr) -> RouteAddress {
+    match address {
+        IpAddr::V4(address) => RouteAddress::Inet(address),
+        IpAddr::V6(address) => RouteAddress::Inet6(address),
     }
 }

@@ -3,7 +3,7 @@
 use super::clock::{Clock, Sleeper, Wake};
 use super::host::{Host, HostConfig};
 use super::used::Used;
-use crate::address::HostTable;
+use crate::address::{HostTable, stays_on_link};
 use crate::emulator::{Emulator, Finished, Hosts, fidelity_of};
 use crate::fidelity::Fidelity;
 use crate::record::{Activity, Records};
@@ -395,6 +395,9 @@ impl Router {
             };
             self.ports.fidelity.read(unread);
             let bytes = &self.bytes[..length];
+            if stays_on_link(bytes) {
+                continue;
+            }
             let (flow, direction) = self.ports.table.way(index, bytes);
             let now = self.clock.now();
             self.emulator.send(now, flow, direction, bytes);
