@@ -113,7 +113,7 @@ def probe_path(
     tcp_ms: int,
     begins: Callable[[str], object],
     agrees: Callable[[float, float], bool],
-) -> tuple[str, list[float], list[list[tuple[float, float]]]]:
+) -> tuple[str, list[float], list[tuple[list[tuple[float, float]], list[tuple[float, float]]]]]:
     """Probes the path to a server. Linux only.
 
     Args:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +21,6 @@ from helpers.emulation import ENDED, goodqueue, need_emulation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 LIMIT = 40
 """Limit of the emulated FIFO, in packets."""
@@ -109,7 +109,11 @@ def test_a_tcp_flow_delays_pings_by_the_buffer(found: tuple[dict[str, Any], Path
     for load in figures["tcp"]:
         assert load["goodput_bps"] < 4e6
         assert load["responsiveness_rpm"] < 60 / 0.03
+        assert load["flow_rtt_p50_s"] > 0.03
         if not is_busy(folder):
+            # Pings and the flow share the queue of a FIFO.
+            assert load["flow_rtt_p50_s"] == pytest.approx(load["rtt_p50_s"], rel=0.3)
+            assert load["sparse_share"] == pytest.approx(1, abs=0.4)
             assert load["goodput_bps"] > 3.4e6
             assert 0.05 < load["rtt_p95_s"] < 0.03 + 1.2 * full_s
 
@@ -125,6 +129,25 @@ def test_the_keys_of_the_results_are_those_of_the_documentation(
     }
     found_keys = {re.sub(r"\.(value|low|high)$", "", key) for key in keys(figures)}
     assert {key for key in found_keys if ".features." not in key} == documented
+
+
+def test_a_path_is_probed_by_ipv6(token: Path, tmp_path: Path) -> None:
+    need_emulation()
+    if not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this kernel has no IPv6")
+    serve = shlex.join([str(COMMAND), "probe", "server", "--token", str(token), "--listen=::"])
+    out = tmp_path / "found.json"
+    client = [str(COMMAND), "probe", "server6:4823", "--token", str(token), "--json", "--no-load"]
+    asked = f"{shlex.join(client)} >{shlex.quote(str(out))}"
+    done = goodqueue(
+        *("emulate", "--rate=4Mbps", "--rtt=30ms", f"--queue=pfifo limit {LIMIT}"),
+        *(f"--server={serve}", "--", "sh", "-c", asked),
+    )
+    assert done.returncode in ENDED, done.stderr
+    figures = json.loads(out.read_text())
+    # Half of a millisecond is the transmission of both pings, which a probe without load includes.
+    assert figures["base_rtt_s"]["value"] == pytest.approx(0.03, abs=0.003)
+    assert [load["path"] for load in figures["tcp"]] == ["up", "down"]
 
 
 def test_the_size_says_what_the_buffer_costs(found: tuple[dict[str, Any], Path]) -> None:

@@ -47,6 +47,7 @@ def load(path: str) -> dict[str, Any]:
         "goodput_bps": 11_234_567.8,
         "rtt_p50_s": 0.212345,
         "rtt_p95_s": 0.256789,
+        "flow_rtt_p50_s": 0.223456,
         "responsiveness_rpm": 283.4,
         "ping_loss": 0.0123,
     }
@@ -65,7 +66,7 @@ def probe(*, consented: bool = True) -> Probe:
         "duration_s": 61.2,
         "bytes": [1, 2],
     }
-    return Probe("host", figures, [], [])
+    return Probe("host", figures, [], [], [])
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])

@@ -30,7 +30,16 @@ fn loopback() -> SocketAddr {
 
 /// Runs a server during `test`, which gets its address and the lines of its log.
 fn with_server(limits: Limits, test: impl FnOnce(SocketAddr, &Mutex<Vec<String>>)) {
-    let server = Server::bind(loopback(), token(), limits).unwrap();
+    with_server_at(loopback(), limits, test);
+}
+
+/// The same at an address.
+fn with_server_at(
+    address: SocketAddr,
+    limits: Limits,
+    test: impl FnOnce(SocketAddr, &Mutex<Vec<String>>),
+) {
+    let server = Server::bind(address, token(), limits).unwrap();
     let address = server.address().unwrap();
     let lines = Mutex::new(Vec::new());
     let going = AtomicBool::new(true);
@@ -121,7 +130,36 @@ fn patient() -> Cautious {
 
 #[test]
 fn a_client_with_the_token_probes_the_path() {
-    with_server(LIMITS, |server, _| {
+    check_probe(loopback());
+}
+
+#[test]
+fn a_client_probes_the_path_by_ipv6() {
+    // A machine without IPv6 has no such address.
+    if UdpSocket::bind("[::1]:0").is_err() {
+        eprintln!("skipped: this machine has no IPv6");
+        return;
+    }
+    check_probe("[::1]:0".parse().unwrap());
+}
+
+#[test]
+fn a_server_of_ipv6_also_serves_clients_of_ipv4() {
+    if UdpSocket::bind("[::1]:0").is_err() {
+        eprintln!("skipped: this machine has no IPv6");
+        return;
+    }
+    with_server_at("[::]:0".parse().unwrap(), LIMITS, |server, _| {
+        let server = SocketAddr::new([127, 0, 0, 1].into(), server.port());
+        let found = probe(server, &token(), FREE, &patient()).unwrap();
+        assert!(found.report.base_rtt_s.is_some());
+        assert_eq!(found.tcp.len(), 2);
+    });
+}
+
+/// Checks what a probe without consent finds of a server at this address.
+fn check_probe(address: SocketAddr) {
+    with_server_at(address, LIMITS, |server, _| {
         let found = probe(server, &token(), FREE, &patient()).unwrap();
         let rtt = found.report.base_rtt_s.expect("pings").value;
         assert!(rtt < 0.05, "{rtt} s");
@@ -129,6 +167,8 @@ fn a_client_with_the_token_probes_the_path() {
         assert_eq!(found.tcp.len(), 2);
         for load in &found.tcp {
             assert!(load.goodput_bps > 1e6, "{load:?}");
+            let rtt = load.flow_rtt_p50_s.expect("the kernel's RTT");
+            assert!(rtt > 0.0 && rtt < 0.5, "{rtt} s");
         }
     });
 }

@@ -59,7 +59,7 @@ mod sockets {
     }
 
     /// Probes the path to a server. Returns the results as JSON, the RTTs of the idle path, and for
-    /// each TCP load its RTTs over time. `begins` is called with the name of each part, and `agrees`
+    /// each TCP load the RTTs beside and within it over time. `begins` is called with the name of each part, and `agrees`
     /// with seconds and bytes before the parts that fill the buffer.
     #[pyfunction]
     pub fn probe_path(
@@ -89,13 +89,18 @@ mod sockets {
         found(probed)
     }
 
-    /// Results as JSON, RTTs of the idle path, and RTTs over time of each TCP load.
-    type Found = (String, Vec<f64>, Vec<Vec<(f64, f64)>>);
+    /// RTTs over time.
+    type Rtts = Vec<(f64, f64)>;
+
+    /// Results as JSON, RTTs of the idle path, and RTTs of the pings beside and of the packets within
+    /// each TCP load.
+    type Found = (String, Vec<f64>, Vec<(Rtts, Rtts)>);
 
     fn found(probed: Probed) -> PyResult<Found> {
         let text = serde_json::to_string(&probed);
         let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        let loads = probed.tcp.into_iter().map(|load| load.rtts);
+        let loads = probed.tcp.into_iter();
+        let loads = loads.map(|load| (load.rtts, load.flow_rtts));
         Ok((text, probed.idle_rtts, loads.collect()))
     }
 

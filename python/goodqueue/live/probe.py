@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PORT = 4823
 """Port of a probe server, for TCP and UDP."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the keys of the results as JSON."""
 
 TCP_MS = 8000
@@ -39,12 +39,14 @@ class Probe:
         idle_rtts: RTTs on the idle path, in seconds.
         loaded_rtts: time since the start of the flow and RTT of each ping, for each TCP flow, in
             seconds.
+        flow_rtts: the same of the sender's smoothed RTTs within each TCP flow.
     """
 
     host: str
     figures: dict[str, Any]
     idle_rtts: list[float]
     loaded_rtts: list[list[tuple[float, float]]]
+    flow_rtts: list[list[tuple[float, float]]]
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the results as plain data."""
@@ -131,4 +133,5 @@ def probe(  # noqa: PLR0913 - all are options, by name
         )
     except (RuntimeError, OSError) as error:
         raise RequestError(f"{host}: {error}") from error
-    return Probe(host, json.loads(text), idle, loaded)
+    beside, within = ([load[place] for load in loaded] for place in (0, 1))
+    return Probe(host, json.loads(text), idle, beside, within)

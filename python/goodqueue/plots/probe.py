@@ -16,17 +16,20 @@ IDLE_S = 2.0
 
 
 def latency(probe: Probe) -> Picture:
-    """Returns the RTTs of pings on the idle path, then beside a TCP flow in each direction."""
+    """Returns the RTTs of pings on the idle path, then beside and within a TCP flow each way."""
     idle = [1000 * rtt for rtt in probe.idle_rtts]
     step = IDLE_S / max(len(idle), 1)
     lines = [Line("idle", [step * place for place in range(len(idle))], idle)]
     begun = IDLE_S
-    for load, rtts in zip(probe.figures["tcp"], probe.loaded_rtts, strict=True):
-        times = [begun + time for time, _ in rtts]
-        lines.append(Line(f"TCP {load['path']}", times, [1000 * rtt for _, rtt in rtts]))
-        begun = max(times, default=begun)
+    found = zip(probe.figures["tcp"], probe.loaded_rtts, probe.flow_rtts, strict=True)
+    for load, beside, within in found:
+        for name, rtts in (("beside", beside), ("within", within)):
+            times = [begun + time for time, _ in rtts]
+            label = f"{name} TCP {load['path']}"
+            lines.append(Line(label, times, [1000 * rtt for _, rtt in rtts]))
+        begun += max((time for time, _ in beside), default=0)
     caption = (
-        "Round-trip times of pings on the idle path, and beside one TCP flow from this machine "
-        "(up) and to it (down)."
+        "Round-trip times of pings on the idle path and beside one TCP flow from this machine (up) "
+        "and to it (down), and the sender's smoothed round-trip times within these flows."
     )
     return picture("latency", "Latency under load", "RTT, ms", caption, lines)

@@ -2,7 +2,7 @@
 
 use super::control::{Message, Messages, read_records, records_length};
 use super::exchange::Lanes;
-use super::load::{Loaded, PING_US, read_for, write_for};
+use super::load::{Loaded, PING_US, Written, read_for, write_for};
 use super::socket::Port;
 use super::token::{Secret, SessionKeys, Token, random};
 use super::wire::{Body, Datagram};
@@ -88,9 +88,11 @@ pub fn probe(
         if phase.fills_buffer() && !asked {
             asked = true;
             if wanted.tcp_ms > 0 {
+                let idle = found.idle_rtts.iter().copied();
+                let base_s = idle.min_by(f64::total_cmp).unwrap_or(0.0);
                 for path in [Path::Up, Path::Down] {
                     user.begins(&format!("TCP {}", path.word()));
-                    found.tcp.extend(session.load(path, wanted.tcp_ms)?);
+                    found.tcp.extend(session.load(path, wanted.tcp_ms, base_s)?);
                 }
             }
             let mut tcp_bps = [f64::INFINITY; 2];
@@ -112,7 +114,10 @@ pub fn probe(
         found.bytes[phase.path as usize] += bytes.sum::<u64>();
         let rtts = recording.pings.iter();
         let rtts = rtts.map(|ping| (ping.received - ping.sent) as f64 * 1e-9);
-        found.idle_rtts.extend(rtts);
+        // The pings at the end follow a load.
+        if found.idle_rtts.is_empty() {
+            found.idle_rtts.extend(rtts);
+        }
         prober.finish(&phase, recording);
     }
     found.report = prober.report();
@@ -293,8 +298,8 @@ impl<'a> Session<'a> {
         Ok((records, missed))
     }
 
-    /// Loads the path with a TCP flow and sends pings meanwhile.
-    fn load(&mut self, path: Path, span_ms: u32) -> Result<Option<Loaded>, NetError> {
+    /// Loads the path with a TCP flow and sends pings meanwhile. `base_s` is the RTT of the idle path.
+    fn load(&mut self, path: Path, span_ms: u32, base_s: f64) -> Result<Option<Loaded>, NetError> {
         let user = self.user;
         let go_on = || user.go_on();
         self.number += 1;
@@ -314,28 +319,30 @@ impl<'a> Session<'a> {
             let traffic = scope.spawn(move || {
                 let go_on = || user.go_on();
                 if up {
-                    let control = write_for(connection, span, &go_on)?;
-                    Ok::<_, NetError>((Vec::new(), control))
+                    let written = write_for(connection, span, &go_on)?;
+                    Ok::<_, NetError>((Vec::new(), written))
                 } else {
                     let longest = span + Duration::from_secs(5);
-                    Ok((read_for(connection, longest, &go_on)?, None))
+                    Ok((read_for(connection, longest, &go_on)?, Written::default()))
                 }
             });
             let recording = lanes.ping(number, span_ms * 1000 / PING_US, PING_US, &go_on);
             (recording, traffic.join().expect("no panic"))
         });
         let recording = recording?;
-        let (mut counts, control) = traffic?;
+        let (mut counts, mut written) = traffic?;
         let sent = recording.sent;
         self.control.send(&Message::Done { sent }, &go_on)?;
-        let Message::Counted { bytes } = self.control.receive(PATIENCE * 2, &go_on)? else {
+        let Message::Counted { bytes, rtts } = self.control.receive(PATIENCE * 2, &go_on)? else {
             return Err(broken("no counts"));
         };
         if up {
             counts = bytes;
+        } else {
+            written.rtts = rtts;
         }
-        let loaded = Loaded::new(path, counts, &recording.pings, sent[0]);
-        Ok(loaded.map(|loaded| Loaded { control, ..loaded }))
+        let pings = (&recording.pings[..], sent[0]);
+        Ok(Loaded::new(path, counts, written, pings, base_s))
     }
 
     /// Opens a second connection of the session.

@@ -1,5 +1,6 @@
 //! Messages on the TCP connection that controls a session: a line of JSON each.
 
+use super::load::FlowRtt;
 use super::token::Secret;
 use super::{GoOn, NetError, broken};
 use crate::{Phase, Record, Stream};
@@ -94,10 +95,12 @@ pub enum Message {
         /// Packets that the server's socket dropped because they were not read in time.
         missed: u32,
     },
-    /// Bytes of a TCP load that the receiver read in each 100 ms.
+    /// A TCP load as the server saw it.
     Counted {
-        /// The bytes.
+        /// Bytes that it read in each 100 ms, if it received.
         bytes: Vec<u64>,
+        /// RTTs within the flow, if it sent.
+        rtts: Vec<FlowRtt>,
     },
 }
 

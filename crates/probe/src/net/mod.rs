@@ -13,7 +13,7 @@ mod token;
 mod wire;
 
 pub use control::{Message, Messages, read_records, write_records};
-pub use load::Loaded;
+pub use load::{FlowRtt, Loaded, Written};
 pub use token::{Key, SECRET, SessionKeys, TAG, Token, random};
 pub use wire::{Body, Datagram, MOST_FIELDS, NONCE};
 
@@ -22,7 +22,7 @@ use std::{fmt, io};
 /// Port of a probe server, for TCP and UDP.
 pub const PORT: u16 = 4823;
 /// Version of the protocol between client and server.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Failure of a session.
 #[derive(Debug)]

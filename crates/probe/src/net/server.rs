@@ -6,13 +6,13 @@
 
 use super::control::{Message, Messages, write_records};
 use super::exchange::Lanes;
-use super::load::{LONGEST_MS, read_for, write_for};
+use super::load::{LONGEST_MS, Written, read_for, write_for};
 use super::socket::Port;
 use super::token::{Secret, SessionKeys, Token, random};
 use super::wire::{Body, Datagram, NONCE};
 use super::{GoOn, NetError, VERSION, broken};
 use crate::{Codepoint, Path, Pattern, Phase, TINY};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -119,6 +119,8 @@ impl Server {
             self.strangers.fetch_sub(1, Ordering::Relaxed);
             return;
         }
+        // A listener of both versions of IP shows IPv4 addresses as ones of IPv6.
+        let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
         scope.spawn(move || {
             let known = stream
                 .set_nonblocking(false)
@@ -217,7 +219,7 @@ impl Server {
         log(format!("{peer}: session"));
         let until = Instant::now() + self.limits.longest;
         let in_time = || go_on() && Instant::now() < until;
-        let served = self.open(place).and_then(|port| {
+        let served = self.open(place, peer).and_then(|port| {
             let proof = self.token.server_proof(challenge, nonce);
             let welcome = Message::Welcome {
                 proof,
@@ -257,9 +259,14 @@ impl Server {
         Some(free)
     }
 
-    /// Opens the UDP port of a place.
-    fn open(&self, place: usize) -> Result<Port, NetError> {
+    /// Opens the UDP port of a place, for the version of IP of the client.
+    fn open(&self, place: usize, peer: SocketAddr) -> Result<Port, NetError> {
         let mut address = self.address;
+        if peer.is_ipv4() {
+            let own = address.ip().to_canonical();
+            let any = IpAddr::from(Ipv4Addr::UNSPECIFIED);
+            address.set_ip(if own.is_ipv4() { own } else { any });
+        }
         if address.port() != 0 {
             address.set_port(address.port().wrapping_add(place as u16));
         }
@@ -401,12 +408,13 @@ impl Session<'_> {
         let span = Duration::from_millis(span_ms.into());
         let go_on = self.go_on;
         let (lanes, control) = (&mut self.lanes, &mut self.control);
-        let (echoed, counts) = scope(|scope| {
+        let (echoed, seen) = scope(|scope| {
             let traffic = scope.spawn(move || {
                 if up {
-                    read_for(connection, span + Duration::from_secs(10), go_on)
+                    let longest = span + Duration::from_secs(10);
+                    Ok((read_for(connection, longest, go_on)?, Written::default()))
                 } else {
-                    write_for(connection, span, go_on).map(|_| Vec::new())
+                    Ok::<_, NetError>((Vec::new(), write_for(connection, span, go_on)?))
                 }
             });
             let longest = span.as_nanos() as i64;
@@ -414,8 +422,9 @@ impl Session<'_> {
             (echoed, traffic.join().expect("no panic"))
         });
         echoed?;
-        let bytes = counts?;
-        self.control.send(&Message::Counted { bytes }, self.go_on)
+        let (bytes, Written { rtts, .. }) = seen?;
+        let message = Message::Counted { bytes, rtts };
+        self.control.send(&message, self.go_on)
     }
 
     /// Waits for the second connection of the client.
