@@ -63,6 +63,12 @@ impl Levels {
         (sum / losses.len().max(1) as f64 - self.bytes / 2.0).max(0.0) / size
     }
 
+    /// Returns the median level at losses after these packets.
+    pub fn median(&self, losses: &[usize], size: f64) -> f64 {
+        let levels = losses.iter().map(|index| self.at(*index, size));
+        quantile(levels, 0.5).unwrap_or(0.0)
+    }
+
     /// Returns the level that the queue hardly ever exceeds.
     pub fn highest(&self, size: f64) -> f64 {
         let all = (0..self.held.len()).map(|index| self.at(index, size));
