@@ -1,10 +1,14 @@
 //! The course of a probe: which phase is next, and the report at the end.
 
 use crate::estimate::{Direction, Recordings, quantile};
-use crate::estimate::{Discipline, Estimate, base_rtt};
+use crate::estimate::{Discipline, Drift, Estimate, base_rtt};
 use crate::{Codepoint, Cost, LARGE, Path, Pattern, Phase, Recording, SMALL, TINY};
 use serde::Serialize;
 
+/// Pings before and after the other phases, and the time between two of them in microseconds.
+const PINGS: u32 = 100;
+const LAST_PINGS: u32 = 50;
+const PING_US: u32 = 20_000;
 /// Packets of a train.
 const TRAIN: u32 = 16;
 /// Longest queueing delay that a hold keeps, in seconds.
@@ -24,6 +28,8 @@ const OVERLOAD: f64 = 1.25;
 pub struct Prober {
     most_bps: u64,
     pings: Option<Recording>,
+    /// Pings after the other phases.
+    last_pings: Option<Recording>,
     ways: [Recordings; 2],
     /// Steps that were carried out.
     done: Vec<(Path, Step)>,
@@ -57,6 +63,8 @@ pub struct Report {
     pub base_rtt_s: Option<Estimate>,
     /// Share of pings that did not come back.
     pub ping_loss: f64,
+    /// Gain of the server's clock on the client's in parts per million, if there were pings at the end.
+    pub clock_drift_ppm: Option<Estimate>,
     /// The direction from the client to the server.
     pub up: Option<Direction>,
     /// The direction from the server to the client.
@@ -69,6 +77,7 @@ impl Prober {
         Self {
             most_bps,
             pings: None,
+            last_pings: None,
             ways: Default::default(),
             done: Vec::new(),
             paths: &[Path::Up, Path::Down],
@@ -87,14 +96,7 @@ impl Prober {
     /// Returns the next phase, or none when the probe is complete.
     pub fn next(&self) -> Option<Phase> {
         if self.pings.is_none() {
-            let pattern = Pattern::Pings {
-                count: 100,
-                interval_us: 20_000,
-            };
-            return Some(Phase {
-                path: Path::Up,
-                pattern,
-            });
+            return Some(pings(PINGS));
         }
         let paths = || self.paths.iter().copied();
         let trains = paths().map(|path| (path, Step::Trains));
@@ -106,6 +108,7 @@ impl Prober {
                 let pattern = self.pattern(path, step)?;
                 Some(Phase { path, pattern })
             })
+            .or_else(|| self.last_pings.is_none().then(|| pings(LAST_PINGS)))
     }
 
     /// Returns the expected traffic of the phases that fill the buffer. It follows from the rate of the
@@ -127,6 +130,10 @@ impl Prober {
     /// Takes the recording of the phase that [`next`](Self::next) returned.
     pub fn finish(&mut self, phase: &Phase, recording: Recording) {
         if let Pattern::Pings { .. } = phase.pattern {
+            if self.pings.is_some() {
+                self.last_pings = Some(recording);
+                return;
+            }
             let pings = &recording.pings;
             self.ways[0].pings = pings.iter().map(|ping| ping.turned - ping.sent).collect();
             self.ways[1].pings = pings
@@ -153,7 +160,14 @@ impl Prober {
 
     /// Returns the conclusions so far.
     pub fn report(&self) -> Report {
-        let [up, down] = [0, 1].map(|way| self.ways[way].report(TRAIN));
+        let drift = self.drift();
+        let [up, down] = [Path::Up, Path::Down].map(|path| {
+            let way = &self.ways[path as usize];
+            match drift {
+                Some(drift) => way.without(&drift, path).report(TRAIN),
+                None => way.report(TRAIN),
+            }
+        });
         let pings = self.pings.as_ref();
         let transmission = |way: &Option<Direction>| {
             let way = way
@@ -167,9 +181,16 @@ impl Prober {
             ping_loss: pings.map_or(1.0, |pings| {
                 1.0 - pings.pings.len() as f64 / f64::from(pings.sent[0].max(1))
             }),
+            clock_drift_ppm: drift.map(|drift| drift.ppm()),
             up,
             down,
         }
+    }
+
+    /// Returns the drift of the clocks between the first pings and the last ones.
+    fn drift(&self) -> Option<Drift> {
+        let (before, after) = self.pings.as_ref().zip(self.last_pings.as_ref())?;
+        Drift::new(&before.pings, &after.pings)
     }
 
     fn rtt_s(&self) -> f64 {
@@ -250,6 +271,16 @@ impl Prober {
             codepoint,
             span_ms: (span_s * 1000.0) as u32,
         })
+    }
+}
+
+fn pings(count: u32) -> Phase {
+    Phase {
+        path: Path::Up,
+        pattern: Pattern::Pings {
+            count,
+            interval_us: PING_US,
+        },
     }
 }
 

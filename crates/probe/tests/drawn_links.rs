@@ -4,12 +4,25 @@ mod bed;
 mod drawn;
 
 use bed::{Bed, Policer, Way};
-use goodqueue_probe::Prober;
 use goodqueue_probe::estimate::{Direction, Discipline};
+use goodqueue_probe::{Prober, Report};
 use goodqueue_queue::{CodelConfig, CodelParams, Limit, QueueConfig};
 
 /// Returns the report on the way up behind this queue, with 20 ms of base RTT.
 fn up(rate_bps: u64, queue: QueueConfig, policer: Option<Policer>, cross: f64) -> Direction {
+    report(rate_bps, queue, policer, cross, 0.0)
+        .up
+        .expect("a ramp")
+}
+
+/// Returns the whole report if the server's clock gains `drift`.
+fn report(
+    rate_bps: u64,
+    queue: QueueConfig,
+    policer: Option<Policer>,
+    cross: f64,
+    drift: f64,
+) -> Report {
     let way = |rate_bps, queue, policer, cross| Way {
         rate_bps,
         delay_s: 0.01,
@@ -24,13 +37,27 @@ fn up(rate_bps: u64, queue: QueueConfig, policer: Option<Policer>, cross: f64) -
         0.0,
     );
     let mut bed = Bed::new([way(rate_bps, queue, policer, cross), back], 5);
+    bed.drift = drift;
     let mut prober = Prober::new(1_000_000_000).only_up();
     while let Some(phase) = prober.next() {
         assert_eq!(phase.check(1_000_000_000), Ok(()), "{phase:?}");
         let recording = bed.run(&phase);
         prober.finish(&phase, recording);
     }
-    prober.report().up.expect("a ramp")
+    prober.report()
+}
+
+#[test]
+fn clocks_that_drift_apart_do_not_change_the_buffer() {
+    let queue = QueueConfig::drop_tail(Limit::Packets(60));
+    let found = report(20_000_000, queue, None, 0.0, 200e-6);
+    let ppm = found.clock_drift_ppm.expect("pings at the end").value;
+    assert!((ppm - 200.0).abs() < 2.0, "{ppm}");
+    // 200 ppm are 4 ms in 20 s, the time of seven packets.
+    let up = found.up.expect("a ramp");
+    assert_eq!(up.discipline, Discipline::Fifo, "{up:?}");
+    let packets = up.buffer.expect("a FIFO").packets.value;
+    assert!((packets - 60.0).abs() < 1.5, "{packets}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The report on one direction of a path.
 
 use super::queue::{Buffer, Discipline, Evidence, Features};
-use super::{Estimate, Load, Throughput, cross_share};
-use crate::{Recording, Stream};
+use super::{Drift, Estimate, Load, Throughput, cross_share};
+use crate::{Path, Recording, Stream};
 use serde::Serialize;
 
 /// Smallest share of pings that must wait behind other packets before these count as other traffic.
@@ -88,6 +88,20 @@ impl Throughput {
 }
 
 impl Recordings {
+    /// Returns the recordings as if the clocks of both ends did not drift apart.
+    #[must_use]
+    pub fn without(&self, drift: &Drift, path: Path) -> Self {
+        let steady = |one: &Option<Recording>| one.as_ref().map(|one| drift.remove(one, path));
+        Self {
+            pings: self.pings.clone(),
+            trains: steady(&self.trains),
+            ramp: steady(&self.ramp),
+            hold: steady(&self.hold),
+            small: steady(&self.small),
+            ecn: [steady(&self.ecn[0]), steady(&self.ecn[1])],
+        }
+    }
+
     /// Returns the rate at which the first packets of trains arrived, in bits per second.
     pub fn burst_bps(&self, length: u32) -> Option<f64> {
         let records = &self.trains.as_ref()?.records;

@@ -64,8 +64,10 @@ pub struct Bed {
     links: [Link; 2],
     now: i64,
     number: u64,
-    /// Reading of the server's clock minus that of the client's.
+    /// Reading of the server's clock minus that of the client's, at first.
     offset: i64,
+    /// Gain of the server's clock.
+    pub drift: f64,
 }
 
 const CROSS_BYTES: [u32; 3] = [1500, 576, 64];
@@ -111,7 +113,13 @@ impl Bed {
             now: 0,
             number: 0,
             offset: 1_234_567_891,
+            drift: 0.0,
         }
+    }
+
+    /// Returns the reading of the server's clock at a time of the client's.
+    fn server(&self, time: i64) -> i64 {
+        time + self.offset + (time as f64 * self.drift) as i64
     }
 
     /// Carries a phase out and waits for the queues to empty.
@@ -141,7 +149,7 @@ impl Bed {
                 if path == Path::Up {
                     pings[index] = Some(Ping {
                         sent: due(packet.number as u32),
-                        turned: at + self.offset,
+                        turned: self.server(at),
                         received: 0,
                     });
                     self.enter(Path::Down, Stream::Main, packet.number as u32, 96, 0);
@@ -196,7 +204,7 @@ impl Bed {
                     stream,
                     sequence: packet.number as u32,
                     sent: times[packet.number as usize],
-                    received: at + self.offset,
+                    received: self.server(at),
                     bytes: packet.size,
                     ecn: packet.ecn as u8,
                 };
