@@ -1,28 +1,44 @@
 """Probes of drawn, emulated links: `python -m research.validation.probed [LINKS] [AT_ONCE]`.
 
 Each link is emulated by `goodqueue emulate`, with `goodqueue probe server` behind it and
-`goodqueue probe` before it. The command prints every link, and writes the table of errors into
-docs/probe.md. The links follow from the seed; emulated time is real time, so results vary.
+`goodqueue probe` before it. The command prints every link, and writes sentences and the table of
+errors into docs/probe.md. The links follow from the seed; emulated time is real time, so results
+vary.
+
+A probe takes 65 to 80 s. Each result is written to `target/probed` at once, and the same command
+goes on after an interrupt. Results of another build of the engine do not count.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
 import shlex
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from goodqueue import _core
 from goodqueue.core.outdir import write_whole
+from goodqueue.errors import RequestError
 from goodqueue.live.emulation import Program, emulate, link_settings
 
-SEED = 2026
-PAGE = Path(__file__).parents[2] / "docs" / "probe.md"
+SEED = 2718
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "probe.md"
+LEDGERS = ROOT / "target" / "probed"
+ENOUGH = 60
+"""Links of a set that is written into the page."""
+
+FASTEST_LINE_BPS = 100_000_000
+"""Largest rate of the line behind a policer."""
+
 BEGIN, END = "<!-- begin of the emulated links -->", "<!-- end of the emulated links -->"
 GOODQUEUE = (str(Path(sys.executable).with_name("goodqueue")),)
 DIRECTIONS = ("up", "down")
@@ -31,7 +47,7 @@ HEADS = (
     *("queue", "links", "both directions right", "directions wrong", "directions not told"),
     *("rate within 2 %", "base RTT within 0.5 ms", "buffer within 10 % or 2 packets"),
 )
-KINDS = ("fifo", "fifo in bytes", "codel", "fq_codel", "pie")
+KINDS = ("fifo", "fifo in bytes", "codel", "fq_codel", "pie", "policer")
 
 
 @dataclass(frozen=True)
@@ -43,7 +59,7 @@ class Link:
         kind: its queue, one of `KINDS`.
         rate_bps: rate in both directions.
         rtt_s: base RTT in seconds.
-        packets: limit in packets of 1400 bytes.
+        packets: limit in packets of 1400 bytes; of a policer its burst in packets of 1500 bytes.
     """
 
     number: int
@@ -58,8 +74,17 @@ class Link:
         return self.kind.split()[0]
 
     @property
+    def line_bps(self) -> int:
+        """Rate at which packets are transmitted. A policer's line is faster than the policer."""
+        is_policer = self.kind == "policer"
+        return min(10 * self.rate_bps, FASTEST_LINE_BPS) if is_policer else self.rate_bps
+
+    @property
     def queue(self) -> str:
         """The queue as in scenario files."""
+        if self.kind == "policer":
+            burst = f'burst = "{1500 * self.packets}B"'
+            return f'{{ kind = "policer", rate = "{self.rate_bps}bps", {burst} }}'
         unit = (
             f"{self.packets * PACKET_BYTES}B"
             if self.kind == "fifo in bytes"
@@ -74,7 +99,7 @@ def draw(number: int) -> Link:
 
     Buffers hold at most a second. FIFOs hold two packets or more. Buffers of active queues hold 24
     packets and 15 ms (`pie`: 50 ms) or more, because smaller ones overflow before the queue
-    discipline acts.
+    discipline acts. The burst of a policer is 5 to 400 packets.
     """
     source = random.Random(f"{SEED} {number}")  # noqa: S311 - no secret
 
@@ -89,6 +114,8 @@ def draw(number: int) -> Link:
     shortest = 2 * packet_s if fifo else 0.05 if kind == "pie" else 0.015
     fewest = 2 if fifo else 24
     held = max(fewest, round(log_uniform(shortest, max(1.0, 2 * shortest)) / packet_s))
+    if kind == "policer":
+        held = round(log_uniform(5, 400))
     return Link(number, kind, int(rate_bps), rtt_s, held)
 
 
@@ -152,25 +179,70 @@ def probed(link: Link) -> Probed:
     """Emulates a link and probes it."""
     with tempfile.TemporaryDirectory() as folder:
         token, out = Path(folder, "token"), Path(folder, "found.json")
+        log = Path(folder, "log")
         token.touch(mode=0o600)
         token.write_text("a token of a validation\n")
         server = (*GOODQUEUE, "probe", "server", "--token", str(token), "--listen", "0.0.0.0")  # noqa: S104 - its own namespace
         client = (*GOODQUEUE, "probe", "server:4823", "--token", str(token), "--load", "--json")
         quiet = f"exec {shlex.join(server)} 2>/dev/null"
-        wanted = f"exec {shlex.join(client)} >{shlex.quote(str(out))} 2>{shlex.quote(str(out))}.log"
-        settings = link_settings(f"{link.rate_bps}bps", link.rtt_s, link.queue, "300s")
+        wanted = f"exec {shlex.join(client)} >{shlex.quote(str(out))} 2>{shlex.quote(str(log))}"
+        settings = link_settings(f"{link.line_bps}bps", link.rtt_s, link.queue, "300s")
         programs = [
             Program(("sh", "-c", quiet), server=True),
             Program(("sh", "-c", wanted)),
         ]
         run = emulate(settings, programs)
-        log = Path(f"{out}.log")
         try:
             figures = json.loads(out.read_text())
         except ValueError:
             print(f"{link}: {log.read_text().strip()}", file=sys.stderr)
             figures = None
         return Probed(link, figures, run.fidelity)
+
+
+def attempted(link: Link) -> Probed | None:
+    """Probes a link. Returns None if the operating system refused the emulation."""
+    try:
+        return probed(link)
+    except (RequestError, OSError) as error:
+        print(f"{link}: {error}", file=sys.stderr)
+        return None
+
+
+@dataclass
+class Ledger:
+    """Results on the disk, one in each line, which belong to one build of the engine.
+
+    Attributes:
+        file: the file.
+    """
+
+    file: Path
+
+    @classmethod
+    def of_this_build(cls) -> Ledger:
+        """Returns the ledger of the engine that is installed."""
+        LEDGERS.mkdir(parents=True, exist_ok=True)
+        build = hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]
+        return cls(LEDGERS / f"{SEED}-{build}.jsonl")
+
+    def read(self) -> dict[int, Probed]:
+        """Returns the finished probes by the number of their link."""
+        found = {}
+        for text in (
+            self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
+        ):
+            try:
+                number, figures, fidelity = json.loads(text)
+            except ValueError:  # an interrupt cut the last line off
+                continue
+            found[number] = Probed(draw(number), figures, fidelity)
+        return found
+
+    def add(self, one: Probed) -> None:
+        """Writes a finished probe."""
+        with self.file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([one.link.number, one.figures, one.fidelity]) + "\n")
 
 
 def line(one: Probed) -> str:
@@ -219,32 +291,70 @@ def table(found: list[Probed]) -> str:
             f"{buffers} of {len(fifos)}" if fifos else "",
         ]
         rows.append(f"| {' | '.join(cells)} |")
-    verdicts = [one.fidelity["verdict"] for one in found]
-    called = ", ".join(f"{verdicts.count(name)} {name}" for name in sorted(set(verdicts)))
-    rows.append(f"\nThe emulations were called: {called}.")
     return "\n".join(rows)
 
 
+def sentences(found: list[Probed], at_once: int, load: float) -> str:
+    """Returns what the table shows, compared with the goals, and every link that is not right."""
+    ways = [(one, way) for one in found for way in DIRECTIONS]
+    right = [one for one in found if all(map(one.is_right, DIRECTIONS))]
+    wrong = [one for one in found if any(map(one.is_wrong, DIRECTIONS))]
+    least = -(-95 * len(found) // 100)
+    goal = "met" if len(right) >= least and len(wrong) <= max(1, len(found) // 60) else "missed"
+    verdicts = [one.fidelity["verdict"] for one in found]
+    called = ", ".join(f"{verdicts.count(name)} {name}" for name in sorted(set(verdicts)))
+    directions = sum(one.is_right(way) for one, way in ways)
+    drawn = f"{len(found)} links were drawn with seed {SEED}."
+    counts = f"On {len(right)} both directions are right, and on {len(wrong)} one has a wrong queue"
+    met = f"**the goal of the queues is {goal}**, {least} right and at most one of 60 wrong"
+    ran = f"{at_once} ran at once; the load of the machine was {load:.1f} at the end."
+    lines = [
+        f"{drawn} {counts}: {met}. {directions} of {len(ways)} directions are right.",
+        f"The emulations were called: {called}. {ran}",
+    ]
+    for one in found:
+        if one not in right:
+            answers = ", ".join(f"{way} {one.discipline(way)}" for way in DIRECTIONS)
+            drawn = (
+                f"{one.link.kind} of {one.link.packets} packets at {one.link.rate_bps / 1e6:.2f}"
+            )
+            lines.append(
+                f"Not right: {drawn} Mb/s and {1e3 * one.link.rtt_s:.1f} ms "
+                f"({answers}; {one.fidelity['verdict']})."
+            )
+    return "\n\n".join(lines)
+
+
 def write(text: str) -> None:
-    """Replaces the table in docs/probe.md."""
+    """Replaces the sentences and the table in docs/probe.md."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     write_whole(PAGE, f"{before}{BEGIN}\n{text}\n{END}{after}")
 
 
 def main() -> None:
-    """Probes the links, prints each and writes the table."""
-    links = int(sys.argv[1]) if len(sys.argv) > 1 else 60
-    at_once = int(sys.argv[2]) if len(sys.argv) > 2 else 6
-    found = []
+    """Probes the links, prints each, and writes the sentences and the table."""
+    links = int(sys.argv[1]) if len(sys.argv) > 1 else ENOUGH
+    at_once = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    begun = time.monotonic()
+    ledger = Ledger.of_this_build()
+    found = {number: one for number, one in ledger.read().items() if number < links}
+    missing = [draw(number) for number in range(links) if number not in found]
+    print(f"{len(found)} links are done, {len(missing)} are missing", flush=True)
     with ThreadPoolExecutor(at_once) as pool:
-        for one in pool.map(probed, map(draw, range(links))):
-            print(line(one), flush=True)
-            found.append(one)
-    load = os.getloadavg()[1]
-    text = f"{table(found)} {at_once} ran at once; the load of the machine was {load:.1f}."
-    print(text)
-    if links == 60:
+        try:
+            for done in as_completed([pool.submit(attempted, link) for link in missing]):
+                one = done.result()
+                if one is not None:
+                    ledger.add(one)
+                    found[one.link.number] = one
+                    print(line(one), flush=True)
+        finally:  # an interrupt also ends the probes that have not begun
+            pool.shutdown(wait=False, cancel_futures=True)
+    whole = [found[number] for number in sorted(found)]
+    text = f"{sentences(whole, at_once, os.getloadavg()[1])}\n\n{table(whole)}"
+    print(text, f"\n{time.monotonic() - begun:.0f} s")
+    if len(whole) >= ENOUGH:
         write(text)
 
 
