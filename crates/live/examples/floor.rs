@@ -41,7 +41,7 @@ mod linux {
         let mut numbers = std::env::args().skip(1).map(|text| text.parse::<u64>());
         let mut number = |or| numbers.next().and_then(Result::ok).unwrap_or(or);
         let (rate, seconds) = (Rate(number(10) * 1_000_000), number(8));
-        let [near, far] = ["10.64.0.1", "10.64.0.2"].map(|text| text.parse::<IpAddr>());
+        let [near, far] = ["10.64.0.1", "10.64.0.2"].map(str::parse::<IpAddr>);
         let (near, far) = (near.expect("an address"), far.expect("an address"));
         let host = |own, other| {
             let parameters = Vec::new();
@@ -67,9 +67,9 @@ mod linux {
         server.kill()?;
         client.wait()?;
         server.wait()?;
-        let used = getrusage(UsageWho::RUSAGE_SELF)?;
+        let usage = getrusage(UsageWho::RUSAGE_SELF)?;
         let each = |time: nix::sys::time::TimeVal| time.num_microseconds() as f64 / packets as f64;
-        let (user, system) = (each(used.user_time()), each(used.system_time()));
+        let (user, system) = (each(usage.user_time()), each(usage.system_time()));
         println!("{packets} packets, {user:.1} us of user and {system:.1} us of system time each");
         Ok(())
     }

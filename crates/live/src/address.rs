@@ -15,8 +15,12 @@ const PREFIX: [u16; 6] = [0xfd67, 0x6f6f, 0x6471, 0, 0, 0];
 
 /// Returns the IPv6 addresses of a flow's client and server.
 pub fn addresses6(flow: FlowId) -> [Ipv6Addr; 2] {
-    let [a, b, c, d, e, f] = PREFIX;
-    [1, 2].map(|host| Ipv6Addr::new(a, b, c, d, e, f, flow.0 as u16, host))
+    [1, 2].map(|host| {
+        let mut words = [flow.0 as u16; 8];
+        words[..6].copy_from_slice(&PREFIX);
+        words[7] = host;
+        Ipv6Addr::from(words)
+    })
 }
 
 /// Returns the flow with this IPv6 address, and true for its server; none for other addresses.
