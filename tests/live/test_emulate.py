@@ -91,7 +91,7 @@ def test_a_policer_drops_what_exceeds_its_burst() -> None:
     program = [sys.executable, "-c", f"{send}\nimport time; time.sleep(0.3)"]
     figures = emulated(f"--queue={queue}", "--", *program)
     # Packets of 1000 bytes: the burst pays for 50, and the rate for one more in each second.
-    assert 50 <= figures["flows"]["emulated"]["packets_received"] <= 53
+    assert 50 <= figures["flows"]["programs"]["packets_received"] <= 53
     assert 47 <= figures["links"]["bottleneck"]["drops"] <= 50
 
 

@@ -58,6 +58,7 @@ def probe(*, consented: bool = True) -> Probe:
     figures = {
         "base_rtt_s": estimate(0.0423456),
         "ping_loss": 0.0,
+        "clock_drift_ppm": estimate(51.234),
         "up": direction("fifo") if consented else None,
         "down": direction("policer") if consented else None,
         "tcp": [load("up"), load("down")],

@@ -171,6 +171,11 @@ def sentences(probe: Probe, sizes: Sequence[Sized]) -> list[str]:
             f"The base RTT is {milliseconds(rtt['value'])} ms "
             f"({milliseconds(rtt['low'])} to {milliseconds(rtt['high'])} ms)."
         )
+    drift = probe.figures["clock_drift_ppm"]
+    if drift is not None and (drift["low"] > 0 or drift["high"] < 0):
+        lines.append(
+            f"The clocks drift apart by {number(drift['value'], 3)} ppm, which is taken out."
+        )
     if not probe.figures["consented"]:
         lines.append("The buffer was not filled, so its size is not known; --load fills it.")
     for direction in DIRECTIONS:
