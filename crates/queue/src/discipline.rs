@@ -299,7 +299,7 @@ disciplines! {
 impl Parameter for QueueConfig {
     fn from_value(value: Value) -> Self {
         let Value::Table(table) = value else {
-            unreachable!("{value:?} is no queue")
+            unreachable!("a queue is a table")
         };
         let mut config = Self::defaults(table.word.unwrap_or(Self::WORDS[0]));
         config.apply(&table.given);

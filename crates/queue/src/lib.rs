@@ -56,7 +56,7 @@ pub use shaper::policer::{Policer, PolicerConfig};
 pub use shaper::tbf::{Inner, Tbf, TbfConfig, TbfPeak};
 
 use goodqueue_types::{DropReason, Ecn, Framing, Packet, RandomStream, Time};
-use std::fmt::Debug;
+use std::fmt;
 
 /// Action of a discipline on a packet other than queueing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,12 +108,20 @@ impl Context<'_> {
     }
 }
 
+/// The state is not printed: otherwise the code that prints all of them would be a part of every
+/// program.
+impl fmt::Debug for dyn QueueDiscipline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a queue discipline")
+    }
+}
+
 /// Queue of packets that wait for a link. The packet in transmission has left it.
 ///
 /// Each packet carries the time of its [arrival](Packet::arrived) at the queue. A discipline with
 /// timers makes its periodic updates at the next call: between two calls nothing changes that an
 /// update could see.
-pub trait QueueDiscipline: Debug + Send {
+pub trait QueueDiscipline: Send {
     /// Queues a packet, or drops it or others and reports them in the context.
     fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet);
 

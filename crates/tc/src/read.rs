@@ -188,7 +188,7 @@ impl Stated<'_> {
     /// The key of this name.
     pub(super) fn key(&self, name: &str) -> &'static Key {
         let Some(key) = self.queue.key(name) else {
-            unreachable!("{name} is not a parameter of {:?}", self.queue)
+            unreachable!("{name} is no parameter of this queue")
         };
         key
     }
@@ -305,7 +305,7 @@ fn plain(kind: Kind, text: &str) -> Read<Value> {
         }
         Kind::Span { .. } => Value::Span(time(text)?),
         Kind::Fraction | Kind::Number { .. } => Value::Number(number(text)?),
-        other => unreachable!("tc has no unit of {other:?}"),
+        _ => unreachable!("tc has no unit of this kind"),
     })
 }
 

@@ -167,7 +167,7 @@ impl Setting<'_> {
             }
             Value::Integer(n) => n.to_string(),
             Value::Word(word) => (*word).to_owned(),
-            other => unreachable!("{other:?} has no unit of tc"),
+            _ => unreachable!("tc has no unit of this value"),
         })
     }
 

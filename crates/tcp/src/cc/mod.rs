@@ -12,6 +12,7 @@ mod window;
 
 use goodqueue_types::parameters::{Key, Kind, REQUIRED, integer, key, number};
 use goodqueue_types::{Rate, Span, Time, variants};
+use std::fmt;
 
 pub use dctcp::{Dctcp, DctcpConfig};
 pub use delay::ledbat::{Ledbat, LedbatConfig};
@@ -186,8 +187,16 @@ impl CongestionEvent {
     }
 }
 
+/// The state is not printed: otherwise the code that prints all of them would be a part of every
+/// program.
+impl fmt::Debug for dyn CongestionControl + Send {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a congestion control")
+    }
+}
+
 /// A congestion control. Windows are in bytes.
-pub trait CongestionControl: std::fmt::Debug {
+pub trait CongestionControl {
     /// Handles an ACK after which the control sets the window. Each ACK while data are outstanding
     /// is passed either to this method or to [`observe`](Self::observe).
     fn on_ack(&mut self, sample: &AckSample);

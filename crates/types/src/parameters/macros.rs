@@ -269,7 +269,7 @@ macro_rules! variants {
                 let (word, given) = match value {
                     $crate::parameters::Value::Table(table) => (table.word, table.given),
                     $crate::parameters::Value::Word(word) => (Some(word), Default::default()),
-                    other => unreachable!("{other:?} is no table"),
+                    _ => unreachable!("a choice with parameters is a table"),
                 };
                 let mut choice = Self::defaults(word.unwrap_or(Self::WORDS[0]));
                 $crate::parameters::Parameters::apply(&mut choice, &given);

@@ -77,7 +77,7 @@ fn read_service(field: &Field<'_>, files: Files<'_>) -> Checked<ServiceConfig> {
                 let step = |(at, rate)| RateStep { at, rate };
                 trace.steps = Unkeyed(steps.into_iter().map(step).collect());
             }
-            other => unreachable!("{other:?} has no file"),
+            _ => unreachable!("only two laws have files"),
         }
         file.name_in(&mut service);
     }

@@ -7,7 +7,7 @@ mod periodic;
 
 use goodqueue_types::parameters::{Key, Kind, flag, key, words};
 use goodqueue_types::{Body, Packet, RandomStream, parameters, variants, words};
-use std::fmt::Debug;
+use std::fmt;
 
 pub use gilbert_elliott::GilbertElliott;
 pub use independent::IndependentLoss;
@@ -83,8 +83,16 @@ pub trait LossLaw {
     fn start(&self) -> Box<dyn LossState>;
 }
 
+/// The state is not printed: otherwise the code that prints all of them would be a part of every
+/// program.
+impl fmt::Debug for dyn LossState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a law of loss")
+    }
+}
+
 /// State of a law.
-pub trait LossState: Debug {
+pub trait LossState {
     /// Returns true if the next packet is lost. It has this number of units, and `random` is drawn
     /// uniformly from 0 to 1.
     fn loses(&mut self, units: u64, random: f64) -> bool;

@@ -12,7 +12,7 @@ mod uniform;
 
 use goodqueue_types::parameters::{Key, Kind, LONGEST, REQUIRED, Refusal, key, span};
 use goodqueue_types::{RandomStream, Rate, Span, Time, variants};
-use std::fmt::Debug;
+use std::fmt;
 
 pub use markov::MarkovRates;
 pub use opportunities::{BYTES_PER_OPPORTUNITY, DeliveryTrace, MOST_OPPORTUNITIES};
@@ -82,8 +82,16 @@ pub trait ServiceLaw {
     }
 }
 
+/// The state is not printed: otherwise the code that prints all of them would be a part of every
+/// program.
+impl fmt::Debug for dyn ServiceState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a law of a rate")
+    }
+}
+
 /// State of a law.
-pub trait ServiceState: Debug {
+pub trait ServiceState {
     /// Returns the stretch that begins at `at`, where the one before ends.
     fn next(&mut self, at: Time) -> Stretch;
 }
