@@ -15,9 +15,12 @@ triple=wasm32-unknown-unknown
 
 # Crates that read and write texts are built for size, because the page loads them. Those of a run stay as fast as they are.
 small=""
-for crate in goodqueue-scenario goodqueue-tc goodqueue-fluid goodqueue-trace toml toml_parser serde_json parquet; do
+for crate in goodqueue-scenario goodqueue-statistics goodqueue-tc goodqueue-fluid goodqueue-trace toml toml_parser toml_datetime \
+    winnow serde_json serde_core serde_spanned indexmap hashbrown strsim parquet wasm-bindgen; do
     small="$small --config profile.release.package.$crate.opt-level=\"s\""
 done
+# One pass over all crates keeps a function once that several of them have compiled.
+small="$small --config profile.release.lto=\"fat\" --config profile.release.strip=\"debuginfo\" --config profile.release.debug=0"
 
 missing() {
     echo "make wasm: $1" >&2
@@ -79,7 +82,7 @@ EOF
     # Flags of the machine are for its own linker.
     CARGO_ENCODED_RUSTFLAGS="" RUSTC=$debian/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$linker \
         cargo build --release --package goodqueue-wasm --target $triple --target-dir "$out" \
-        -Z build-std=std,panic_abort --config 'profile.release.strip="debuginfo"' --config 'profile.release.debug=0' $small
+        -Z build-std=std,panic_abort $small
 fi
 
 rm -rf "$page" "$out/page"
@@ -89,4 +92,7 @@ mkdir -p "$page"
 cp "$out/page/"* "$page/"
 bytes=$(wc -c <"$page/goodqueue_wasm_bg.wasm")
 packed=$(gzip -9 -c "$page/goodqueue_wasm_bg.wasm" | wc -c)
-echo "the engine has $bytes bytes, $packed compressed: $page"
+echo "the engine has $bytes bytes, $packed with gzip: $page"
+if command -v brotli >/dev/null; then
+    echo "with brotli it has $(brotli -q 11 -c "$page/goodqueue_wasm_bg.wasm" | wc -c) bytes"
+fi
