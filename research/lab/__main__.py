@@ -109,13 +109,19 @@ def sliders(rounds: int, seconds: float) -> None:
     from helpers.browser import browser
 
     with tempfile.TemporaryDirectory() as folder, LabServer() as local:
-        write_static(Path(folder) / "site")
+        has_engine = (Path(str(ENGINE)) / "goodqueue_wasm_bg.wasm").exists()
+        if has_engine:
+            write_static(Path(folder) / "site")
+        else:
+            print("the engine in WebAssembly is not built (make wasm): the server is measured")
         handler = functools.partial(Quiet, directory=str(Path(folder) / "site"))
         static = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         origins = {
             "server": local.url,
             "WebAssembly": f"http://127.0.0.1:{static.server_port}/",
         }
+        if not has_engine:
+            del origins["WebAssembly"]
         with static, serving(static), serving(local), browser(Path(folder) / "profile") as page:
             presets = links(page, local.url)
             heads = [f"{name}, p50 / p95 = asked + answered + painted" for name in origins]
