@@ -111,11 +111,15 @@ function options(now, element) {
     Math.min(now.current.from ?? 0, low ?? 0),
     Math.max(now.current.to ?? 0, high || 1) * 1.05,
   ];
+  // The labels of large numbers need more room beside the name of the axis.
+  const wide = (/** @type {any} */ _, /** @type {string[] | null} */ labels) =>
+    Math.max(50, 8 + 7 * Math.max(0, ...(labels ?? []).map((one) => one.length)) + 16);
   return {
     width: element.clientWidth || 600,
     height: HEIGHT,
+    padding: [null, 20, null, null],
     scales: { x: { time: false, distr: logX ? 3 : 1 }, y: { range } },
-    axes: [{ ...axis, label: xLabel, size: 28 }, { ...axis, label: unit, size: 50 }],
+    axes: [{ ...axis, label: xLabel, size: 28 }, { ...axis, label: unit, size: wide }],
     legend: { show: false },
     cursor: { y: false, points: { size: 5 } },
     series: [{ label: xLabel }, ...lines.map(seriesOf)],

@@ -7,6 +7,7 @@
  * @param {number} value */
 export function number(value) {
   if (value === 0) return "0";
+  if (Math.abs(value) < 0.001) return String(Number(value.toPrecision(2))).replace("-", "−");
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
   return value.toLocaleString("en", { maximumFractionDigits: digits }).replace("-", "−");
 }

@@ -8,8 +8,9 @@ import { overridesOf, sides } from "../question/state.js";
 
 /** Packets of the first picture, which appears while the whole run goes on. */
 const FIRST_PACKETS = 10_000;
-/** Packets of each point of the knee, a run of its own. */
+/** Packets of each point of the knee, a run of its own, and bandwidth-delay products that it has at least. */
 const KNEE_PACKETS = 30_000;
+const KNEE_BDPS = 20;
 /** Buffers of the knee, in bandwidth-delay products. */
 const KNEE = [0.03, 0.06, 0.12, 0.25, 0.5, 1, 2, 4, 8];
 /** Runs of each side, with consecutive seeds. */
@@ -25,8 +26,10 @@ const LINK = "bottleneck";
 /** Key of its buffer. */
 const BUFFER = `topology.${LINK}.queue.limit`;
 
-/** A side with the scenario that its runs have. `limits` are the buffers of the knee.
- * @typedef {{side: "a" | "b", text: string, overrides: Record<string, string>, seed: number, limits: string[]}} Asked */
+/** A side with the scenario that its runs have. `limits` are the buffers of the knee, each a run
+ * of `short` packets.
+ * @typedef {{side: "a" | "b", text: string, overrides: Record<string, string>, seed: number, limits: string[],
+ *   short: number}} Asked */
 
 /** A point of the knee: its limit as it was asked for, the packets of that limit, and the link's summary.
  * @typedef {{limit: string, packets: number, link: any}} Point */
@@ -55,11 +58,12 @@ function contentsOf(text) {
 function askedOf(state, contents) {
   if (contents) {
     const limits = contents.controls.buffer ? KNEE.map((share) => `${share}bdp`) : [];
-    return [{ side: "a", text: state.file, overrides: overridesOf(state, contents), seed: contents.seed, limits }];
+    return [{ side: "a", text: state.file, overrides: overridesOf(state, contents), seed: contents.seed, limits, short: KNEE_PACKETS }];
   }
   const limits = kneePackets(state.a).map((packets) => `${packets}p`);
+  const short = Math.round(Math.max(KNEE_PACKETS, KNEE_BDPS * bdpOf(state.a) || 0));
   return sides(state).map(({ side, question }) =>
-    ({ side, text: scenarioText(question), overrides: {}, seed: question.seed, limits }));
+    ({ side, text: scenarioText(question), overrides: {}, seed: question.seed, limits, short }));
 }
 
 /** Knees of the last scenarios, which do not depend on the scenario's own buffer.
@@ -132,7 +136,7 @@ export async function work(state, signal, report) {
     if (asked.every((one) => known(one.side).knee.some((point) => point.limit === one.limits[i]))) continue;
     const points = await Promise.all(asked.map(async (one, k) => {
       const limit = { link: LINK, limit: one.limits[i] };
-      const { summary } = await ran(one, { ...behind(k), firstPackets: KNEE_PACKETS, limit });
+      const { summary } = await ran(one, { ...behind(k), firstPackets: one.short, limit });
       return summary.links[LINK];
     }));
     tell(Object.fromEntries(asked.map(({ side }, k) => {
@@ -147,10 +151,14 @@ export async function work(state, signal, report) {
   tell({ stage: "done" });
 }
 
+/** Returns the packets of a bandwidth-delay product, or NaN.
+ * @param {import("../question/state.js").Question} question */
+const bdpOf = ({ rate, rtt }) => (roughRate(rate) * roughRtt(rtt)) / 12_000;
+
 /** Returns buffers on both sides of the knee, in packets.
  * @param {import("../question/state.js").Question} question */
-function kneePackets({ rate, rtt }) {
-  const bdp = (roughRate(rate) * roughRtt(rtt)) / 12_000;
+function kneePackets(question) {
+  const bdp = bdpOf(question);
   const packets = KNEE.map((share) => Math.max(1, Math.round(share * (bdp || 100))));
   return [...new Set([...packets, ...(bdp < 30 ? [1, 2, 4, 8, 16, 32] : [])])].sort((a, b) => a - b);
 }
