@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Files that are made up are long: one round of so many is theirs.
+/// Invented files are long, so only one round in this number tries them.
 const MADE_UP: usize = 400;
 /// One such file may take a minute: a run of fewer seconds has none.
 const LONG_FROM: u64 = 60;
@@ -36,7 +36,8 @@ struct Count {
     most_kib: u64,
 }
 
-/// Tries files for so many seconds; those that make it panic or hang are kept as `fuzz/crash-*`.
+/// Tries files for this number of seconds; files that cause a panic or a hang are kept as
+/// `fuzz/crash-*`.
 pub fn run_for(seconds: u64, seed: u64, files: &[String]) -> Result<(), Box<dyn Error>> {
     let seeds = files
         .iter()

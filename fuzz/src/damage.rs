@@ -4,7 +4,7 @@ use crate::below;
 use crate::captures::Input;
 use goodqueue_types::RandomStream;
 
-/// So many bytes of a seed are taken at the most, from its beginning, where its headers are.
+/// Largest number of bytes that are taken from the beginning of a seed, where its headers are.
 const LONGEST: usize = 40_000;
 
 /// One file, or two that follow one another among the seeds and so may show the same packets: both are

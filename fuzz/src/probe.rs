@@ -10,7 +10,7 @@ use goodqueue_types::RandomStream;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-/// Tries inputs for so many seconds.
+/// Tries inputs for this number of seconds.
 pub fn run_for(seconds: u64, seed: u64) -> Result<(), Box<dyn Error>> {
     let mut random = RandomStream::new(seed, "fuzz probe", 0);
     let seeds = inputs()?;

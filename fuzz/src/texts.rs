@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// An input that takes longer than this is taken to hang, even on a busy machine.
 const SLOWEST: Duration = Duration::from_secs(10);
-/// So many variants of a study are read, from its first on.
+/// Number of variants of a study that are read, from the first one on.
 const VARIANTS: usize = 8;
 
 /// Networks of more flows are not compared: printing them takes longer than reading the file.
@@ -28,7 +28,7 @@ pub struct Target {
     check: fn(&[u8]) -> bool,
 }
 
-/// Tries changed texts for so many seconds.
+/// Tries changed texts for this number of seconds.
 pub fn run_for(target: &Target, seconds: u64, seed: u64) -> Result<(), Box<dyn Error>> {
     let mut random = RandomStream::new(seed, target.name, 0);
     let begin = Instant::now();

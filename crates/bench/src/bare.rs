@@ -1,13 +1,13 @@
 //! A bare loop: the least work that simulates the flows of s1 to s4 packet by packet. Its speed is
 //! the limit with which the benchmark compares the simulator's.
 //!
-//! It handles two events per data packet, and few for timers: the packet's arrival at the bottleneck,
-//! and the arrival of its ACK at the link back. All else is done with the times that it will have. Flows of one
-//! round-trip time share a line of packets. The senders are NewReno (RFC 6582) with a minimum
-//! timeout of 200 ms and no delayed ACKs.
+//! It handles two events per data packet, and few for timers: the packet's arrival at the
+//! bottleneck, and the arrival of its ACK at the reverse link. All else is done with the times that
+//! it will have. Flows of one round-trip time share a line of packets. The senders are NewReno (RFC
+//! 6582) with a minimum timeout of 200 ms and no delayed ACKs.
 //!
-//! It has no SACK, no statistics but two counters, no random numbers, no queue discipline but drop
-//! tail, and no links on which nothing can wait. A packet in a line takes 24 bytes.
+//! It has no SACK, no statistics except two counters, no random numbers, no queue discipline except
+//! drop tail, and no links without queues. A packet in a line takes 24 bytes.
 
 use crate::cases::{Case, Dumbbell};
 use std::cmp::Reverse;
@@ -42,7 +42,7 @@ pub struct Outcome {
     pub events: u64,
 }
 
-/// A packet on its way to the bottleneck, or an ACK on its way to the link back.
+/// A packet that travels to the bottleneck, or an ACK that travels to the reverse link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     at: Nanos,
@@ -149,7 +149,7 @@ struct Flow {
     // The sender.
     first_unacknowledged: u32,
     next: u32,
-    /// One more than the largest number ever sent.
+    /// Largest number ever sent, plus one.
     end: u32,
     recover: u32,
     duplicates: u32,
@@ -410,7 +410,8 @@ impl Loop {
         }
     }
 
-    /// Handles the arrival of an ACK at the link back, and at its sender, which sends what it may.
+    /// Handles the arrival of an ACK at the reverse link, and at its sender, which then sends the
+    /// packets that its window allows.
     fn ack(&mut self, line: usize, now: Nanos) {
         let entry = self.lines[line].pop();
         self.events.set(line, self.lines[line].next());

@@ -11,7 +11,7 @@ pub struct Case {
     pub scenario: &'static str,
     /// Keys and values that override those of the file.
     pub overrides: Vec<(String, String)>,
-    /// The same network for the peers. None if they do not run this case.
+    /// The same network for the other simulators; none if they do not run this case.
     pub dumbbell: Option<Dumbbell>,
     /// Simulated time, in seconds.
     pub duration_s: u32,
@@ -235,7 +235,7 @@ mod tests {
     use goodqueue_tcp::{Profile, TcpConfig};
     use goodqueue_types::{Span, Time};
 
-    /// Goodqueue and its peers run the same scenario.
+    /// Goodqueue and the other simulators run the same scenario.
     #[test]
     fn scenarios_and_parameters_of_peers_agree() {
         for case in all() {

@@ -1,4 +1,4 @@
-//! The goals of speed on s1 to s4, and what was measured.
+//! The goals of speed on s1 to s4, and the measured speed.
 
 use crate::rounds::Row;
 use std::fmt::Write;

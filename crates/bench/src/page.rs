@@ -1,4 +1,4 @@
-//! The page of the documentation on performance: tables that this program writes there.
+//! The tables that this program writes into the documentation's page on performance.
 
 use crate::goals;
 use crate::rounds::{self, Beside, Row};
@@ -18,7 +18,7 @@ const MARKS: [&str; 2] = [
 /// one processor busy.
 const BUSY: f64 = 1.5;
 
-/// The table of times, with what it was measured on.
+/// The table of times, with the machine and the compiler.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// Rows in the order of their measurement.
@@ -72,7 +72,7 @@ impl Table {
         )
     }
 
-    /// Returns the goals and what was measured, as a table in Markdown.
+    /// Returns the goals and the measured values, as a table in Markdown.
     pub fn goals(&self) -> String {
         goals::markdown(&self.rows)
     }

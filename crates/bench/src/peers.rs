@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 /// Largest number of flows with which ns-2 runs a case. Larger cases take minutes.
 const MOST_FLOWS_OF_NS2: u32 = 1000;
-/// A short simulated time, in seconds, with which a peer does little more than its set-up.
+/// Simulated time, in seconds, that is so short that a run consists mainly of its set-up.
 const SHORT: &str = "0.001";
 
 /// Another simulator.

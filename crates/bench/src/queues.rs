@@ -101,8 +101,7 @@ impl Stream {
     }
 
     /// Dequeues `packets` packets, and enqueues one before each dequeue. It enqueues two while
-    /// fewer packets wait than `BACKLOG`, so that an active queue has the load that it was made
-    /// for.
+    /// fewer packets wait than `BACKLOG`, so that an active queue has a typical load.
     fn run(&mut self, packets: u64) {
         for _ in 0..packets {
             self.offer();

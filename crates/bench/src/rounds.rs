@@ -1,5 +1,6 @@
-//! Rounds of a case: in each, the builds of goodqueue, the bare loop and the other simulators run in
-//! turn, so that a change of the machine's speed hits all of them. Ratios are formed within a round.
+//! Rounds of a case: in each, the builds of goodqueue, the bare loop and the other simulators run
+//! in turn, so that a change of the machine's speed affects all of them. Ratios are formed within a
+//! round.
 
 use crate::bare;
 use crate::cases::Case;

@@ -1,8 +1,9 @@
 //! The hybrid engine: windows and queue as continuous quantities, losses as discrete events.
 //!
-//! A link that sends a million packets in a round trip costs the packet engine a million events; here
-//! it costs some slots of time and an update of each flow's window. `docs/hybrid.md` says what is
-//! modelled, where the model agrees with packets, and what it costs; MODEL.md gives the reasons.
+//! A link that sends a million packets in a round trip costs the packet engine a million events;
+//! here it costs some slots of time and an update of each flow's window. `docs/hybrid.md` describes
+//! the model, the links on which it agrees with the packet engine, and its cost; MODEL.md gives the
+//! reasons.
 
 mod engine;
 mod flows;

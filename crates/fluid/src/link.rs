@@ -17,7 +17,7 @@ pub struct FluidLink {
     pub background: Background,
 }
 
-/// The queue before the link. Limits count packets that wait beside the one in transmission.
+/// The queue before the link. Limits count waiting packets, without the packet in transmission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FluidQueue {
     /// First in, first out. An arrival that finds the queue full is lost.
@@ -29,7 +29,7 @@ pub enum FluidQueue {
     Red {
         /// Packets that may wait.
         packets: f64,
-        /// Average queue below which nothing is dropped, in packets.
+        /// Average queue below which no packet is dropped, in packets.
         min_threshold: f64,
         /// Average queue at which `max_probability` is reached, in packets.
         max_threshold: f64,
@@ -70,25 +70,25 @@ pub struct Background {
     pub burst_packets: f64,
 }
 
-/// Flows that are alike but for their round-trip times.
+/// Flows that differ only in their round-trip times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowGroup {
     /// The group's name.
     pub name: String,
     /// Number of flows.
     pub count: u64,
-    /// Base round-trip times: propagation there and back. Flow i takes entry i, and from the end
-    /// of the list on the first again.
+    /// Base round-trip times: propagation there and back. Flow i takes entry i; the list is
+    /// repeated if it is shorter than the number of flows.
     pub rtts: Vec<Span>,
     /// Congestion control.
     pub control: FluidControl,
-    /// Acknowledgements of the receivers, and the growth that senders take from them.
+    /// Acknowledgements of the receivers, and the growth of windows per acknowledgement.
     pub acks: Acks,
     /// Detection and repair of losses.
     pub sender: FluidSender,
     /// True if senders spread packets over the round-trip time.
     pub paced: bool,
-    /// Largest window, in packets; infinite if none binds.
+    /// Largest window, in packets; infinite without a limit.
     pub max_window: f64,
 }
 
@@ -171,9 +171,10 @@ impl FluidControl {
 /// Acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Acks {
-    /// Packets that an ACK acknowledges: 2 where ACKs are delayed.
+    /// Packets that an ACK acknowledges: 2 with delayed ACKs.
     pub packets: f64,
-    /// True if a window grows by what is acknowledged (RFC 3465) and not by a step per ACK.
+    /// True if a window grows by the bytes acknowledged (RFC 3465), false if it grows by one step
+    /// per ACK.
     pub bytes_counted: bool,
 }
 
@@ -188,11 +189,11 @@ impl Acks {
     }
 }
 
-/// Behaviour of a sender besides its window.
+/// Behaviour of a sender, apart from its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FluidSender {
-    /// True if a sender in recovery reduces in proportion to what is delivered (PRR, RFC 6937), and
-    /// not by a pause.
+    /// True if a sender in recovery reduces its rate in proportion to the delivered data (PRR, RFC
+    /// 6937), false if it pauses.
     pub proportional: bool,
     /// True if packets leave in units of about a millisecond at the pace (Linux: TSO autosizing).
     pub segmentation_offload: bool,
@@ -257,7 +258,7 @@ impl FluidLink {
     }
 }
 
-/// Number of flows, of `count` that take `entries` in turn, with the entry at `place`.
+/// Number of flows with the entry at `place`, if `count` flows take `entries` in turn.
 pub(crate) fn flows_at(count: u64, entries: usize, place: usize) -> u64 {
     let (entries, place) = (entries as u64, place as u64);
     count / entries + u64::from(place < count % entries)

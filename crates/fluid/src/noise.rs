@@ -26,7 +26,7 @@ impl Noise {
         (sum as f64 - 131_070.0) * (1.0 / 37_837.2)
     }
 
-    /// Returns a stream of its own, seeded by this one.
+    /// Returns an independent stream, which is seeded by this one.
     pub fn fork(&mut self) -> Self {
         Self(RandomStream::new(self.0.bits(), "fork", 0))
     }

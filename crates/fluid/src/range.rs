@@ -10,20 +10,21 @@ pub const LEAST_WINDOW: f64 = 8.0;
 /// Least buffer, in packets.
 pub const LEAST_BUFFER: f64 = 6.0;
 
-/// A receiver's window of so many times a flow's share of link and buffer does not bind the flow.
+/// Ratio of a receiver's window to a flow's share of link and buffer from which on the window does
+/// not limit the flow.
 const FREE: f64 = 2.0;
 
 /// Reason why a link lies outside the range of validity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OutOfRange {
-    /// There are no long flows.
+    /// The link has no long flows.
     NoFlows,
-    /// The mean window, in packets, is so small that flows live on timeouts.
+    /// The mean window, in packets, is so small that timeouts determine the rates of flows.
     SmallWindows {
         /// The mean window.
         window: f64,
     },
-    /// Such links have not been compared with packets.
+    /// Links of this kind have not been compared with the packet engine.
     Untried {
         /// The property that was not compared, in words that fit into "with …".
         what: &'static str,
@@ -62,7 +63,7 @@ impl std::error::Error for OutOfRange {}
 /// Checks that the link lies inside the range of validity.
 ///
 /// # Errors
-/// The reason why it does not.
+/// Returns the reason why the link is outside the range.
 pub fn range(link: &FluidLink) -> Result<(), OutOfRange> {
     let flows = link.flows();
     if flows == 0 || link.groups.iter().any(|group| group.rtts.is_empty()) {
@@ -84,7 +85,7 @@ pub fn range(link: &FluidLink) -> Result<(), OutOfRange> {
 }
 
 /// Returns the property of a link that was not compared with packets, in words; none if all were.
-/// Receivers' windows above `free` packets bind no flow.
+/// Receivers' windows above `free` packets limit no flow.
 fn untried(link: &FluidLink, free: f64) -> Option<&'static str> {
     if !matches!(link.queue, FluidQueue::DropTail { .. }) {
         return Some("queues other than drop tail on more than a few links");

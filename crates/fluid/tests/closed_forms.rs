@@ -45,7 +45,8 @@ fn one_reno_flow_keeps_the_square_root_law() {
     }
 }
 
-/// Delayed ACKs without byte counting halve the growth and double what is sent between losses.
+/// Delayed ACKs without byte counting halve the growth and double the number of packets between
+/// losses.
 #[test]
 fn a_step_per_delayed_ack_doubles_the_time_between_losses() {
     let bdp = 1_000.0;
@@ -58,8 +59,9 @@ fn a_step_per_delayed_ack_doubles_the_time_between_losses() {
     assert!((packets / law - 1.0).abs() < 0.05, "{packets} {law}");
 }
 
-/// CUBIC comes back to its plateau W after K = ∛(W (1 − β) / C) (RFC 9438, equation 2). It loses when
-/// it is within a packet of it, which it is for ∛(1 / C) before and after.
+/// CUBIC regains its plateau W after K = ∛(W (1 − β) / C) (RFC 9438, equation 2). It loses while
+/// its window is within one packet of the plateau, which lasts from ∛(1 / C) before to ∛(1 / C)
+/// after this time.
 #[test]
 fn one_cubic_flow_takes_the_time_of_its_curve() {
     let mut link = link(2_400_000_000, 1, FluidControl::CUBIC, &[20]);
@@ -85,7 +87,8 @@ fn one_scalable_flow_loses_at_even_intervals() {
     link.queue = common::packets(100.0);
     let outcome = run(&link, &extent(1, 50, 500));
     let rounds = (1.0_f64 / 0.875).ln() / 1.01_f64.ln();
-    // Windows are below the bandwidth-delay product for most of that; two more are spent in recovery.
+    // Windows are below the bandwidth-delay product for most of these round trips; recovery takes
+    // two more.
     let found = outcome.measured_s / outcome.loss_events as f64 / 0.05;
     assert!(found > rounds && found < rounds + 4.0, "{found} {rounds}");
 }

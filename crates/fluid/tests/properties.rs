@@ -57,7 +57,7 @@ proptest! {
 }
 
 /// A burst of Linux behind a buffer of four packets loses whole windows. Probes follow them. Such
-/// buffers lie outside the range of the engine: packets show a utilisation of 19 %.
+/// buffers lie outside the range of the engine: the packet engine finds a utilisation of 19 %.
 #[test]
 fn a_flow_that_lost_all_its_packets_sends_again() {
     let mut link = link(208_000_000, 1, FluidControl::RENO, &[5]);
@@ -101,7 +101,7 @@ fn a_burst_that_comes_after_its_slot_does_not_wait_in_it() {
     assert!(most < 6.0, "{most} packets waited");
 }
 
-/// Leaps let the queue grow: what arrived and was not sent waits.
+/// Leaps let the queue grow: packets that arrived and were not sent wait.
 #[test]
 fn leaps_count_the_packets_by_which_the_queue_grows() {
     let mut link = link(267_000_000, 1, FluidControl::RENO, &[5]);

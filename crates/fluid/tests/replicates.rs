@@ -7,7 +7,7 @@ use goodqueue_fluid::FluidControl;
 
 /// Replicates of one interval.
 const EACH: usize = 8;
-/// The factor of a 95 % interval of so many replicates (Student's t, 7 degrees of freedom).
+/// Factor of the 95 % interval of eight replicates (Student's t, 7 degrees of freedom).
 const STUDENT: f64 = 2.365;
 
 fn mean(values: &[f64]) -> f64 {
@@ -22,9 +22,10 @@ fn covers(replicates: &[f64], value: f64) -> bool {
     (mean - value).abs() <= STUDENT * error
 }
 
-/// A hundred Reno flows with equal round-trip times lose in step, every 1.8 s. A replicate measures 10 s:
-/// not a whole number of cycles. If all replicates begin at the same phase, one interval of 20 covers.
-/// The bound of 17 allows for chance: fewer than 17 of 20 intervals at 95 % cover with a probability of 1.6 %.
+/// A hundred Reno flows with equal round-trip times lose in step, every 1.8 s. A replicate measures
+/// 10 s: not a whole number of cycles. If all replicates began at the same phase, only one interval
+/// of 20 would cover the mean. The bound of 17 allows for chance: fewer than 17 of 20 intervals at
+/// 95 % cover with a probability of 1.6 %.
 #[test]
 fn intervals_of_flows_in_step_cover_the_mean() {
     let mut link = link(500_000_000, 100, FluidControl::RENO, &[100]);

@@ -11,8 +11,8 @@ use crate::thresholds::Thresholds;
 use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
 use std::collections::HashMap;
 
-/// Largest number of connections that are followed at once. Beyond it, idle ones are taken to be
-/// over.
+/// Largest number of connections that are followed at once. Above this number, idle connections are
+/// assumed to be over.
 const MOST_CONNECTIONS: usize = 1 << 16;
 /// Largest number of flows that are listed. Further flows are only counted.
 const MOST_FLOWS: usize = 1 << 20;
@@ -205,7 +205,8 @@ impl Analyzer {
         });
     }
 
-    /// Concludes connections without data, then those that are idle, then all, until there is room.
+    /// Concludes connections without data, then idle ones, then all others, until the table has
+    /// room.
     fn make_room(&mut self, now: Nanos) {
         let before = self.connections.len();
         self.conclude_those(|connection| connection.halves.iter().all(|half| half.id.is_none()));

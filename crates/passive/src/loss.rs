@@ -26,7 +26,7 @@ impl Place {
 pub struct Loss {
     /// Time at which the first of them was last seen, or at which it was found missing.
     pub time: Nanos,
-    /// Number of the flow. None in a log of drops.
+    /// Number of the flow. None for a log of drops.
     pub flow: Option<u32>,
     /// Number of packets.
     pub packets: u32,

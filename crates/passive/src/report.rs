@@ -25,7 +25,7 @@ pub(crate) struct Seen {
     pub start: Nanos,
 }
 
-/// Facts that the user gave besides the captures.
+/// Facts that the user gave in addition to the captures.
 pub(crate) struct Known {
     pub link_rate_bps: Option<u64>,
     /// Times of drops at the target link since the start of the capture.
@@ -44,7 +44,7 @@ pub struct Totals {
     pub other_packets: u64,
     /// Connections, and pairs of hosts that exchanged other packets.
     pub connections: u64,
-    /// Connections that were taken to be over because the table was full.
+    /// Connections that were assumed to be over because the table was full.
     pub evicted: u64,
     /// Number of data directions left out because the list of flows was full.
     pub unlisted: u64,
@@ -152,7 +152,7 @@ impl Report {
         );
         let mut link = link(&flows, &at_target, &rated, &waits, seen.duration);
         if !seen.two_taps && local == Place::Upstream {
-            // A tapping point behind the queue does not show how full it was.
+            // A tapping point behind the queue does not show the backlog.
             (link.buffer, link.queue_kind) = (None, QueueKind::Unknown);
         }
         let lost = lost_by_bin(&mut seen.series, &at_target);
@@ -177,7 +177,7 @@ impl Report {
 }
 
 /// Returns the side of a single tapping point on which more packets were lost. The target link is
-/// assumed there.
+/// assumed at this tapping point.
 fn side(flows: &[Flow]) -> Place {
     let lost = |place: Place| -> u64 {
         let forward = flows.iter().filter(|flow| flow.forward);
@@ -256,7 +256,7 @@ fn is_at_target(loss: &Loss, flows: &[Flow]) -> bool {
     loss.place == Place::Target && forward
 }
 
-/// Returns the losses of a log within the time of the capture. None if all are outside.
+/// Returns the losses of a log within the time of the capture. None if all losses are outside.
 fn logged(drops: &[Nanos], duration: Nanos, notes: &mut Vec<String>) -> Option<Vec<Loss>> {
     let within = drops.iter().filter(|time| (0..=duration).contains(*time));
     let mut losses: Vec<Loss> = within

@@ -61,7 +61,7 @@ thresholds! {
     recent_rtts: 3.0;
     /// Seconds added to `recent_rtts` (own).
     recent_s: 0.05;
-    /// Number of reductions or losses needed to tell local from remote bottlenecks (BSCL:
+    /// Number of reductions or losses needed to distinguish local from remote bottlenecks (BSCL:
     /// "several").
     least_reductions: 3.0;
     /// Share of the reductions after a loss that must follow one at the target link for a local

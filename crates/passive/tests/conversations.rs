@@ -343,7 +343,7 @@ fn a_queue_that_never_empties_shows_its_rate_and_leaves_base_rtts_right() {
     }
     let mut events: Vec<(i64, u32, bool)> = Vec::new();
     for number in 0..100_u32 {
-        // The first packet finds an empty queue. All others wait 20 ms.
+        // The first packet finds an empty queue. All other packets wait for 20 ms.
         let wait = if number == 0 { 0 } else { 20 * MS };
         let left = 30 * MS + i64::from(number) * service + wait;
         events.push((left, number, true));

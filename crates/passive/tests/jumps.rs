@@ -33,7 +33,7 @@ fn idle_times_that_add_up_to_centuries_do_not_overflow() {
     let mut next = 0;
     for round in 0..100 {
         // Between two segments close to one another the clock goes back by six years. The idle
-        // times grow, so that none is taken for a round trip.
+        // times grow, so that none counts as a round trip.
         let late = 99_000_000_000_000_000 + round * round * 400_000;
         for time in [late, -99_000_000_000_000_000] {
             analyzer.packet(Tap::First, time, &segment(true, next, 1000));

@@ -30,7 +30,8 @@ impl LabJob {
         }
     }
 
-    /// Returns the status of HTTP and the answer as JSON text. Other threads continue meanwhile.
+    /// Returns the status of HTTP and the answer as JSON text. Other threads continue during the
+    /// call.
     fn answer(&self, py: Python<'_>) -> (u16, String) {
         py.detach(|| {
             let mut job = match Job::start(&self.action, &self.body) {

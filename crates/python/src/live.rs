@@ -130,7 +130,7 @@ mod stages {
             });
             let links: serde_json::Map<_, _> = links.collect();
             let text = json!({"time_s": time.as_secs_f64(), "links": links}).to_string();
-            // Nobody waits for these figures, so a failure does not end the run.
+            // No caller waits for these figures, so a failure does not end the run.
             Python::attach(|py| watch.call1(py, (text,)).ok());
         }
     }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 
-/// Value that represents a missing one in a column of whole numbers; NaN does in the others.
+/// Value that marks a missing entry in a column of whole numbers; in other columns NaN marks it.
 const ABSENT: i64 = -1;
 
 /// Results of the analysis of a capture.

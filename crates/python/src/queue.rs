@@ -241,7 +241,7 @@ impl PythonQueue {
         Some(answer)
     }
 
-    /// Releases the bytes of a packet, if the queue holds so many.
+    /// Releases the bytes of a packet, if the queue holds at least this number.
     fn release(&self, context: &mut Context<'_>, packet: &goodqueue_types::Packet) {
         let bytes = context.frame_bytes(packet);
         if bytes <= context.account.used() {

@@ -79,7 +79,7 @@ pub fn results_version() -> u32 {
 }
 
 /// Converts a number with its unit to the form of a result's column: the value, and the end of such
-/// a column's name (`10Mbps` to 10,000,000 and `_bps`). Returns None for anything else.
+/// a column's name (`10Mbps` to 10,000,000 and `_bps`). Returns None for any other value.
 #[pyfunction]
 pub fn measure(text: &str) -> Option<(f64, &'static str)> {
     goodqueue_scenario::measure_text(text)

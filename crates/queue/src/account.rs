@@ -24,7 +24,7 @@ impl Default for Sharing {
     }
 }
 
-/// The policy, and the factor of one of them.
+/// The sharing policy, and the factor `alpha` of dynamic thresholds.
 impl Declared for Sharing {
     const KEYS: &'static [Key] = &[
         Key::of(Kind::Choice(&["dynamic", "static", "complete"]))
@@ -200,8 +200,8 @@ impl BufferAccount<'_> {
         fits
     }
 
-    /// Books bytes that the same call to a queue released before. They are certain to be free, so
-    /// the sharing policy is not asked.
+    /// Books bytes that the same call to a queue released before. The buffer certainly has room for
+    /// these bytes, so the sharing policy does not apply.
     pub fn restore(&mut self, bytes: u64) {
         assert!(bytes <= self.pool.free(), "restored more than was released");
         self.pool.set(self.port, self.used() + bytes);
@@ -293,7 +293,8 @@ mod tests {
         // them.
         saturate(&mut pool, 1..2);
         assert_eq!((pool.used_by(1), pool.free()), (300, 300));
-        // The first port is now above the threshold. It takes nothing until it has sent its excess.
+        // The first port is now above the threshold. The port admits no packet until it has sent
+        // its excess.
         while !pool.account(0).reserve(1) {
             pool.account(0).release(1);
             saturate(&mut pool, 1..2);

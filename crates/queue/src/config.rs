@@ -158,7 +158,7 @@ pub struct CustomQueue {
     pub name: &'static str,
     /// Creates an empty queue.
     pub make: Arc<dyn Fn() -> Box<dyn QueueDiscipline> + Send + Sync>,
-    /// Limit that the queue is asked about.
+    /// Limit of the queue whose properties are requested.
     pub limit: Limit,
 }
 

@@ -23,7 +23,7 @@ pub enum Rule {
     /// Packets in = out + dropped + queued, in packets and in bytes. No packet leaves that did not
     /// enter.
     Conservation,
-    /// The backlog equals the packets that entered and neither left nor were dropped.
+    /// The backlog equals the packets that entered minus those that left or were dropped.
     Backlog,
     /// The context's account has exactly the bytes that wait.
     Account,

@@ -1,5 +1,5 @@
-//! The registry of disciplines: one line each, from which come the enums with static dispatch, the
-//! words and tables of scenario files, and the disciplines of `tc`.
+//! The registry of disciplines, with one line for each. The enums with static dispatch, the words
+//! and tables of scenario files, and the disciplines of `tc` are generated from these lines.
 
 use crate::keys::KIND;
 use crate::{
@@ -78,7 +78,7 @@ macro_rules! disciplines {
             }
 
             /// Returns the key of a rate that replaces the link's in the limits of the table of
-            /// `word`, if there is one.
+            /// `word`, or none.
             pub fn rate_key(word: &str) -> Option<&'static str> {
                 match word {
                     $($word => <$config as BuiltIn>::RATE_KEY,)+

@@ -101,7 +101,7 @@ pub const COUPLING: Key = number(0.0, 100.0)
     .in_tc(Tc::Parts("coupling_factor", 1.0))
     .example("2")
     .doc(
-        "How much more often scalable traffic is marked than the square root of the classic drop \
+        "Ratio of the mark probability of scalable traffic to the square root of the classic drop \
          probability.",
     );
 

@@ -1,8 +1,8 @@
 //! Queue disciplines as pure data structures: (now, packet) → (packet, drops, marks).
 //!
-//! A discipline knows neither links nor TCP. Its caller, the simulator, gives it a [`Context`] with
-//! the time, a random stream, the account on which its bytes are booked, and a list for the packets
-//! that it drops or marks.
+//! A discipline depends neither on links nor on TCP. Its caller, the simulator, gives it a
+//! [`Context`] with the time, a random stream, the account on which its bytes are booked, and a
+//! list for the packets that it drops or marks.
 
 mod account;
 mod aqm;
@@ -72,7 +72,8 @@ pub enum Verdict {
 pub struct Context<'a> {
     /// Time of the call, never earlier than at the call before.
     pub now: Time,
-    /// Framing that the link layer adds to each packet. It counts in byte limits and on the wire.
+    /// Framing that the link layer adds to each packet. The framing counts in byte limits and in
+    /// transmission times.
     pub framing: Framing,
     /// Random stream of the link.
     pub random: &'a mut RandomStream,
@@ -122,7 +123,7 @@ impl fmt::Debug for dyn QueueDiscipline {
 /// timers makes its periodic updates at the next call: between two calls nothing changes that an
 /// update could see.
 pub trait QueueDiscipline: Send {
-    /// Queues a packet, or drops it or others and reports them in the context.
+    /// Queues a packet, or drops it or other packets and reports the drops in the context.
     fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet);
 
     /// Returns the next packet to transmit, or none if the queue is empty or holds its packets
@@ -140,7 +141,7 @@ pub trait QueueDiscipline: Send {
     fn backlog(&self) -> Backlog;
 
     /// Returns true if an idle link sends an arrival at once, without the queue, when no packet
-    /// waits. Then packets pass even if the limit is zero.
+    /// waits. With this rule packets pass even if the limit is zero.
     fn is_bypassed_when_idle(&self) -> bool {
         false
     }

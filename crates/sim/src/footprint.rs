@@ -17,7 +17,7 @@ use goodqueue_types::{Histogram, LinkId, PacketEvent, Time};
 /// Bytes of a name in the network and of its copy in the outcome.
 const NAMES: usize = 2 * 32;
 
-/// Bytes that a packet takes from its sending until it, or the ACK for it, has arrived. A flow of
+/// Bytes that a packet takes from its sending until the packet, or its ACK, has arrived. A flow of
 /// rate R has R·T of data in flight, T being its round-trip time with queueing.
 pub const BYTES_PER_PACKET: usize = line::BYTES_PER_PACKET;
 

@@ -150,7 +150,8 @@ parameters! {
         /// Frame bytes that all links together may have waiting.
         capacity: u64 = 0 => size(1, LARGEST).required().example("12MB");
         sharing: Sharing = Sharing::default();
-        /// Bytes kept for each link; what is left is shared, and thresholds count that alone.
+        /// Bytes reserved for each link. The links share the remaining bytes, and thresholds count
+        /// only these.
         headroom: u64 = 0 => size(0, LARGEST).default("\"0B\"").example("10kB");
     }
 }

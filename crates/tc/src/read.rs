@@ -140,7 +140,7 @@ fn lines(text: &str) -> Read<Vec<Line<'_>>> {
     all.iter().map(|words| line(words)).collect()
 }
 
-/// Takes off what says where the qdisc stands.
+/// Removes the words that state the place of the qdisc.
 fn line<'a>(words: &[&'a str]) -> Read<Line<'a>> {
     let mut kind = None;
     let mut parent = None;
@@ -328,7 +328,7 @@ fn seconds(text: &str) -> Read<Value> {
     })
 }
 
-/// The link that `tc` assumes where a value depends on it.
+/// The link that `tc` assumes for values that depend on it.
 const PLACE: Place = Place {
     rate: Rate(10_000_000),
     delay: Span::ZERO,

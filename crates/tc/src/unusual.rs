@@ -199,7 +199,7 @@ impl<'c> Reader<'c> {
         Ok(true)
     }
 
-    /// Completes what the line says before the discipline is made of it.
+    /// Completes the options of the line before the discipline is made.
     pub(super) fn complete(&self, stated: &mut Stated<'_>) -> Read<()> {
         let fifo = word_of(self.kind) == Some("drop_tail") || self.kind == "pfifo_head_drop";
         match self.kind {
@@ -224,7 +224,7 @@ impl<'c> Reader<'c> {
         }
     }
 
-    /// Sets what waits for tokens.
+    /// Sets the queue that waits for tokens: a limit, or the discipline of a child.
     fn inner(&self, stated: &mut Stated<'_>) -> Read<()> {
         match self.children {
             [] if stated.given.has("limit") => {
@@ -278,7 +278,7 @@ impl<'c> Reader<'c> {
         Ok(())
     }
 
-    /// Changes what follows from options without a parameter, and notes what was assumed.
+    /// Changes values that follow from options without a parameter, and notes the assumptions.
     pub(super) fn finish(&self, queue: &mut QueueConfig, stated: &mut Stated<'_>) -> Read<()> {
         let (min, avpkt, burst) = match queue {
             QueueConfig::LinuxRed(config) => (config.min, config.avpkt, &mut config.burst),
@@ -310,7 +310,7 @@ impl<'c> Reader<'c> {
     }
 }
 
-/// Other names of the options of `tbf`, and those that say what waits.
+/// Other names of the options of `tbf`, and the options that set its limit.
 fn tbf(word: &str, options: &mut Options<'_>, stated: &mut Stated<'_>) -> Read<bool> {
     let bytes = |text: &str| size(text.split('/').next().unwrap_or(text)).map(Value::Bytes);
     let (key, value) = match word {

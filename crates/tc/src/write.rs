@@ -12,7 +12,7 @@ pub(super) type Written = Result<String, UnitError>;
 /// Conversion of bytes to those of `tc` for a queue that counts other framing.
 #[derive(Clone, Copy)]
 pub(super) struct Scale {
-    /// Largest frame here and, of the same packet, there.
+    /// Largest frame of our link, and the frame of the same packet in Linux.
     ours: u64,
     theirs: u64,
 }
@@ -131,7 +131,7 @@ impl Setting<'_> {
         })
     }
 
-    /// A flag that is on, or off where it is on by default.
+    /// The word of a flag: `on` if it is set, `off` if it is unset although its default is set.
     fn flag(&self, on: &str, off: &str) -> String {
         match (&self.value, &self.default) {
             (Value::Flag(true), _) => format!(" {on}"),
@@ -204,7 +204,7 @@ impl Setting<'_> {
         }
     }
 
-    /// A number in parts of which so many make 1, if it is whole.
+    /// The value in units of `1/parts`, if it is a whole number of them.
     fn parts(&self, parts: f64) -> Result<u32, UnitError> {
         let name = self.key.name;
         let value = f64::from_value(self.value.clone());
@@ -216,7 +216,7 @@ impl Setting<'_> {
         Ok(count as u32)
     }
 
-    /// A time in whole seconds, if there is one.
+    /// A time in whole seconds, or none if it is not a whole number.
     fn seconds(&self, word: &str) -> Written {
         const SECOND: u64 = 1_000_000_000_000;
         match self.value {

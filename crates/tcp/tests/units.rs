@@ -1,4 +1,4 @@
-//! Segments leave in units (Linux: `tcp_write_xmit`, `tcp_tso_should_defer`).
+//! A sender sends segments in units of several (Linux: `tcp_write_xmit`, `tcp_tso_should_defer`).
 
 mod peer;
 
@@ -21,7 +21,8 @@ fn sender(adjust: impl FnOnce(&mut TcpConfig)) -> Peer {
     peer
 }
 
-/// Returns the number of segments that leave for an ACK of the first `segments`.
+/// Returns the number of segments that are sent in answer to an ACK of the first `segments`
+/// segments.
 fn sent_for(peer: &mut Peer, segments: u64) -> usize {
     peer.say(peer.segment(1, 1 + segments * MSS, ACK, 0)).len()
 }
@@ -30,10 +31,10 @@ fn sent_for(peer: &mut Peer, segments: u64) -> usize {
 fn less_than_a_unit_waits_for_an_ack_that_is_due() {
     let mut peer = sender(|_| {});
     peer.wait(100);
-    // Three may leave. The ACK of the segment that left with them is due now.
+    // The window allows three segments. The ACK of the segment that was sent with them is due now.
     assert_eq!(sent_for(&mut peer, 3), 2);
     assert_eq!(sent_for(&mut peer, 4), 2);
-    // A single segment does not wait, because nothing has left in the last millisecond.
+    // A single segment does not wait, because no segment was sent in the last millisecond.
     peer.wait(2);
     assert_eq!(sent_for(&mut peer, 5), 1);
 }
@@ -41,7 +42,7 @@ fn less_than_a_unit_waits_for_an_ack_that_is_due() {
 #[test]
 fn nothing_waits_for_an_ack_that_is_far() {
     let mut peer = sender(|_| {});
-    // The next ACK is expected a smoothed round trip after its segment left, 8.75 ms from now.
+    // The next ACK is expected a smoothed round trip after its segment was sent, 8.75 ms from now.
     peer.wait(90);
     assert_eq!(sent_for(&mut peer, 3), 3);
 }

@@ -103,7 +103,7 @@ pub struct LossyPath {
     pub rtt: f64,
     /// Timeout of the first SYN.
     pub syn_timeout: f64,
-    /// First retransmission timeout of a series for data segments.
+    /// First retransmission timeout of data segments; each further timeout is twice as long.
     pub timeout: f64,
     /// Initial window.
     pub initial_window: f64,

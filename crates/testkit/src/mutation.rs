@@ -4,7 +4,7 @@
 /// A deliberate error in one rule of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutation {
-    /// One packet (or one byte) more may wait.
+    /// The queue accepts one packet (or one byte) more than its limit.
     LimitOffByOne,
     /// Simultaneous arrivals at a link keep the order in which they were scheduled.
     TiesByInsertion,
@@ -36,7 +36,7 @@ pub enum Mutation {
     ReadinessForgotten,
     /// Losses before the queue and losses after the transmission are exchanged.
     LossPlacesSwapped,
-    /// Every queue has a buffer of its own.
+    /// Queues do not share buffers.
     BuffersNotShared,
     /// Transmissions also begin in outages.
     OutageIgnored,

@@ -34,7 +34,8 @@ fn dumbbell(seed: u64, end: Time) -> Dumbbell {
 }
 
 /// Containers that may double after the warm-up, because a burst of losses or of overtaking ACKs
-/// sets a new record. Random bursts have no largest size, so some seeds have none and others several.
+/// sets a new record. Random bursts have no largest size, so some seeds allocate nothing and others
+/// allocate several times.
 const NEW_RECORDS: u64 = 12;
 
 #[test]
@@ -94,7 +95,7 @@ fn idle_flows(count: usize) -> Network {
     dumbbell(1, end).network(vec![(end + Span::from_secs(1), bulk(Profile::Rfc)); count])
 }
 
-/// Returns the bytes that a simulation of these flows holds, without its description.
+/// Returns the bytes that a simulation of these flows holds, without the network's description.
 fn simulation_bytes(network: &Network) -> i64 {
     let mut simulation = None;
     let cost = allocation_counter::measure(|| simulation = Some(Simulation::new(network, NoProbe)));

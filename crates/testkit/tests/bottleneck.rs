@@ -85,7 +85,7 @@ proptest! {
     }
 }
 
-/// A property of links, besides their queue.
+/// A property of links other than their queue.
 struct Kind {
     name: String,
     equip: Box<dyn Fn(&mut Equipment)>,

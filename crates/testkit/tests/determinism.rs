@@ -1,4 +1,4 @@
-//! The result of a run depends on its seed and on nothing else but the scenario.
+//! The result of a run depends on its scenario and its seed alone.
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{Network, Outcome, Record, WorkloadConfig, run};
@@ -95,7 +95,7 @@ fn recording_changes_nothing() {
 }
 
 #[test]
-fn the_seed_breaks_ties_and_favours_nobody_for_ever() {
+fn the_seed_breaks_ties_and_favours_no_flow_for_ever() {
     let mut orders: Vec<_> = (0..60).map(|seed| order(&run(&colliding(seed)))).collect();
     assert_eq!(orders[3], order(&run(&colliding(3))));
     orders.sort_unstable();

@@ -66,7 +66,7 @@ fn with_stretches(
     network
 }
 
-/// Separates the results of the inserted links from the others.
+/// Separates the results of the inserted links from those of the original links.
 fn without_stretches(mut outcome: Outcome) -> (Outcome, Vec<LinkOutcome>) {
     let is_stretch = |link: &LinkOutcome| link.name.starts_with("stretch");
     let (stretches, links) = outcome.links.into_iter().partition(is_stretch);

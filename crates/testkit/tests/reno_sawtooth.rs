@@ -81,8 +81,8 @@ fn over_whole_cycles(buffer: u64) -> LinkOutcome {
 #[test]
 fn the_saw_tooth_uses_as_much_as_its_formula_says() {
     for buffer in [2, BDP / 4, BDP / 2, 3 * BDP / 4, BDP] {
-        // Two packets are negligible beside a thousand. They are enough for a pair that is sent at
-        // once.
+        // Two packets are negligible beside a thousand. Two places are enough for a pair of packets
+        // that is sent at once.
         let share = if buffer == 2 {
             0.0
         } else {

@@ -257,7 +257,7 @@ fn a_page_takes_as_many_round_trips_as_its_objects_ask_for() {
     }
 }
 
-/// A hundred thousand short flows run, of which few are active at the same time.
+/// A hundred thousand short flows run, but few of them are active at the same time.
 #[test]
 fn finished_connections_give_their_memory_back() {
     let cost = |most: u64| {
@@ -280,6 +280,6 @@ fn finished_connections_give_their_memory_back() {
         many < some + some / 10,
         "{many} bytes, {some} for a quarter"
     );
-    // A connection in TIME-WAIT holds what it needs to answer a retransmitted FIN.
+    // A connection in TIME-WAIT holds only the state to answer a retransmitted FIN.
     assert!(many - few < 6_000 * 200);
 }

@@ -15,7 +15,7 @@ fn flows() -> Vec<String> {
     (0..300).map(|flow| format!("bulk-{flow}")).collect()
 }
 
-/// Returns the event of a row. Rows differ in every column, and more than one group is full of them.
+/// Returns the event of a row. Rows differ in every column, and fill more than one group.
 fn event(row: u64) -> PacketEvent {
     let link = LinkId((row / 3 % 2) as u32);
     let reason = DropReason::ALL[(row % DropReason::ALL.len() as u64) as usize];

@@ -1,8 +1,8 @@
-//! Leaps over many round trips in which nothing but steady growth happens.
+//! Leaps over many round trips in which windows grow steadily and no packet is lost.
 //!
-//! While no loss is on its way and the queue is well between empty and full, or empty altogether, windows
-//! grow by closed forms and the queue follows them: Σ wᵢ / (Tᵢ + q/C) = C. A flow of 10 Gb/s has a
-//! hundred thousand such round trips between two losses.
+//! While no loss is on its way and the queue is well between empty and full, or empty altogether,
+//! windows grow by closed forms and the queue follows them: Σ wᵢ / (Tᵢ + q/C) = C. A single flow at
+//! 10 Gb/s has a hundred thousand round trips of this kind between two losses.
 
 use crate::engine::{Calm, Engine};
 use crate::flows::class::Class;
@@ -22,7 +22,7 @@ const LEAST_ROUNDS: f64 = 6.0;
 const POINTS: u32 = 8;
 
 impl Engine {
-    /// Leaps if a round trip was calm, never beyond `end_s`.
+    /// Leaps after a round trip without losses, and never beyond `end_s`.
     pub fn leap(&mut self, end_s: f64) {
         let longest = self.classes.iter().map(|class| class.shape.rtt_slots).max();
         let round = longest.unwrap_or(0) as f64 + self.fifo.waiting() / self.per_slot;
@@ -41,8 +41,8 @@ impl Engine {
         }
     }
 
-    /// Seconds in which nothing but growth will happen; none if they are too few round trips of
-    /// `round_s` seconds for a leap.
+    /// Seconds without losses that will follow; none if they are too few round trips of `round_s`
+    /// seconds for a leap.
     fn calm_span_s(&self, calm: &Calm, round_s: f64) -> Option<f64> {
         let waiting = self.fifo.waiting();
         let growth: f64 = self
@@ -158,11 +158,11 @@ impl Class {
             .iter()
             .map(|train| f64::from(train.amount))
             .sum();
-        // Packets that the present train has not sent yet have not come back either.
+        // Packets that the present train has not sent yet are not acknowledged, either.
         all + self.left - self.left * self.factor
     }
 
-    /// Grows windows for so many seconds.
+    /// Grows windows for this number of seconds.
     fn grow_over(&mut self, span_s: f64, wait_s: f64) {
         let rounds = span_s / (self.shape.rtt_s + wait_s);
         for flow in &mut self.flows {
@@ -182,7 +182,7 @@ impl Class {
         self.left *= f64::from(self.flows[flow].kept);
     }
 
-    /// Scales the packets that come back to so many.
+    /// Scales the packets that are acknowledged to this number.
     fn scale_returns(&mut self, wanted: f64) {
         let all: f64 = self.returns.iter().sum();
         if all > 0.0 {

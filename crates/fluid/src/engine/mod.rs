@@ -1,4 +1,5 @@
-//! Steps of time: packets that come back are sent again, wait, are lost or served, and come back.
+//! Steps of time: acknowledged packets are replaced by new ones, which wait, are lost or sent, and
+//! are acknowledged in turn.
 
 mod leap;
 mod overflow;
@@ -17,14 +18,14 @@ use tally::Tally;
 /// Units of work, slots times classes, between two calls of `should_continue`.
 const ASKED_EVERY: u64 = 1 << 18;
 
-/// Packets of one burst that a cut of the queue does not part.
+/// Packets of one burst, which are not divided between two parts of the queue.
 pub(crate) const BURST: f64 = 2.0;
 
 /// Error of a run that its caller stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
-/// Simulates the link. `should_continue` is asked every few milliseconds of computing.
+/// Simulates the link. `should_continue` is called every few milliseconds of computing.
 ///
 /// # Errors
 /// [`Stopped`] if `should_continue` returned false.
@@ -67,7 +68,7 @@ pub(crate) struct Engine {
     /// See `per_slot`.
     pub packets_per_s: f64,
     pub buffer: f64,
-    /// Packets by which bursts raise the queue above its level at most.
+    /// Largest number of packets by which bursts raise the queue above its level.
     pub margin: f64,
     /// Arrivals per slot that do not react to losses; `background_burst` are the packets of a burst.
     pub background: f64,
@@ -93,7 +94,7 @@ pub(crate) struct Engine {
     /// Seconds that leaps passed over.
     pub leapt_s: f64,
     pub tally: Tally,
-    /// State of the queue since leaps were last considered.
+    /// State of the queue since the last decision about a leap.
     pub calm: Calm,
 }
 
@@ -101,7 +102,7 @@ pub(crate) struct Engine {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Calm {
     pub slots: u64,
-    /// Number of slots at the end of which packets waited.
+    /// Number of slots that ended with a backlog.
     pub waiting: u64,
     pub lost: bool,
 }
@@ -189,7 +190,7 @@ impl Engine {
         all
     }
 
-    /// Drops the packets that the queue's law asks for. Returns their number.
+    /// Drops the packets that the queue's law requires. Returns their number.
     fn drops(&mut self, now_s: f64, wait_s: f64, present: f64) -> f64 {
         if matches!(self.law, Law::DropTail) {
             return 0.0;
@@ -229,7 +230,7 @@ impl Engine {
         count
     }
 
-    /// Loses so many packets of a piece.
+    /// Marks this number of packets of a piece as lost.
     pub fn lose(&mut self, place: usize, piece: usize, count: f64, now_s: f64) {
         let burst = self.tally.burst(now_s);
         self.batch[place] -= count;
@@ -238,7 +239,8 @@ impl Engine {
         }
     }
 
-    /// Packets in the queue that arrive after the present moment. What was sent has arrived.
+    /// Packets in the queue that arrive after the present moment. The packets sent in this slot
+    /// have arrived.
     fn still_to_arrive(&self) -> f64 {
         self.late.min(self.fifo.waiting())
     }

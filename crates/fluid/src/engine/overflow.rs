@@ -8,20 +8,20 @@ use crate::whole::floor;
 pub(crate) struct Burst {
     class: u32,
     piece: u32,
-    /// Packets that ACKs of as many packets let go.
+    /// Packets that are sent in answer to ACKs of as many packets.
     back: f64,
     /// Packets by which the window grew.
     extra: f64,
 }
 
 impl Engine {
-    /// Lets the slot's bursts arrive at a queue that is nearly full. They lose what it has no room
-    /// for. Returns the packets lost.
+    /// Lets the slot's bursts arrive at a queue that is nearly full. The packets for which the
+    /// queue has no room are lost. Returns the packets lost.
     ///
-    /// A burst comes when as many packets have left as it replaces if all flows share one round-trip
-    /// time, because ACKs of departures in sequence let it go. Each train has a phase of its own
-    /// within the time of one burst: an odd packet between trains moves them against each other.
-    /// Bursts come at random times if round-trip times differ.
+    /// If all flows have the same round-trip time, a burst arrives when the packets that it
+    /// replaces have left, because the ACKs of consecutive departures trigger it. Each train has a
+    /// phase of its own within the time of one burst: an odd packet between trains moves them
+    /// against each other. If round-trip times differ, bursts arrive at random times.
     pub(crate) fn overflow(&mut self, before: f64, now_s: f64) -> f64 {
         let mut bursts = std::mem::take(&mut self.bursts);
         self.fill(&mut bursts);
@@ -36,7 +36,7 @@ impl Engine {
         let unit = self.classes[0].shape().unit;
         let (mut flow, mut phase) = (u32::MAX, 0.5 * unit);
         for (number, burst) in bursts.iter().enumerate() {
-            // Packets that the link sends between this burst and the one before.
+            // Packets that the link sends between the previous burst and this one.
             let gap = if together {
                 let old = phase;
                 let its = self.classes[0].sent()[burst.piece as usize].flow();
@@ -78,7 +78,7 @@ impl Engine {
                 while left + more > 0.0 {
                     let back = left.min(unit);
                     left -= back;
-                    // An ACK lets go one packet more than it acknowledges.
+                    // An ACK releases one packet more than it acknowledges.
                     let extra = if left > 0.0 { more.min(1.0) } else { more };
                     more -= extra;
                     bursts.push(Burst {
@@ -108,8 +108,8 @@ impl Engine {
 }
 
 /// Packets that an arrival of `amount` loses if the queue would hold `above` packets more than its
-/// buffer with it: whole packets, and one of them may be in transmission. Less than half a packet is
-/// no packet to lose, unless a second whole packet has no room.
+/// buffer with it: whole packets, and one of them may be in transmission. An excess of less than
+/// half a packet causes no loss, unless a second whole packet has no room either.
 fn excess(above: f64, amount: f64) -> f64 {
     if above >= 2.0 || (above >= 1.0 && amount >= 0.5) {
         floor(above).min(amount)

@@ -14,7 +14,7 @@ use crate::queue::law::Law;
 
 /// Least number of slots in the shortest round-trip time, where `LEAST_PER_SLOT` allows it.
 const SLOTS_PER_RTT: f64 = 32.0;
-/// Least number of slots in which the link sends a full buffer, likewise.
+/// Least number of slots in which the link sends a full buffer.
 const SLOTS_PER_BUFFER: f64 = 8.0;
 
 /// Fewest packets that the link sends in a slot.
@@ -23,12 +23,12 @@ const LEAST_PER_SLOT: f64 = 0.5;
 /// Transmission at the bottleneck and on access links ten times as fast, in bottleneck packets.
 const TRANSMISSIONS: f64 = 1.2;
 
-/// Trains of a window where all flows have one round-trip time.
+/// Trains of a window if all flows have the same round-trip time.
 const TRAINS_TOGETHER: usize = 3;
-/// Trains of a window where round-trip times differ.
+/// Trains of a window if round-trip times differ.
 const TRAINS_MIXED: usize = 2;
 
-/// Trains that a class has at least, so that one flow's losses are known at their place in the round
+/// Least number of trains of a class, so that the losses of one flow have their place in the round
 /// trip.
 const LEAST_TRAINS: usize = 16;
 
@@ -155,7 +155,7 @@ fn entries(link: &FluidLink) -> impl Iterator<Item = (f64, f64)> + '_ {
     })
 }
 
-/// The entries of a group that have a round-trip time of so many slots, each with its flows.
+/// The entries of a group by their round-trip time in slots, each with its flows.
 fn by_slots(
     group: &FlowGroup,
     slots: impl Fn(Span) -> usize,

@@ -86,8 +86,8 @@ impl Tally {
         self.hits += 1;
     }
 
-    /// Returns the outcome of a measured part: its seconds, and the packets that the link could have
-    /// sent in them. Of the arrivals counted, `late` come after its end.
+    /// Returns the outcome of a measured part: its seconds, and the packets that the link could
+    /// have sent in them. `late` of the counted arrivals come after the end of the measured part.
     pub fn outcome(
         mut self,
         link: &FluidLink,

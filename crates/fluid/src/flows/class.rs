@@ -1,8 +1,9 @@
 //! Flows of one group with the same round-trip time: their windows and their packets under way.
 //!
-//! The packets of a window travel in *trains*, neighbours in every queue, as acknowledgements clock
-//! the next ones out (Zhang, Shenker and Clark 1991). All trains of a class pass its senders in an order
-//! that never changes, because queue and paths are first in, first out.
+//! The packets of a window travel in *trains*: they are neighbours in every queue, because
+//! acknowledgements trigger the next packets (Zhang, Shenker and Clark 1991). The ACKs of all
+//! trains of a class reach the senders in a constant order, because queue and paths are first in,
+//! first out.
 
 use crate::flows::control::{Flow, Round};
 use crate::link::{FlowGroup, FluidControl};
@@ -22,7 +23,7 @@ const TELLING: f64 = 3.0;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Train {
     pub flow: u32,
-    /// Packets under way, those included whose loss is not known.
+    /// Packets in flight, including lost packets whose loss the sender has not detected.
     pub amount: f32,
 }
 
@@ -35,7 +36,7 @@ pub struct Piece {
     pub amount: f64,
     /// Packets among them by which the window grew.
     pub extra: f64,
-    /// Packets of the train that came back before these.
+    /// Packets of the train that were acknowledged before these.
     place: f64,
 }
 
@@ -65,8 +66,8 @@ pub struct Shape {
     pub trains: usize,
     /// Packets that a sender hands to its link at once.
     pub unit: f64,
-    /// True if all flows of the link are in this class. Then arrivals keep their pattern from round
-    /// trip to round trip.
+    /// True if all flows of the link are in this class. In this case arrivals keep their pattern
+    /// from round trip to round trip.
     pub together: bool,
 }
 
@@ -80,26 +81,26 @@ pub struct Class {
     proportional: bool,
     whole_segments: bool,
     segment_bytes: Option<f64>,
-    /// Packets that receivers hold back of each flow.
+    /// Packets of each flow whose ACK the receiver delays.
     held: f64,
-    /// Packets that have come back and do not yet make a unit.
+    /// Acknowledged packets that do not make a whole unit yet.
     pub(crate) pending: f64,
-    /// Packets that come back to the senders in the slots to come, a ring.
+    /// Packets that are acknowledged in each of the following slots, as a ring.
     pub(crate) returns: Vec<f64>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) trains: Vec<Train>,
     /// Trains of a flow.
     each: u16,
-    /// Index of the train that comes back. `left` are its packets that have not come back, and
-    /// `factor` is the number of packets sent for each that comes back.
+    /// Index of the train whose packets are acknowledged next. `left` are its packets that have not
+    /// come back, and `factor` is the number of packets sent for each that comes back.
     pub(crate) at: usize,
     pub(crate) left: f64,
-    /// Packets of that train when it began to come back.
+    /// Packets of that train at its first ACK.
     size: f64,
     pub(crate) factor: f64,
     /// Packets by which the window grew that are sent with the next piece.
     extra: f64,
-    /// Number of slots since packets last came back.
+    /// Number of slots since the last ACK.
     silent: usize,
     /// Pieces that trains sent in this slot.
     sent: Vec<Piece>,
@@ -160,7 +161,8 @@ impl Class {
                 self.trains.push(train);
             }
         }
-        // Flows differ from one another at random: one train of each is in a random order already.
+        // Flows already differ from one another at random, because one train of each is in a random
+        // order.
         if self.flows.len() > 1 && self.each > 1 {
             for last in (1..self.trains.len()).rev() {
                 self.trains.swap(last, noise.below(last + 1));
@@ -170,7 +172,7 @@ impl Class {
         self.size = self.left;
     }
 
-    /// Spreads what is in flight over the round-trip time that begins now, in bursts.
+    /// Spreads the packets in flight over the round-trip time that begins now, in bursts.
     fn fill(&mut self, burst: f64, noise: &mut Noise) {
         let slots = self.shape.rtt_slots.max(1);
         let window: f64 = self.flows.iter().map(|flow| flow.flight).sum();
@@ -213,15 +215,15 @@ impl Class {
         }
     }
 
-    /// Lets packets that left the link in slot `now` come back a base round-trip time later.
+    /// Schedules the ACKs of packets that left the link in slot `now` a base round-trip time later.
     #[inline]
     pub fn send_back(&mut self, now: u64, amount: f64) {
         let mask = self.returns.len() - 1;
         self.returns[(now as usize + self.shape.rtt_slots) & mask] += amount;
     }
 
-    /// Sends the class's packets of a slot and returns their number: as many as come back, more where
-    /// windows grow, fewer where they shrink.
+    /// Sends the class's packets of a slot and returns their number: as many as are acknowledged,
+    /// more if windows grow, and fewer if they shrink.
     #[inline]
     pub fn arrivals(&mut self, slot: u64, now_s: f64, wait_s: f64) -> f64 {
         let place = slot as usize & (self.returns.len() - 1);
@@ -241,7 +243,8 @@ impl Class {
         while back > NOTHING {
             let part = back.min(self.left);
             if part > 0.0 {
-                // An ACK lets go one packet more than it acknowledges, unless the train ends with it.
+                // An ACK releases one packet more than it acknowledges, unless it is the last ACK
+                // of the train.
                 let mut extra = self.extra;
                 if part < self.left {
                     extra = extra.min(libm::ceil(part / self.shape.unit));
@@ -275,7 +278,8 @@ impl Class {
         }
     }
 
-    /// Sends so many packets of the present train, and `extra` ones by which its window grew.
+    /// Sends this number of packets of the present train, and `extra` packets by which its window
+    /// grew.
     fn send(&mut self, amount: f64, extra: f64) -> f64 {
         let train = &self.trains[self.at];
         self.sent.push(Piece {
@@ -288,8 +292,8 @@ impl Class {
         amount + extra
     }
 
-    /// Begins with the next train, whose flow sends what its window now allows.
-    /// Returns the packets that are sent at once because none of the train come back.
+    /// Begins with the next train, whose flow sends what its window now allows. Returns the packets
+    /// that are sent at once because no packet of the train is acknowledged.
     #[inline]
     fn next_train(&mut self, round: &mut Round) -> f64 {
         self.at += 1;
@@ -312,7 +316,7 @@ impl Class {
         self.left = before;
         self.size = before;
         train.amount = after as f32;
-        // The train returns with the packets that it sends now.
+        // The train then has the packets that it sends now.
         if before > NOTHING {
             self.factor = (after / before).min(1.0);
             self.extra = (after - before).max(0.0);
@@ -325,8 +329,8 @@ impl Class {
         }
     }
 
-    /// Reads the flows of trains to come. They lie anywhere in memory: the cache then waits for all of
-    /// them at once, and not for each at its turn.
+    /// Reads the flows of the following trains. They lie anywhere in memory: the cache then waits
+    /// for all of them at once, and not for each at its turn.
     fn read_ahead(&self) {
         let first = self.at + READ_TOGETHER;
         let trains = self.trains.get(first..first + READ_TOGETHER);
@@ -346,8 +350,8 @@ impl Class {
         &self.sent
     }
 
-    /// Loses so many packets of a piece, which then do not come back. Returns true if its flow had not
-    /// lost a packet in this burst of losses.
+    /// Marks this number of packets of a piece as lost, so that they are not acknowledged. Returns
+    /// true if its flow had not lost a packet in this burst of losses.
     pub fn lose(&mut self, piece: usize, count: f64, burst: u32, noise: &mut Noise) -> bool {
         let sent = &mut self.sent[piece];
         sent.amount = (sent.amount - count).max(0.0);
@@ -356,7 +360,7 @@ impl Class {
         let flow = &mut self.flows[piece.flow as usize];
         let hit = flow.burst != burst;
         flow.burst = burst;
-        // Three packets after the lost one tell of it.
+        // Three packets after the lost one cause the duplicate ACKs that show the loss.
         let size = flow.flight / f64::from(self.each);
         let late = noise.unit() * size < TELLING + piece.place;
         flow.lose(self.each, count, late);

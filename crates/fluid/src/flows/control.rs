@@ -36,11 +36,11 @@ pub struct Flow {
     pub events: u32,
     /// Share of its packets that a train keeps in recovery.
     pub kept: f32,
-    /// Lost packets whose loss the sender does not know.
+    /// Lost packets whose loss the sender has not detected.
     pub missing: f32,
     /// Packets that a pause has yet to leave out.
     pub pause: f32,
-    /// Trains until the sender knows of a loss; 0 if there is none.
+    /// Trains until the sender detects a loss; 0 without a loss.
     pub unknown: u16,
     /// Trains until recovery ends.
     pub recovers: u16,
@@ -53,8 +53,8 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Takes back one of the flow's `trains`, of `before` packets. Returns the packets that it has
-    /// from now on, and true if the sender learnt of a loss by it.
+    /// Takes back one of the flow's `trains`, of `before` packets. Returns the new number of
+    /// packets, and true if the sender detects a loss by these ACKs.
     #[inline]
     pub fn pass(
         &mut self,
@@ -108,7 +108,7 @@ impl Flow {
             self.grows -= 1;
             let acked = round.acked(self.window);
             control.advance(self, round.part, acked);
-            // An ACK lets go at most one packet more than it acknowledges.
+            // An ACK releases at most one packet more than it acknowledges.
             before + floor(self.room(round).max(0.0)).min(before.max(1.0))
         };
         let after = f64::from(after as f32);
@@ -116,14 +116,14 @@ impl Flow {
         (after, known)
     }
 
-    /// Excess of the window over what the sender believes to be in flight.
+    /// Excess of the window over the sender's estimate of the packets in flight.
     fn room(&self, round: &Round) -> f64 {
         let allowed = (self.window - round.held).max(1.0);
         allowed - self.flight - f64::from(self.missing) + round.dither
     }
 
-    /// Loses `count` of the flow's packets. The sender knows when their train has come back, or with
-    /// `late` the one after it, unless it knows of another loss before.
+    /// Loses `count` of the flow's packets. The sender detects the loss when the ACKs of this train
+    /// have arrived, or with `late` those of the next train, unless it detects another loss before.
     pub fn lose(&mut self, trains: u16, count: f64, late: bool) {
         self.flight -= count;
         // Packets sent before the first loss was known belong to the same event.
@@ -137,7 +137,7 @@ impl Flow {
     }
 }
 
-/// Conditions of growth that are not the flow's own.
+/// Conditions of growth that are common to all flows of a class.
 #[derive(Clone, Copy, Debug)]
 pub struct Round {
     /// Present time, in seconds.
@@ -148,7 +148,7 @@ pub struct Round {
     pub rtt: f64,
     /// Share of a window in a train.
     pub part: f64,
-    /// Packets per ACK where windows grow by a step per ACK; 1 where bytes are counted.
+    /// Packets per ACK if windows grow by a step per ACK; 1 if bytes are counted.
     pub per_step: f64,
     /// Packets that a receiver has, on average, and has not acknowledged yet.
     pub held: f64,
@@ -160,7 +160,7 @@ pub struct Round {
     pub dither: f64,
     /// True if the window after a reduction is cut to whole segments.
     pub whole_segments: bool,
-    /// True if recovery sends in proportion to what is delivered, and does not pause.
+    /// True if recovery sends in proportion to the delivered packets, and does not pause.
     pub proportional: bool,
 }
 
@@ -180,7 +180,7 @@ impl FluidControl {
         let growth = match *self {
             Self::Gaimd { alpha, .. } => match round.segment_bytes {
                 Some(bytes) if round.per_step > 1.0 => {
-                    // RFC 5681: whole bytes, and one at least.
+                    // RFC 5681: the window grows by whole bytes, at least by one.
                     let step = floor(alpha * bytes / flow.window).max(1.0);
                     acked * flow.window / round.per_step * step / bytes
                 }
@@ -245,8 +245,8 @@ impl FluidControl {
         }
     }
 
-    /// Reduces the window for a loss that became known. Whole packets are in flight; the window that is
-    /// left is cut to them, too, if `whole_segments` is true.
+    /// Reduces the window for a loss that became known. The packets in flight are rounded down to
+    /// whole packets. If `whole_segments` is true, so is the remaining window.
     pub fn reduce(&self, flow: &mut Flow, whole_segments: bool) {
         let before = flow.window;
         let beta = self.beta();

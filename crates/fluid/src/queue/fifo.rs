@@ -19,7 +19,8 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// Makes an empty queue of so many classes with room for some batches. It grows if it must.
+    /// Makes an empty queue of this number of classes with room for some batches. It grows if it
+    /// must.
     pub fn new(classes: usize, batches: usize) -> Self {
         let batches = batches.next_power_of_two();
         Self {
@@ -51,7 +52,7 @@ impl Fifo {
             .sum()
     }
 
-    /// Scales the waiting packets of a class to so many. [`sum_up`](Self::sum_up) must follow.
+    /// Scales the waiting packets of a class to this number. [`sum_up`](Self::sum_up) must follow.
     pub fn scale(&mut self, class: usize, wanted: f64) {
         let batches = self.totals.len();
         let place = |turn: usize| ((self.head + turn) & (batches - 1)) * self.classes + class;
@@ -104,9 +105,10 @@ impl Fifo {
     /// Takes up to `capacity` packets in order, and adds them by class to `served`. Returns their
     /// number.
     ///
-    /// A batch that is cut is cut at random, as packets of a class come in bursts of `burst`
-    /// packets at random places: the amounts before the cut are those of a hypergeometric law in its
-    /// normal approximation. So a pattern of arrivals keeps its variance from round trip to round trip.
+    /// A batch is cut at random, as packets of a class come in bursts of `burst` packets at random
+    /// places: the amounts before the cut are those of a hypergeometric law in its normal
+    /// approximation. The pattern of arrivals therefore keeps its variance from round trip to round
+    /// trip.
     pub fn serve(
         &mut self,
         capacity: f64,
@@ -141,8 +143,8 @@ impl Fifo {
     }
 }
 
-/// Moves `taken` of the `total` in `batch` to `served`. The first class is drawn, so that none always
-/// gets the remainder.
+/// Moves `taken` of the `total` in `batch` to `served`. The first class is drawn at random, so that
+/// no class always gets the remainder.
 fn cut(
     batch: &mut [f64],
     total: f64,
@@ -168,7 +170,7 @@ fn cut(
         } else {
             let share = wanted / rest;
             let drawn = if amount <= burst {
-                // A burst goes as a whole.
+                // A burst is not divided.
                 if noise.unit() < share { amount } else { 0.0 }
             } else {
                 let variance = burst * amount * (others / rest) * share * (1.0 - share);

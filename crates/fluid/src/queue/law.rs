@@ -6,7 +6,7 @@ use crate::noise::Noise;
 /// The state of a queue's law.
 #[derive(Clone, Debug)]
 pub enum Law {
-    /// Drops only what it has no room for.
+    /// Drops only packets for which it has no room.
     DropTail,
     /// RED.
     Red(Red),

@@ -37,7 +37,7 @@ pub fn packets(packets: f64) -> FluidQueue {
     FluidQueue::DropTail { packets }
 }
 
-/// Returns the extent of a run, from numbers of seconds.
+/// Returns the duration and the warm-up of a run, given in seconds.
 pub fn extent(seed: u64, warmup_s: u64, duration_s: u64) -> Extent {
     Extent {
         seed,

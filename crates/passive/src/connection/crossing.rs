@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 const MOST_CROSSING: usize = 1 << 16;
 /// Largest number of packets followed in a direction that may never cross the link.
 const MOST_UNKNOWN: usize = 1 << 12;
-/// Largest number of retransmissions followed. Each search compares all of them.
+/// Largest number of retransmissions followed. Each search compares all of these retransmissions.
 const MOST_AGAIN: usize = 1 << 10;
 
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,8 @@ impl Crossings {
     }
 
     /// Returns true if data up to `end`, which are new before the link, were seen behind it
-    /// earlier. Then the data travel the other way, or the clocks of the tapping points differ.
+    /// earlier. In this case the data travel in the other direction, or the clocks of the tapping
+    /// points differ.
     pub fn came_backward(&self, end: u64) -> bool {
         end <= self.beyond
     }
@@ -150,8 +151,8 @@ impl Crossings {
         }
     }
 
-    /// Returns the packet that arrived: the first that carries its bytes. Among several copies it
-    /// is the one whose time is closest to the usual one.
+    /// Returns the packet that arrived: the first that carries its bytes. Among several copies the
+    /// match is the one whose time is closest to the usual time.
     fn find(&self, start: u64, end: u64, time: Nanos, usual: Option<Nanos>) -> Option<Crossing> {
         let carries = |crossing: &&Crossing| {
             crossing.start < end && start < crossing.end && crossing.time <= time

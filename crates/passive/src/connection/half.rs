@@ -280,7 +280,7 @@ impl Half {
     }
 
     /// Returns the time for which the sender had known, when it sent this, that all data were
-    /// acknowledged. None if some were not.
+    /// acknowledged. None if some segments were not acknowledged one by one.
     fn idle(&mut self, time: Nanos) -> Option<Nanos> {
         let delay = self.rtt.sender_part_now();
         let view = self.history.at(time, delay)?;
@@ -461,8 +461,8 @@ impl Half {
     }
 
     /// Returns the time in which data waited, for a single tapping point before the queue. Data
-    /// that take longer than the fastest to be acknowledged wait in the queue. They leave it before
-    /// their ACK by the time that the fastest took.
+    /// that take longer than the fastest to be acknowledged wait in the queue. The data leave the
+    /// queue before their ACK arrives, by the time that the fastest data took.
     fn waited(&mut self, sent: Nanos, acknowledged: Nanos) -> Option<Waited> {
         let left = acknowledged - self.rtt.receiver.0?;
         let (from, until) = self.waiting;

@@ -48,7 +48,8 @@ struct Handshake {
     done: bool,
 }
 
-/// Number of unmatched packets after which a direction is taken to cross the link the other way.
+/// Number of unmatched packets after which a direction is assumed to cross the link in the reverse
+/// direction.
 const TRIES: u32 = 64;
 /// First retransmission timeout of a SYN or its answer: 1 s (RFC 6298, section 2).
 const FIRST_TIMEOUT: Nanos = 1_000_000_000;

@@ -2,8 +2,8 @@
 //! that were acknowledged one by one.
 //!
 //! Linux acknowledges each segment while its receive window grows towards a large buffer
-//! (`tcp_grow_window`), and then every second one. Meanwhile slow start grows twice as fast. The
-//! end of slow start (by HyStart or by a loss) depends on chance, which no model reproduces.
+//! (`tcp_grow_window`), and then every second one. During this time slow start grows twice as fast.
+//! The end of slow start (by HyStart or by a loss) depends on chance, which no model reproduces.
 
 /// Least growth of the flight per acknowledged byte in slow start. Slow start adds 1; the fastest
 /// growth after it is CUBIC's, half of that.
@@ -35,7 +35,7 @@ pub struct Opening {
     reached: u64,
     /// True if growth was slower at the last measurement.
     slowed: bool,
-    /// True once something was lost.
+    /// True after the first loss.
     over: bool,
 }
 
@@ -80,7 +80,7 @@ impl Opening {
         self.looked = Some((una, flight));
     }
 
-    /// Ends slow start, because something was lost.
+    /// Ends slow start because of a loss.
     pub fn lost(&mut self) {
         self.over = true;
     }
@@ -90,7 +90,7 @@ impl Opening {
         self.until.1
     }
 
-    /// Returns the mean number of segments per ACK after these. None if there was no such ACK.
+    /// Returns the mean number of segments per ACK after these. None without such an ACK.
     pub fn segments_per_ack(&self) -> Option<f64> {
         let acks = self.acks.iter().sum::<u64>() - self.until.0.iter().sum::<u64>();
         (acks > 0).then(|| (self.segments - self.before) as f64 / acks as f64)

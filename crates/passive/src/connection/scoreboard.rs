@@ -14,7 +14,7 @@ const MOST_CUT: usize = 1 << 13;
 /// smaller parts.
 const LEAST_SEGMENT: u64 = 48;
 
-/// Stretch of the stream that travelled as one segment, or a hole where one is missing.
+/// Stretch of the stream that was sent as one segment, or a hole in place of a missing segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
     pub start: u64,
@@ -121,8 +121,8 @@ impl Scoreboard {
         &mut self.records[place]
     }
 
-    /// Removes the next record before `ack`. Of a super-segment that is acknowledged in part,
-    /// removes that part.
+    /// Removes the next record before `ack`. Removes the acknowledged part of a super-segment that
+    /// is acknowledged in part.
     pub fn acknowledge(&mut self, ack: u64) -> Option<Record> {
         let front = self.records.front_mut()?;
         if front.end <= ack {

@@ -61,8 +61,8 @@ impl SegmentSize {
         common.unwrap_or(USUAL)
     }
 
-    /// Returns the most frequent size. Among multiples of one another it is the smallest. If all
-    /// sizes are larger than networks carry, only super-segments were seen.
+    /// Returns the most frequent size. If candidates are multiples of one another, the smallest one
+    /// is taken. If all sizes are larger than networks carry, only super-segments were seen.
     fn common(&self) -> Option<u32> {
         let most = self
             .counts

@@ -44,7 +44,7 @@ pub enum Bottleneck {
     Local,
     /// Another link.
     Remote,
-    /// There are too few reductions or losses for a decision.
+    /// The reductions or losses are too few for a decision.
     Undecided,
 }
 
@@ -62,7 +62,7 @@ pub enum Control {
     Cubic,
     /// Single losses have no effect on the window.
     Bbr,
-    /// No control fits, or there are too few windows for a decision.
+    /// No control fits, or the windows are too few for a decision.
     Unknown,
 }
 
@@ -173,7 +173,7 @@ pub fn bottleneck(half: &Half, local: Place, thresholds: &Thresholds) -> Bottlen
         .sum();
     let explained = half.rounds.explained[local as usize];
     // If both directions are seen, losses elsewhere are visible too. A reduction that follows no
-    // loss (a pause, BBR's measurement of the base RTT) then says nothing about the place.
+    // loss (a pause, BBR's measurement of the base RTT) then does not show the place.
     let reductions = half.rounds.after_loss;
     let judged = |part: f64, whole: f64| {
         if part >= thresholds.local_share * whole {

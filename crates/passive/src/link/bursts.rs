@@ -29,7 +29,7 @@ pub struct Burst {
     pub duration: Nanos,
     /// Number of packets lost.
     pub packets: u64,
-    /// Number of flows with a loss. None if losses are known only from a log.
+    /// Number of flows with a loss. None if losses are known only from a log of drops.
     pub flows_hit: Option<u64>,
     /// Number of flows with a loss over the number of flows that are present and limited by the
     /// link.
@@ -90,8 +90,7 @@ impl Beginning {
         }
     }
 
-    /// Records that the flow lost something in this time. Returns true if the flow was in its
-    /// start-up.
+    /// Records that the flow lost data in this time. Returns true if the flow was in its start-up.
     fn lost(&mut self, from: Nanos, to: Nanos) -> bool {
         let starting = from <= self.until;
         if !self.has_lost {
@@ -127,7 +126,7 @@ impl HeldBack {
         begun - self.ends.partition_point(|end| *end < from)
     }
 
-    /// Returns the burst that consists of these losses, of which there is at least one.
+    /// Returns the burst that consists of these losses; at least one is required.
     fn burst(&mut self, losses: &[Loss]) -> Burst {
         let (first, last) = (losses[0].time, losses[losses.len() - 1].time);
         let hit: HashSet<u32> = losses.iter().filter_map(|loss| loss.flow).collect();

@@ -20,7 +20,7 @@ pub enum QueueKind {
     Fifo,
     /// The queue drops before it is full.
     Aqm,
-    /// There are too few drops for a decision.
+    /// The drops are too few for a decision.
     Unknown,
 }
 
@@ -129,8 +129,8 @@ impl Waits {
         };
         drops.sort_unstable_by(f64::total_cmp);
         let at = |q: f64| quantile(&drops, q);
-        // Seen from one tapping point, a flow's shortest round trip may include a wait, so the
-        // larger excesses are more accurate. Small ones say nothing about the kind of the queue.
+        // With one tapping point, a flow's shortest round trip may include a wait, so the larger
+        // excesses are more accurate. Small excesses do not show the kind of the queue.
         let shares = if two_taps {
             [0.1, 0.5, 0.9]
         } else {

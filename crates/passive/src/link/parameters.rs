@@ -26,7 +26,7 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// Parameters of the rule. Those that the capture does not show are none.
+/// Parameters of the rule. Parameters that the capture does not show are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Parameters {
     /// Number of locally bottlenecked persistent flows, averaged over time.

@@ -93,9 +93,9 @@ fn acknowledged(series: &Series, heading: usize, ratio: f64) -> (&'static str, O
     (words, payload.map(|rate| rate * ratio))
 }
 
-/// Returns the rate while data waited, measured over stretches of 0.2 s of such time. It is the
-/// upper quartile, because a queue elsewhere looks the same here and has a lower rate. None if data
-/// waited for less than 0.2 s.
+/// Returns the rate while data waited, measured over stretches of 0.2 s of such time. The estimate
+/// is the upper quartile, because a queue at another link looks the same at this point and has a
+/// lower rate. None if data waited for less than 0.2 s.
 fn busy_rate(series: &Series, heading: usize) -> Option<f64> {
     let busy = series.bins.iter().filter(|bin| bin.busy[heading]);
     let delivered: Vec<u64> = busy.map(|bin| bin.delivered[heading]).collect();
@@ -111,7 +111,7 @@ fn busy_rate(series: &Series, heading: usize) -> Option<f64> {
 }
 
 /// Returns the 90th percentile of the acknowledged rate, for captures in which data never waited so
-/// long. It is not the maximum, because ACKs may be compressed into bursts.
+/// long. The maximum would be too large, because ACKs may be compressed into bursts.
 fn ninetieth_acknowledged(series: &Series, heading: usize) -> Option<f64> {
     let mut rates = rates(series, 200_000_000, |bin| bin.delivered[heading]);
     rates.sort_unstable_by(f64::total_cmp);

@@ -103,7 +103,7 @@ pub struct Passages {
     /// Distribution of the times taken, queueing and propagation.
     taken: Histogram,
     last: Option<Nanos>,
-    /// Bytes that left while others waited, and the time for them.
+    /// Bytes that left while other packets waited, and the duration of these departures.
     busy_bytes: u64,
     busy_time: Nanos,
     last_left: Option<Nanos>,
@@ -194,7 +194,8 @@ impl Passages {
         Some(self.taken.mean()? - self.least? as f64)
     }
 
-    /// Returns the bits per second while packets waited. None unless they waited for 10 ms in all.
+    /// Returns the bits per second while packets waited. None unless packets waited for 10 ms in
+    /// total.
     pub fn busy_rate(&self) -> Option<f64> {
         (self.busy_time > 10_000_000).then(|| self.busy_bytes as f64 * 8e9 / self.busy_time as f64)
     }

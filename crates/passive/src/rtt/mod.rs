@@ -135,8 +135,8 @@ impl RoundTrips {
     }
 
     /// Returns the present sender's part. For a tapping point behind the queue it includes the wait
-    /// of data. It is then the minimum of a few samples, because an idle sender answers late.
-    /// Otherwise it is the minimum of all.
+    /// of data. In this case the estimate is the minimum of a few samples, because an idle sender
+    /// answers late. Otherwise it is the minimum of all.
     pub fn sender_part_now(&self) -> Nanos {
         let recent = self.recent.into_iter().flatten().min();
         recent
@@ -176,7 +176,8 @@ impl RoundTrips {
         Some(self.receiver.0? + self.sender_part())
     }
 
-    /// Returns the smoothed round-trip time. Without samples it is that of the handshake.
+    /// Returns the smoothed round-trip time. Without samples the estimate is the round trip of the
+    /// handshake.
     pub fn smoothed(&self) -> Option<Nanos> {
         self.smoothed.map(|value| value as Nanos).or(self.handshake)
     }

@@ -325,8 +325,9 @@ impl Scenario {
     /// unless they are given. `queues` are factories of queue disciplines, by link. `traces` are
     /// pairs of a trace's name and a file; frames of captures are cut to `snap` bytes. `watch` is
     /// called several times a second with the share of the simulated time that is done and the
-    /// bytes of traces written. It ends the run by raising. A run that has a switch to cancel it,
-    /// for threads, is not watched. The hybrid engine has no series, packets, queues or traces.
+    /// bytes of traces written. An exception that it raises ends the run. A run that has a switch
+    /// to cancel it, for threads, is not watched. The hybrid engine has no series, packets, queues
+    /// or traces.
     #[pyo3(
         signature = (
             *, series = None, packets = None, cancel = None, queues = Vec::new(),
@@ -393,7 +394,7 @@ impl Scenario {
         let done = interruptible(py, &shared, tell, move || {
             worker.run(|now| switch.go_on(now.0))
         });
-        // If the work was abandoned, nobody else removes the files that it has written.
+        // If the work was abandoned, no other thread removes the files that it has written.
         done.inspect_err(|_| parts.iter().for_each(|part| drop(fs::remove_file(part))))?
     }
 }

@@ -42,7 +42,7 @@ impl Shared {
     }
 }
 
-/// Does `work` on another thread and returns its result. Meanwhile the calling thread handles
+/// Does `work` on another thread and returns its result. During the work the calling thread handles
 /// signals and calls `watch`, until one of them raises.
 ///
 /// # Errors
@@ -55,7 +55,7 @@ pub fn interruptible<T: Send + 'static>(
 ) -> PyResult<T> {
     let (sender, mut receiver) = mpsc::sync_channel(1);
     let worker = thread::Builder::new().stack_size(STACK).spawn(move || {
-        // There is no receiver if the caller was interrupted.
+        // The receiver no longer exists if the caller was interrupted.
         let _ = sender.send(work());
     })?;
     loop {

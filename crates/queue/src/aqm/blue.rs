@@ -16,16 +16,16 @@ parameters! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct BlueConfig("blue") {
         limit: Limit = Limit::Unlimited => LIMIT.required();
-        /// Backlog from which on the queue counts as overflowing already.
+        /// Backlog at and above which the queue counts as overflowing.
         ///
         /// The paper's L.
         threshold: Option<Limit> = None
             => one_of(&[Kind::Limit, Kind::Choice(&["none"])]).example("50p");
-        /// Added to the probability at an overflow.
+        /// Increase of the probability at an overflow.
         ///
         /// The paper's d1.
         increment: f64 = 0.02 => fraction().example("0.02");
-        /// Taken from the probability when the link is idle.
+        /// Decrease of the probability when the link is idle.
         ///
         /// The paper's d2.
         decrement: f64 = 0.002 => fraction().example("0.002");

@@ -26,8 +26,8 @@ pub enum StepThreshold {
 /// Scheduler of the two queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DualScheduler {
-    /// Weighted round robin by bytes (`c_protection`). It divides the link while both queues have
-    /// packets.
+    /// Weighted round robin by bytes (`c_protection`). The scheduler divides the link while both
+    /// queues have packets.
     Weighted {
         /// Percentage of the classic queue. The low-latency queue has the rest.
         classic_percent: u8,
@@ -47,14 +47,14 @@ impl Declared for DualScheduler {
             .named("classic_protection")
             .in_tc(Tc::Percent("classic_protection"))
             .example("10")
-            .doc("Share of the link in per cent that is the classic queue's while both have something."),
+            .doc("Per cent of the link for the classic queue while both queues have packets."),
         Key::of(DELAY)
             .named("time_shift")
             .default("by `classic_protection`")
             .example("50ms")
             .doc(
-                "In place of that: the packet that has waited longer goes first, low-latency ones \
-                 favoured by this time.",
+                "Time added to the wait of low-latency packets, in place of `classic_protection`: the \
+                 packet with the longer wait is sent first.",
             ),
     ];
 }
@@ -117,15 +117,16 @@ parameters! {
     pub struct DualPi2Config("dualpi2") {
         limit: Limit = Limit::Packets(10_000) => LIMIT;
         pi2: Pi2Params = Pi2Params::default();
-        /// Above this delay, or this many packets behind it, every low-latency packet is marked.
+        /// Delay, or number of packets behind a low-latency packet, above which every such packet
+        /// is marked.
         step: StepThreshold = StepThreshold::Delay(Span::from_millis(1))
             => one_of(&[DELAY, FEW]).named("step_thresh").tc("step_thresh").example("2p");
-        /// The step spares a packet that finds fewer packets waiting in the low-latency queue.
+        /// Number of packets in the low-latency queue below which the step marks no arrival.
         least_backlog: u64 = 0 => Key::of(FEW).named("min_qlen_step").tc("min_qlen_step").example("2p");
         /// k of RFC 9332.
         coupling: f64 = 2.0 => COUPLING;
-        /// Drop low-latency packets, too, if marking all is not enough; otherwise let the queues
-        /// grow.
+        /// Drop low-latency packets, too, if marking all of them is not enough. Without this switch
+        /// the queues grow.
         drop_overload: bool = true => flag()
             .named("drop_on_overload")
             .in_tc(Tc::Flag("drop_on_overload", "overflow"))
@@ -151,7 +152,7 @@ impl BuiltIn for DualPi2Config {
             values: 1,
             note: "memlimit is left out: packets take only their bytes here",
         },
-        // There are no aggregates to split.
+        // The simulator has no aggregates that would have to be split.
         Ignored {
             words: &["l4s_ect", "split_gso", "no_split_gso"],
             values: 0,
@@ -334,7 +335,7 @@ impl DualPi2 {
             &mut self.classic
         };
         let packet = queue.pop(context)?;
-        // Each queue pays with the other's weight. It pays nothing if the other is empty.
+        // Each queue pays with the other's weight. A queue pays nothing if the other one is empty.
         let weight = match self.config.scheduler {
             DualScheduler::Weighted { classic_percent } if both && low_latency => {
                 i64::from(classic_percent)

@@ -91,7 +91,7 @@ impl QueueDiscipline for Faulty {
                 let booked = context.account.reserve(1);
                 booked.then_some(packet)
             }
-            // This queue announces that it rests and then gives a packet.
+            // This queue announces a pause and then returns a packet.
             Fault::Impatient => {
                 self.rests = !self.rests;
                 if self.rests {

@@ -300,7 +300,7 @@ impl Trial {
         )
     }
 
-    /// Checks, after a request for a packet, that the queue was right to give one or to give none.
+    /// Checks, after a request for a packet, that the queue correctly returned a packet or none.
     fn check_readiness(&mut self, now: Time, answer: &Answer) -> Result<(), Violation> {
         let waits = answer.backlog.packets;
         let gave = answer.packet.is_some();

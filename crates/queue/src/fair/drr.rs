@@ -15,7 +15,7 @@ parameters! {
         limit: Limit = Limit::Unlimited => LIMIT.required();
         /// If it is less than the largest frame, a flow may have to wait for several rounds.
         quantum: u32 = 1514 => QUANTUM;
-        /// Queues into which flows are hashed; `each` flow may have one of its own.
+        /// Number of queues into which flows are hashed; `each` gives every flow its own queue.
         ///
         /// Without a number each flow has a queue of its own in each direction, which its
         /// connections share.

@@ -40,7 +40,8 @@ parameters! {
         /// (ns-3).
         compared_backlog: ComparedBacklog = ComparedBacklog::Whole
             => words::<ComparedBacklog>().example("own").in_tc(Tc::Fixed("it is that of all queues"));
-        /// Queues that a flow may choose from, so that flows collide less; divides `flows`.
+        /// Number of queues among which a flow chooses, so that fewer flows share a queue; it must
+        /// divide `flows`.
         ///
         /// Flows that collide share a queue with 1, as in Linux. With more, as in CAKE, a flow that
         /// loses its queue to another one in a full set continues in a different queue, so its

@@ -217,7 +217,8 @@ mod tests {
         assert!(dropped.iter().all(|(flow, _)| *flow == 0));
         assert!(rig.dropped(DropReason::Overlimit).is_empty());
         // The offered load is (1.2 + 1/4) frames in a slot. Every fourth slot is the small
-        // packet's, so 0.75 of 1.2 pass. The controller settles within the first seconds.
+        // packet's, so 0.75 of 1.2 pass. The controller reaches its steady state within the first
+        // seconds.
         let share = dropped.len() as f64 / sent as f64;
         assert!((share - 0.375).abs() < 0.05, "{share}");
     }

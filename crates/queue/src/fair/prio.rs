@@ -14,7 +14,7 @@ parameters! {
     /// Parameters of strict priority.
     #[derive(Clone, Debug, PartialEq)]
     pub struct PrioConfig("prio") {
-        /// The queue of each band, 2 to 16 of them; the first band goes first.
+        /// The queues of the 2 to 16 bands; the first band with packets is served first.
         bands: Vec<QueueConfig> = Vec::new() => Key::of(Kind::ListOf(&Kind::Queue))
             .default(REQUIRED)
             .in_tc(Tc::Hook)

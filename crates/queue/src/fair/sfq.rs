@@ -115,7 +115,7 @@ pub struct Sfq {
     moving: Vec<Packet>,
 }
 
-/// State of a queue besides its packets.
+/// State of a queue, apart from its packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     bucket: u32,
@@ -139,7 +139,7 @@ impl Sfq {
         Some(self.queues[bucket])
     }
 
-    /// Appends a packet, or gives it back if there is no room for it.
+    /// Appends a packet, or returns it if the buffer has no room.
     fn append(&mut self, context: &mut Context<'_>, packet: Packet) -> Result<(), Packet> {
         let bucket = self.bucket(&packet);
         let Some(queue) = self.queue_of(bucket) else {
@@ -173,8 +173,8 @@ impl Sfq {
         }
     }
 
-    /// Returns the queue with the most packets. Among equals it is the one whose length changed
-    /// last. If no queue has two packets, it is the next queue in the round.
+    /// Returns the queue with the most packets. Among queues of equal length it is the one whose
+    /// length changed last. If no queue has two packets, it is the next queue in the round.
     fn longest(&self) -> Option<u32> {
         let length = |queue: &u32| {
             let packets = self.flows.backlog_of(*queue).packets;

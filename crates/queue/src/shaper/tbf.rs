@@ -57,7 +57,7 @@ impl From<QueueConfig> for Inner {
     }
 }
 
-/// Three keys of which one says what waits.
+/// The three keys that can set the limit; a table has exactly one of them.
 impl Declared for Inner {
     const KEYS: &'static [Key] = &[
         LIMIT.named("limit").default(ONE_OF_THREE).in_tc(Tc::Hook),
@@ -72,7 +72,7 @@ impl Declared for Inner {
             .default(ONE_OF_THREE)
             .in_tc(Tc::Hook)
             .example("{ kind = \"codel\" }")
-            .doc("What waits for tokens, as a queue of its own."),
+            .doc("The queue of the packets that wait for tokens."),
     ];
 }
 
@@ -390,7 +390,7 @@ mod tests {
     }
 
     /// The manual page of `tc` (`q_tbf.c`) has 0.5mbit, burst 5kb, latency 70ms, peakrate 1mbit and
-    /// minburst 1540. They give a limit of 9495 bytes.
+    /// minburst 1540. These values give a limit of 9495 bytes.
     #[test]
     fn latency_is_the_limit_that_tc_makes_of_it() {
         let mut config = TbfConfig {

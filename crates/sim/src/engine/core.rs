@@ -1,6 +1,6 @@
 //! The links, the hosts and the event queue of a run: everything except the lines. This module has
-//! what happens at hosts, [`crossing`](crate::engine::crossing) the way of a packet over its route,
-//! [`serving`](crate::engine::serving) links with queue disciplines, and
+//! what happens at hosts, [`crossing`](crate::engine::crossing) the movement of a packet over its
+//! route, [`serving`](crate::engine::serving) links with queue disciplines, and
 //! [`ending`](crate::engine::ending) the end of a run.
 
 #![expect(
@@ -45,10 +45,10 @@ pub struct Core<P> {
     pub probe: P,
 }
 
-/// Agent with the engine's state for it.
+/// An agent, and the engine's state of this agent.
 #[derive(Debug)]
 pub struct Host {
-    /// Time at which the agent next has something to do.
+    /// Time of the agent's next activity.
     pub wakes_at: Time,
     /// Time of the agent's pending wake event, or [`Time::MAX`] without one. Other wake events of
     /// the agent in the queue are out of date and ignored.
@@ -133,12 +133,12 @@ impl<P: Probe> Core<P> {
         self.hosts[index].arm(index, &self.routing, &mut self.events, self.window);
     }
 
-    /// Returns true if a host has something to do before `now`.
+    /// Returns true if a host has an activity that is due before `now`.
     pub fn is_late(&self, host: usize, now: Time) -> bool {
         self.hosts[host].wakes_at < now
     }
 
-    /// Lets an agent do what is due at `now`, except sending.
+    /// Makes the activities of an agent that are due at `now`, except sending.
     pub fn fire(&mut self, host: usize, now: Time) {
         self.hosts[host].agent.wake(now);
         if P::ACTIVE {
@@ -147,7 +147,7 @@ impl<P: Probe> Core<P> {
     }
 
     /// Delivers a packet to its host and returns true. Returns false and does nothing if the host
-    /// has something to do before.
+    /// has an earlier activity.
     #[inline(always)]
     pub fn receive(&mut self, index: usize, packet: &Packet, now: Time) -> bool {
         let host = &mut self.hosts[index];

@@ -1,4 +1,5 @@
-//! The way of a packet over its route, as far as nothing can interfere.
+//! The movement of a packet over its route, up to the first link at which other packets can
+//! interfere.
 
 #![expect(
     clippy::inline_always,

@@ -28,7 +28,7 @@ pub enum Kind {
 pub struct Event(u128);
 
 impl Event {
-    /// Stands for no event. It comes after all events, at [`Time::MAX`].
+    /// Key that represents no event. It comes after all events, at [`Time::MAX`].
     pub const NONE: Self = Self(u128::MAX);
 
     /// Creates an event at `time` for the line, link or agent `index`.

@@ -1,4 +1,4 @@
-//! Lines: packets on their way to a link where several sources meet, sorted by arrival.
+//! Lines: packets that travel to a link with several sources, sorted by arrival.
 
 #![expect(
     clippy::inline_always,
@@ -16,7 +16,7 @@ const MOST_PASSED: usize = 16;
 /// Capacity above which a ring gives memory back. Below it, little memory can be saved.
 const LARGE: usize = 1024;
 
-/// A packet on its way to the link of its line.
+/// A packet that travels to the link of its line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OnTheWay {
     /// Index of the hop that the link is on the packet's route.
@@ -51,8 +51,8 @@ impl Lines {
     /// `line` is [`AT_ONCE`](crate::engine::routing::AT_ONCE). The packet is not in line before
     /// [`join`](Self::join).
     ///
-    /// A packet is written at the place where it will wait, because copying would read it in wider
-    /// words than it has just been written in, which waits for the cache.
+    /// A packet is written directly to the place in which it waits. A copy would read it in wider
+    /// words than those in which it was just written, which delays the read.
     #[inline(always)]
     pub fn place(&mut self, line: u32) -> &mut Packet {
         match self.shared.get_mut(line as usize) {
@@ -105,9 +105,9 @@ impl Lines {
 enum Joined {
     /// The packet is the head.
     First,
-    /// The packet waits behind others.
+    /// The packet waits behind other packets.
     Behind,
-    /// The packet would have to pass too many others and is not in the line.
+    /// The packet would have to pass too many other packets and is not in the line.
     Refused,
 }
 
@@ -131,7 +131,7 @@ struct SharedLine {
 }
 
 impl SharedLine {
-    /// Returns the index in the ring of the packet behind `before` others.
+    /// Returns the index in the ring of the packet that has `before` packets ahead of it.
     #[inline]
     fn at(&self, before: usize) -> usize {
         let at = self.head + before;
@@ -248,9 +248,9 @@ impl SharedLine {
     }
 }
 
-/// One line per flow and shared link, for packets that would have to pass many others. A flow's
-/// packets reach a link in order, so these lines are plain FIFOs. Most are empty, so they are lists
-/// in one pool.
+/// One line per flow and shared link, for packets that would have to pass many other packets. A
+/// flow's packets reach a link in order, so these lines are plain FIFOs. Most are empty, so they
+/// are lists in one pool.
 #[derive(Debug)]
 struct OwnLines {
     pool: Vec<Node>,
@@ -405,7 +405,8 @@ mod tests {
         }
         let mut last = most;
         let mut expected = 0;
-        // One packet joins for every two that leave until few are left. Then as many join as leave.
+        // One packet joins for every two that leave, until few remain. After that as many join as
+        // leave.
         while expected < 4 * most {
             let (taken, event) = lines.take(next).unwrap();
             assert_eq!(taken.packet.number, expected);

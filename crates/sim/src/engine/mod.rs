@@ -1,11 +1,12 @@
 //! The fast engine.
 //!
-//! It minimises events. The event queue holds the heads of lines (packets on their way to a link
-//! where several sources meet) and timers, never packets. Between two such links a packet is walked
+//! Its design minimises events. The event queue holds the heads of lines (packets that travel to a
+//! link with several sources) and timers, never packets. Between two such links a packet is moved
 //! at once: a FIFO's departure is known on arrival, propagation is constant, and all packets to a
-//! host come along one route in order, so a host can be run ahead to the time of its packet's
-//! arrival. The host's timers before that time fire first. A dumbbell costs two events per data
-//! packet: the data at the bottleneck, and its ACK at the reverse bottleneck.
+//! host come along one route in order, so a host can process a packet ahead of the event queue, at
+//! the packet's future arrival time. The host's timers before that time fire first. A dumbbell
+//! costs two events per data packet: the data at the bottleneck, and its ACK at the reverse
+//! bottleneck.
 //!
 //! The result is exact because every link and host sees its inputs in the order (time, kind, rank)
 //! that `event_queue` defines, whether or not the engine worked ahead. The reference engine of the
@@ -308,7 +309,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
     }
 
-    /// Lets an agent do what is due at `now` and send.
+    /// Makes the activities of an agent that are due at `now`, and lets it send.
     fn fire(&mut self, host: usize, now: Time) {
         self.core.fire(host, now);
         self.transmit(host, now);

@@ -2,13 +2,13 @@
 //!
 //! A link whose arrivals all come from one source, in order, needs no events: a later packet cannot
 //! overtake an earlier one, so a packet is walked through it at once. Arrivals must only be put in
-//! order if several sources meet. There packets wait in *lines*, sorted by arrival, and the event
-//! queue holds the head of each line.
+//! order if several sources meet. Before such links packets wait in *lines*, sorted by arrival, and
+//! the event queue holds the head of each line.
 //!
 //! Packets that left one shared link and take equally long to the next arrive almost in the order
 //! in which they join the line. They share a line, so that the event queue holds one entry for each
 //! class of round-trip times instead of one for each flow. A packet that would have to pass many
-//! others waits in a line of its own flow.
+//! other packets waits in a line of its own flow.
 
 use crate::link::Transmitter;
 use crate::{LinkConfig, Network};
@@ -49,7 +49,7 @@ pub struct Stretch {
     pub delay: Span,
     /// Links of the stretch that are observed, each with its delay from the start of the stretch.
     pub observed: Vec<(u32, Span)>,
-    /// All links of the stretch in the same form, if a probe wants packet events there.
+    /// All links of the stretch in the same form, if a probe wants packet events at these links.
     pub unfolded: Vec<(u32, Span)>,
 }
 
@@ -257,8 +257,8 @@ impl Routing {
     /// discipline.
     #[inline]
     pub fn hop(&self, agent: usize, link: u32) -> u32 {
-        // In most networks the link has the same place in all routes, so the first hop that is
-        // examined is the one wanted.
+        // In most networks the link has the same place in all routes, so the search usually ends at
+        // the first hop.
         let from = self.first_hops[agent] + self.least_positions[link as usize];
         let mut route = self.hops[from as usize..].iter();
         let position = route.position(|hop| hop.link == link);
@@ -315,8 +315,8 @@ fn shared_links(network: &Network, ways: &[&[LinkId]]) -> Vec<bool> {
 
 /// Order of packets that arrive at a link at the same instant: a hash of seed, flow, direction and
 /// time of sending. Packets that one host sends at once stay in order. An order by flow alone would
-/// last for the whole run. If senders and bottleneck have the same rate, arrivals tie all the time,
-/// and a flow that always came first would shut the others out of a full queue.
+/// last for the whole run. If senders and bottleneck have the same rate, many arrivals are
+/// simultaneous, and a flow that always came first would shut the other flows out of a full queue.
 #[derive(Clone, Debug)]
 pub struct TieOrder {
     /// Hash key of each flow and direction.

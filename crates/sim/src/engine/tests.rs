@@ -49,8 +49,8 @@ fn network() -> Network {
                     packet: PacketSize::Fixed(1000),
                 },
             ),
-            // The ping's interval is not a multiple of the constant bit rate's. In phase with it,
-            // every ping would find the queue just filled.
+            // The ping's interval is not a multiple of the constant bit rate's. If pings were in
+            // phase with the bursts, every ping would find the queue just filled.
             flow(
                 "ping",
                 WorkloadConfig::Ping {

@@ -29,8 +29,8 @@ pub struct Agent {
     direction: Direction,
     dscp: u8,
     hosts: Hosts,
-    /// Propagation delay of the packets that reach the agent, in whole microseconds. No packet
-    /// takes less. [`u32::MAX`] if their delay is not measured.
+    /// Propagation delay of the packets that reach the agent, in whole microseconds. Lower bound on
+    /// the delay of every packet. [`u32::MAX`] if their delay is not measured.
     floor_us: u32,
     /// Time of the next change of the measurements: first their beginning, then the end of each
     /// interval of the window. The first call of the agent from this time on makes the change.
@@ -162,7 +162,7 @@ impl Agent {
         }
     }
 
-    /// Does what is due by `now`.
+    /// Makes the activities that are due by `now`.
     #[inline]
     pub fn wake(&mut self, now: Time) {
         self.note_time(now);

@@ -1,4 +1,4 @@
-//! One link of a network, driven from outside in any time, virtual or real.
+//! One link of a network, whose caller determines the time, virtual or real.
 //!
 //! The link is the simulator's own: the same queue, transmitter, losses and impairments. Its caller
 //! lets packets arrive and asks for what happened until a given time.
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 /// Fate of a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketFate {
-    /// The queue marked the packet (ECN). The packet goes on.
+    /// The queue marked the packet (ECN) and did not drop it.
     Marked(DropReason),
     /// The packet was lost for this reason.
     Dropped(DropReason),
@@ -51,7 +51,7 @@ pub struct Bottleneck {
     /// True if the link has neither a queue nor a transmitter.
     only_delays: bool,
     buffers: Vec<SharedBuffer>,
-    /// Transmission that is under way, and its packet.
+    /// Transmission in progress, and its packet.
     sending: Option<(Transmission, Packet)>,
     /// Time at which the queue may release a packet that it holds back.
     ready: Option<Time>,
@@ -65,8 +65,8 @@ pub struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// Returns the idle link `index` of `network`. Other links of the network are ignored, but for
-    /// the size of buffers that this link shares with them.
+    /// Returns the idle link `index` of `network`. Other links of the network have no effect,
+    /// except for the size of buffers that this link shares with them.
     ///
     /// # Panics
     /// Panics if the network has no such link.
@@ -124,10 +124,10 @@ impl Bottleneck {
     }
 
     /// Returns the earliest time at which a packet can reach the other end of the link, or none if
-    /// that needs an arrival. Until then nobody but the queue notices what happens at the link.
+    /// that needs an arrival. Until then events at the link affect only its queue.
     pub fn next_delivery(&self) -> Option<Time> {
         // A packet that starts at the end of the present transmission, or when the queue releases
-        // it, still has to cross the link. Impairments may shorten its way.
+        // it, still has to cross the link. Impairments may shorten the remaining time of a packet.
         let delay = if self.link.is_impaired() {
             Span::ZERO
         } else {

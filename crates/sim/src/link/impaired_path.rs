@@ -17,7 +17,7 @@ pub struct ImpairedPath {
     /// Arrival for which the event queue has an event. Events for other times are out of date.
     announced: Time,
     sent: u64,
-    /// One more than the largest number of a packet that has arrived, without copies.
+    /// Largest number of a packet that has arrived, plus one; copies do not count.
     next_expected: u64,
 }
 

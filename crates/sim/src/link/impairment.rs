@@ -36,7 +36,7 @@ parameters! {
         probability: f64 = 0.0 => fraction().required().example("1%");
         /// Additional delay of a packet that is held back.
         delay: Span = Span::ZERO => span(Span(1), LONGEST).required().example("5ms")
-            .doc("How much longer these are on their way.");
+            .doc("Additional delay of these packets.");
     }
 
     /// Packets that arrive twice.

@@ -50,8 +50,8 @@ pub struct Transmitter {
 }
 
 impl Transmitter {
-    /// Returns an idle transmitter if the link consists of nothing else and its time per byte is a
-    /// whole number of picoseconds, as it is at most real rates. Returns none otherwise.
+    /// Returns an idle transmitter if the link has no other part and its time per byte is a whole
+    /// number of picoseconds, which holds for most real rates. Returns none otherwise.
     pub fn new(config: &LinkConfig) -> Option<Self> {
         let unlimited = config.fifo_limit() == Some(Limit::Unlimited);
         let plain = config.framing == Framing::bytes(config.framing.overhead);

@@ -2,7 +2,7 @@
 //!
 //! The departure of a packet is not known on its arrival, because a discipline may drop it later or
 //! send others first. Once the transmission has begun, however, nothing can change its end, so the
-//! engine walks the packet on from there.
+//! engine moves the packet on to the next link at once.
 
 use crate::Network;
 use crate::link::impaired_path::{Arrived, ImpairedPath};
@@ -53,7 +53,7 @@ pub struct ServedLink {
     lost_after: u64,
     /// Packet in transmission, if the link loses it at the end of the transmission.
     lost_at_end: Option<Packet>,
-    /// Path behind the transmitter, if packets can overtake one another or be copied there.
+    /// Path behind the transmitter, if this path can reorder or copy packets.
     path: Option<Box<ImpairedPath>>,
     duplicated: u64,
     meter: Option<LinkMeter>,

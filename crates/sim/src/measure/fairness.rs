@@ -137,7 +137,8 @@ mod tests {
             to,
             bytes,
         };
-        // One flow delivers 3 and 1 in turn, one always 1, and one is active from 190.5 s on.
+        // The first flow delivers 3 and 1 in turn, the second always 1, and the third is active
+        // from 190.5 s on.
         let by_turns = flow(0, Time::MAX, |second| if second % 2 == 0 { 3 } else { 1 });
         let steady = flow(0, Time::MAX, |_| 1);
         let late = flow(190, second(195), |second| u64::from(second >= 90));

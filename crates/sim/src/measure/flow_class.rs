@@ -34,10 +34,10 @@ impl FlowClass {
 pub struct LimitedOutcome {
     /// Seconds of each cause, at the index `limited as usize`.
     pub seconds: [f64; Limited::COUNT],
-    /// Link that dropped and marked most of the flow's data packets. Among equals it is the first
-    /// on the route.
+    /// Link that dropped and marked most of the flow's data packets. Among equal links it is the
+    /// first on the route.
     pub bottleneck: Option<LinkId>,
-    /// Cause that limited the flow for longest. None if the flow did nothing in the window.
+    /// Cause that limited the flow for longest. None if the flow was not active in the window.
     pub class: Option<FlowClass>,
 }
 

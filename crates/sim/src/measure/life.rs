@@ -133,8 +133,8 @@ pub struct Life {
     pub whole_before: Option<Time>,
     /// State of the sender before the range, if it had one.
     pub before: Option<SenderState>,
-    /// Turns in the whole run, in order of time. There are at most 2^20: the probe keeps those that
-    /// it records first, and drops the others without a notice.
+    /// Turns in the whole run, in order of time. The probe keeps at most 2^20 times, the first ones
+    /// that it records, and drops later ones without a notice.
     pub turns: Vec<(Time, Turn)>,
 }
 
@@ -171,7 +171,7 @@ impl LifeProbe {
         }
     }
 
-    /// Returns what was recorded.
+    /// Returns the recorded events and states.
     pub fn finish(mut self) -> Life {
         // The engine works ahead, so moments of different places are not in order of time.
         self.moments.sort_by_key(|moment| moment.time);

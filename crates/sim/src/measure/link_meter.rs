@@ -114,7 +114,7 @@ impl Shares {
         }
     }
 
-    /// Returns the groups that sent something, with their shares of `total` bytes.
+    /// Returns the groups that sent data, with their shares of `total` bytes.
     fn outcome(&self, total: u64) -> Vec<(u32, f64)> {
         if total == 0 {
             return Vec::new();
@@ -357,7 +357,7 @@ impl LinkMeter {
     }
 
     /// Sets the utilisation of a link whose rate changes: the share of the bits that it could have
-    /// sent. The share of busy time would mislead there.
+    /// sent. The share of busy time would be misleading for such a link.
     pub fn set_utilization(&mut self, utilization: f64) {
         self.utilization = Some(utilization);
     }

@@ -39,7 +39,7 @@ pub struct LinkOutcome {
     pub utilization: f64,
     /// IP bits sent per second. A transmission across the window's edge counts in proportion.
     pub throughput_bps: f64,
-    /// Groups of flows that sent something, each with its share of the throughput, by the groups'
+    /// Groups of flows that sent data, each with its share of the throughput, by the groups'
     /// numbers.
     pub shares: Vec<(u32, f64)>,
     /// Periods in which the transmitter did not pause.
@@ -182,7 +182,7 @@ pub struct FlowOutcome {
 }
 
 impl FlowOutcome {
-    /// Returns the delays of data on the way to the server's host. For TCP they are those of
+    /// Returns the delays of data that travel to the server's host. For TCP they are those of
     /// segments with payload.
     pub fn one_way(&self) -> OneWayDelay {
         self.one_way_delays[0]

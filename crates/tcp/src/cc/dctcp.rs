@@ -18,7 +18,7 @@ parameters! {
     pub struct DctcpConfig("dctcp") {
         /// Weight of the newest window in the share of marks.
         g: f64 = 0.0625 => SHARE.example("0.0625");
-        /// The share assumed at the start.
+        /// Share of marks that is assumed at the start.
         initial_alpha: f64 = 1.0 => fraction().example("0");
     }
 }

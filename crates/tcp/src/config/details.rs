@@ -25,8 +25,8 @@ parameters! {
         /// Quantity that a loss halves.
         decrease_basis: DecreaseBasis = DecreaseBasis::FlightSize
             => words::<DecreaseBasis>().example("window")
-            .doc("What a loss halves: data outstanding without limited transmit's (RFC 5681), all \
-            data outstanding, the same less a segment for each duplicate ACK (ns-3), the \
+            .doc("Amount that a loss halves: data outstanding without limited transmit's (RFC 5681), \
+            all data outstanding, the same less a segment for each duplicate ACK (ns-3), the \
             window before inflation (ns-2), or the inflated window (INET).");
         /// Cut ssthresh to whole segments, not the window (ns-2).
         whole_segment_ssthresh: bool = false => FLAG;
@@ -35,8 +35,8 @@ parameters! {
         ///
         /// The rest of an ACK without limit counts towards congestion avoidance.
         slow_start_limit: Option<u32> = Some(2) => SEGMENTS.example("2p");
-        /// Whose CUBIC: RFC 9438's, or Linux's (shortest round trip, Reno estimate without section
-        /// 4.3's faster part, a least growth).
+        /// Variant of CUBIC: RFC 9438's, or Linux's (shortest round trip, Reno estimate without
+        /// section 4.3's faster part, a least growth).
         cubic_variant: CubicVariant = CubicVariant::Rfc9438
             => words::<CubicVariant>().example("linux");
         /// Grow the window only if it was in use (RFC 7661 section 4.1).
@@ -47,17 +47,17 @@ parameters! {
         /// Rule for duplicate ACKs if no SACK information decides.
         duplicate_acks: DuplicateAckRule = DuplicateAckRule::Rfc5681
             => words::<DuplicateAckRule>().example("any")
-            .doc("What counts as a duplicate ACK: RFC 5681 section 2, the same without the window \
+            .doc("Definition of a duplicate ACK: RFC 5681 section 2, the same without the window \
             (INET), or any ACK that repeats the highest (ns-2).");
-        /// When Tahoe and Reno refuse a fast retransmit for what the last recovery covered: never
-        /// (INET), after a timeout, or after any recovery (ns-2's `bugFix_`). NewReno always
-        /// refuses.
+        /// Condition under which Tahoe and Reno refuse a fast retransmit of data that the last
+        /// recovery covered: never (INET), after a timeout, or after any recovery (ns-2's
+        /// `bugFix_`). NewReno always refuses.
         ///
         /// The ACK then covers no more than was sent when the last recovery or timeout began (RFC
         /// 6582 section 3.2 step 2).
         fast_retransmit_guard: FastRetransmitGuard = FastRetransmitGuard::AfterTimeout
             => words::<FastRetransmitGuard>().example("never");
-        /// Forget that guard at the first new ACK outside recovery (INET).
+        /// Lift the guard of `fast_retransmit_guard` at the first new ACK outside recovery (INET).
         new_ack_lifts_guard: bool = false => FLAG;
         /// Restart the retransmission timer at a fast retransmit (ns-2, BSD).
         ///
@@ -70,8 +70,8 @@ parameters! {
         ///
         /// The next three duplicate ACKs then do not inflate the window.
         partial_ack_resets_duplicates: bool = false => FLAG;
-        /// A partial ACK of NewReno takes back all inflation, not just what it acknowledges (ns-2
-        /// before 2003).
+        /// A partial ACK of NewReno removes the whole inflation of the window, not only the part
+        /// that it acknowledges (ns-2 before 2003).
         ///
         /// ns-2: `partial_window_deflation_` off.
         partial_ack_ends_inflation: bool = false => FLAG;
@@ -97,7 +97,8 @@ parameters! {
         ///
         /// Otherwise go-back-N skips data that the receiver has (RFC 6675 section 5.1).
         timeout_clears_scoreboard: bool = false => FLAG;
-        /// Not only the first for the same data (RFC 5681 section 3.1).
+        /// Every timeout lowers ssthresh, not only the first one for the same data (RFC 5681
+        /// section 3.1).
         ///
         /// True if every timeout lowers ssthresh, false if only the first for the same data does.
         every_timeout_lowers_ssthresh: bool = false => FLAG;
@@ -109,7 +110,7 @@ parameters! {
         /// Effect of an idle time on the window.
         idle_restart: IdleRestart = IdleRestart::InitialWindow
             => words::<IdleRestart>().example("never")
-            .doc("What silence does to the window: nothing; the initial window after an RTO (RFC \
+            .doc("The window after silence: unchanged; the initial window after an RTO (RFC \
             5681 section 4.1); one segment an RTO after the last new ACK (ns-2); one segment \
             an RTO after sending (INET).");
         /// Which transmissions are timed: new data outside recovery (Karn), new data (ns-2), or
@@ -121,9 +122,8 @@ parameters! {
         /// Lower bound of the RTO when data start after a SYN was lost (RFC 6298 section 5.7).
         rto_after_syn_loss: Option<Span> = Some(Span::from_secs(3))
             => one_of(&[TIMER, Kind::Choice(&["none"])]).example("3s");
-        /// Send in units of what the pace sends in about a millisecond, two segments at least; less
-        /// waits for a near ACK (Linux); with `records`
-        /// only.
+        /// Send units of the data that the pacing rate sends in about a millisecond, at least two
+        /// segments. Fewer data wait if an ACK is near (Linux); with `records` only.
         ///
         /// Linux: TSO autosizing and deferral.
         segmentation_offload: bool = false => FLAG;

@@ -34,12 +34,12 @@ parameters! {
             Kind::Choice(CongestionControlConfig::WORDS),
             Kind::Tagged { tag: "kind", variants: CongestionControlConfig::VARIANTS },
         ]).example("cubic")
-            .doc("What the congestion window follows, by name or as a table with parameters: `{ \
+            .doc("The congestion control, by name or as a table with parameters: `{ \
             kind = \"cubic\", beta = 0.8 }`. See `docs/congestion-controls.md`.");
         /// Rule that ends slow start before a loss does.
         slow_start: SlowStart = SlowStart::Auto => words::<SlowStart>().example("hystart_plus_plus")
-            .doc("What ends slow start before a loss: nothing (`classic`), Linux's `hystart`, \
-            HyStart++ (RFC 9406), or what the control does in Linux (`auto`: `hystart` for \
+            .doc("Rule that ends slow start before a loss: none (`classic`), Linux's `hystart`, \
+            HyStart++ (RFC 9406), or the rule of the control in Linux (`auto`: `hystart` for \
             `cubic`, `classic` for the others).");
         /// Loss recovery: Tahoe, Reno (RFC 2581), NewReno (RFC 6582) or SACK (RFC 6675).
         recovery: Recovery = Recovery::Sack => words::<Recovery>().example("sack");
@@ -77,9 +77,8 @@ parameters! {
         /// allows at once.
         receive_window_pace: Option<Rate> = None
             => one_of(&[Kind::Rate, Kind::Choice(&["off"])]).example("1Mbps")
-            .doc("How fast the receiver opens its window, from two segments at the start: its \
-            right edge moves on at this rate at most, a segment at a time, and an ACK tells \
-            of each.");
+            .doc("Largest rate at which the receiver's window opens, from two segments at the start: \
+            its right edge moves a segment at a time, and an ACK reports each step.");
         /// True if windows above 65,535 bytes can be advertised (RFC 7323 section 2).
         window_scaling: bool = true => FLAG
             .doc("Whether windows above 65535 bytes can be advertised (RFC 7323 section 2).");
@@ -130,7 +129,8 @@ parameters! {
         /// chosen per ACK (Linux).
         recovery_window: RecoveryWindow = RecoveryWindow::Ssthresh
             => words::<RecoveryWindow>().example("prr");
-        /// New data after a timeout tell whether it was spurious (RFC 5682); with `records` only.
+        /// Detect a spurious timeout by new data that are sent after it (RFC 5682); with `records`
+        /// only.
         frto: bool = false => FLAG;
         /// Take a spurious reduction back, by DSACK or timestamps (RFC 3708, RFC 4015); with
         /// `records` only.
@@ -139,8 +139,8 @@ parameters! {
         ///
         /// RFC 4653; Linux's `tcpi_reordering`.
         adaptive_reordering: bool = false => FLAG;
-        /// Send at a pace: the control's, or cwnd per round trip with Linux's gains; with
-        /// `records` only.
+        /// Send at a pacing rate: that of the congestion control, or cwnd per round trip with
+        /// Linux's gains; with `records` only.
         pacing: bool = false => FLAG;
         /// IP and TCP header without options.
         header: u16 = 40 => size(0, 120).example("40B");
@@ -158,8 +158,9 @@ parameters! {
         l4s: bool = false => FLAG
             .doc("With `ecn`, data carry ECT(1), the mark of scalable traffic (RFC 9331), and not \
             ECT(0).");
-        /// Share of the window that an ECN echo leaves in congestion avoidance (alternative backoff with
-        /// ECN, RFC 8511): 0.8 for `reno`, 0.85 for `cubic`. `none`: an echo leaves what a loss does.
+        /// Share of the window that remains after an ECN echo in congestion avoidance (alternative
+        /// backoff with ECN, RFC 8511): 0.8 for `reno`, 0.85 for `cubic`. `none`: the same share as
+        /// after a loss.
         ///
         /// Controls other than `reno`, `gaimd` and `cubic` ignore it.
         beta_ecn: Option<f64> = None
@@ -172,7 +173,7 @@ parameters! {
         /// The start after a lost SYN or SYN-ACK: one segment (RFC 5681 section 3.1); one segment
         /// after two timeouts (Linux); or `details.tsl_initial_window` and `details.tsl_ssthresh`.
         syn_loss: SynLossRule = SynLossRule::Rfc5681 => words::<SynLossRule>().example("tsl");
-        /// Finer points on which implementations differ.
+        /// Details in which implementations differ.
         details: Details = Details::default()
             => Key::of(Kind::Table(Details::SPEC)).example("{ timing = \"anything\" }");
     }

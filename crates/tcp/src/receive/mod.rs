@@ -1,4 +1,4 @@
-//! The receiving half: the data in order, the window that it offers, and its ACKs.
+//! The receiving half of an endpoint: reassembly of the data, the offered window, and the ACKs.
 
 pub(crate) mod delayed_ack;
 pub(crate) mod reassembly;

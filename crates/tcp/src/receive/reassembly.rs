@@ -12,7 +12,7 @@ const MEMORY: usize = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Reassembly {
     ranges: RangeSet,
-    /// One position in each range, the range changed last first.
+    /// One position in each range; the range that changed last comes first.
     recent: [u64; MEMORY],
     /// Duplicate data to report, or an empty range.
     duplicate: (u64, u64),
@@ -81,7 +81,7 @@ impl Reassembly {
         self.duplicate.1 != 0
     }
 
-    /// Returns true if there is something to report.
+    /// Returns true if an ACK has ranges to report.
     pub fn has_blocks(&self) -> bool {
         !self.ranges.is_empty() || self.has_duplicate()
     }

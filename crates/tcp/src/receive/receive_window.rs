@@ -1,7 +1,7 @@
 //! Receive-window moderation by dynamic right-sizing (Fisk and Feng 2001). The window offered is
-//! twice the bytes that the application took in the last round trip. So it never limits a sender
-//! that doubles its rate, and never offers much more than the path carries. Numbers are as in Linux
-//! (`tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`).
+//! twice the bytes that the application took in the last round trip. The window therefore never
+//! limits a sender that doubles its rate, and never offers much more than the path carries. Numbers
+//! are as in Linux (`tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`).
 
 use goodqueue_types::{Bytes, Rate, Span, Time};
 
@@ -16,7 +16,7 @@ const PAYLOAD_SHARE: u64 = 162;
 /// Limit on the rate at which the window opens, which Gijsbers and Akkoorath (2011, section 1)
 /// propose against bursts.
 ///
-/// It is a token bucket without depth: no credit is saved while the edge could not have moved.
+/// The limit is a token bucket without depth: no credit is saved while the edge cannot move.
 #[derive(Debug)]
 pub(crate) struct WindowPace {
     rate: Rate,
@@ -148,8 +148,8 @@ impl RightSizing {
         if taken <= self.most_taken {
             return None;
         }
-        // The window is twice the bytes that came, plus twice their growth once more, because a
-        // sender in slow start uses what is advertised now a round trip later.
+        // The window is twice the received bytes plus twice their growth, because a sender in slow
+        // start uses the present window a round trip later.
         let growth = 4 * u128::from(taken) * u128::from(taken - self.most_taken)
             / u128::from(self.most_taken.max(1));
         self.most_taken = taken;

@@ -14,7 +14,7 @@ use crate::send::rtt::RttEstimator;
 /// State of the acknowledgement that is owed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AckDue {
-    /// No acknowledgement is owed.
+    /// No acknowledgement is due.
     #[default]
     No,
     /// The acknowledgement leaves when the delayed-ACK timer expires, unless more data come first.
@@ -50,7 +50,7 @@ pub(crate) struct Receiver {
     pub linux_acks: Option<Box<LinuxAcks>>,
     /// State of the window's moderation, if it is in force, from the first data on.
     right_sizing: Option<Box<RightSizing>>,
-    /// Limit on the rate at which the window opens, if there is one.
+    /// Limit on the rate at which the window opens, or none.
     pace: Option<Box<WindowPace>>,
     /// Number of segments since the last ACK.
     unacked: u32,
@@ -201,7 +201,7 @@ impl Receiver {
         let Some(acks) = self.linux_acks.as_deref() else {
             return;
         };
-        // No ACKs are hurried for an application that does not keep up.
+        // If the application does not read in time, ACKs are not sent early.
         let free = self.buffer.saturating_sub(self.unread);
         let keeps_up = self.unread == 0
             || free.min(u64::from(self.full_window)) + acks.acked() >= self.advertised;

@@ -45,12 +45,12 @@ pub(crate) enum Timer {
 /// Data that recovery sends until the next ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Resend {
-    /// Only new data.
+    /// Only new data may be sent.
     #[default]
     Nothing,
     /// Data marked lost, then new data.
     Lost,
-    /// New data, or data marked lost if there are none (RFC 5682).
+    /// New data may be sent, or data marked lost if no new data are left (RFC 5682).
     NewData,
 }
 
@@ -81,10 +81,10 @@ pub(crate) struct Seen {
     /// End of the data that were SACKed before.
     pub prior_highest: u64,
     pub una_advanced: bool,
-    /// True if the ACK carried data, changed the window or acknowledged something, so that it is no
+    /// True if the ACK carried data, changed the window or acknowledged data, so that it is no
     /// duplicate ACK.
     pub not_duplicate: bool,
-    /// True if something was newly SACKed.
+    /// True if the ACK SACKed new data.
     pub sacked: bool,
     /// True if a segment sent only once, before `high_seq`, was delivered.
     pub original_delivered: bool,
@@ -248,8 +248,8 @@ impl Ledger {
         segments
     }
 
-    /// Returns true if the window may grow, because it limits what is sent. In slow start it may
-    /// while it is less than twice the segments used.
+    /// Returns true if the window may grow, because it limits the amount of data sent. In slow
+    /// start it may while it is less than twice the segments used.
     fn is_window_limited(&self, sender: &Sender) -> bool {
         let control = &sender.controller;
         self.validation.is_limited()

@@ -9,7 +9,7 @@ use crate::send::rate::Snapshot;
 
 /// A segment in the retransmission queue.
 ///
-/// It takes 24 bytes, because a million flows have some in flight each.
+/// A record takes only 24 bytes, because a million flows each have several records.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     pub seq: u64,
@@ -18,7 +18,8 @@ pub(crate) struct Record {
     /// Number of segments delivered at its last transmission. It is the part of its
     /// [snapshot](Records::snapshot) that every sender needs.
     delivered: u32,
-    /// Sequence numbers that it takes, including that of a FIN. No IP packet carries more.
+    /// Sequence numbers that it takes, including that of a FIN. An IP packet cannot carry more
+    /// bytes.
     len: u16,
     marks: Marks,
 }
@@ -81,7 +82,8 @@ impl Record {
         self.marks.has(Marks::SACKED)
     }
 
-    /// Returns true if it is thought to be lost. It stays so while its retransmission is in flight.
+    /// Returns true if it is thought to be lost. The record stays marked while its retransmission
+    /// is in flight.
     #[inline]
     pub fn is_lost(&self) -> bool {
         self.marks.has(Marks::LOST)
@@ -118,8 +120,8 @@ fn count(snapshot: Snapshot) -> u32 {
     u32::try_from(snapshot.delivered()).unwrap_or(u32::MAX)
 }
 
-/// A retransmission. It becomes void when its record is acknowledged, SACKed, marked lost or sent
-/// again.
+/// A retransmission. An entry becomes void when its record is acknowledged, SACKed, marked lost or
+/// sent again.
 #[derive(Clone, Copy, Debug)]
 struct Repetition {
     sent: Time,
@@ -149,11 +151,11 @@ struct Snapshots {
 pub(crate) struct Records {
     /// Records in order of sequence numbers.
     ring: VecDeque<Record>,
-    /// State of delivery at each record's last transmission, if delivery rates are needed. It is
-    /// separate because it would double the size of a record.
+    /// State of delivery at each record's last transmission, if delivery rates are needed. The
+    /// snapshot is stored apart, because it would double the size of a record.
     snapshots: Option<Box<Snapshots>>,
-    /// Retransmissions in order of time, if there are any. First transmissions are in that order in
-    /// `ring`.
+    /// Retransmissions in order of time; none before the first one. First transmissions are in that
+    /// order in `ring`.
     repetitions: Option<Box<Repetitions>>,
     /// Sequence number up to which first transmissions are no longer examined by time.
     visited_to: u64,
@@ -337,7 +339,7 @@ impl Records {
         if !record.is_lost() {
             record.marks.set(Marks::LOST);
             self.lost_out += 1;
-            // It was retransmitted already, before the mark was removed.
+            // The segment was retransmitted before the mark was removed.
             if record.is_resent() {
                 self.lost += 1;
                 return;
@@ -412,8 +414,8 @@ impl Records {
     }
 
     /// Corrects the counts after an ACK of `acked` segments without SACK, when `counted` were
-    /// counted from duplicate ACKs. One of the acknowledged segments filled the hole, and duplicate
-    /// ACKs represented the others. Returns their number.
+    /// counted from duplicate ACKs. One of the acknowledged segments filled the hole; duplicate
+    /// ACKs had represented the others. Returns their number.
     pub fn remove_counted(&mut self, acked: u32, counted: u32) -> u32 {
         let eaten = counted.min(acked - 1);
         self.sacked_out = counted - eaten;

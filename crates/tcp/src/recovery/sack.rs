@@ -87,7 +87,7 @@ impl Sender {
         if config.details.sack_variant == SackVariant::Ns2Sack1 {
             let counted = i64::from(config.duplicate_ack_threshold) * i64::from(config.mss);
             self.pipe = self.in_flight() as i64 - counted;
-            // Nothing else leaves with this ACK.
+            // No other data are sent for this ACK.
             self.budget = 0;
         } else {
             self.set_pipe(config);

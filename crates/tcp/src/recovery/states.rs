@@ -120,8 +120,8 @@ impl Ledger {
         self.advance_or_recover(turn, duplicates, seen);
     }
 
-    /// Enters recovery if a segment is lost, otherwise stays in Open, Disorder or CWR. It also
-    /// handles the states that can follow Loss.
+    /// Enters recovery if a segment is lost, otherwise stays in Open, Disorder or CWR. This
+    /// function also handles the states that can follow Loss.
     fn advance_or_recover(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
         if !self.rules.sack {
             if seen.una_advanced {
@@ -291,7 +291,7 @@ impl Ledger {
     fn decrease_basis(&self, turn: &Turn<'_>, sacked_before: u32) -> f64 {
         let basis = turn.sender.decrease_basis(turn.config);
         let delivered = match turn.config.details.decrease_basis {
-            // Without limited transmit nothing has left in the place of SACKed data.
+            // Without limited transmit no data were sent in place of SACKed data.
             DecreaseBasis::FlightSize
                 if !turn.config.limited_transmit && self.state < CaState::Recovery =>
             {
@@ -367,7 +367,7 @@ impl Ledger {
         if self.state <= CaState::Disorder
             && self.records.sacked_out >= turn.config.duplicate_ack_threshold
         {
-            // So many segments were SACKed without a fast retransmit that reordering was
+            // Many segments were SACKed without a fast retransmit, so the reordering was
             // overestimated.
             self.reordering = self.reordering.min(turn.config.duplicate_ack_threshold);
         }

@@ -195,7 +195,7 @@ impl Ledger {
             return false;
         }
         self.on_reordering(turn, prior_una);
-        // Retransmissions in flight may still cause DSACKs, so the rest waits for them.
+        // Retransmissions in flight may still cause DSACKs, so the decision waits for them.
         if self.records.resent_out > 0 {
             return true;
         }

@@ -63,7 +63,7 @@ impl Sender {
     ) -> Option<Chunk> {
         let mss = u64::from(config.mss);
         let mut limit = mss;
-        // ns-2's Sack1 sends everything again, even data that are SACKed meanwhile.
+        // ns-2's Sack1 sends everything again, even data that were SACKed in the meantime.
         let skips = config.details.sack_variant == SackVariant::Rfc6675;
         if self.phase == Phase::GoBackN && skips && !self.scoreboard.is_empty() {
             limit = self.skip_sacked().map_or(mss, |room| room.min(mss));

@@ -81,7 +81,7 @@ impl Ledger {
         let limit = peer.min(u64::from(room) * mss);
         let may_wait = data > mss && limit < data && u64::from(room) * mss < peer;
         let may_wait = may_wait && self.ack_is_near(turn, limit);
-        // The largest unit has at least this many segments, and no more are asked for mostly.
+        // Least number of segments of the largest unit; usually the unit has exactly this number.
         if may_wait || quota > sender.controller.least_burst() {
             let largest = self.largest_unit(turn);
             if may_wait && limit < u64::from(largest) * mss {

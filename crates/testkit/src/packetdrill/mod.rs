@@ -29,7 +29,7 @@ use script::syntax::Refusal;
 pub enum Verdict {
     /// Everything matched the script.
     Pass,
-    /// Something did not match: the line and a description.
+    /// A mismatch: the line of the script and a description.
     Fail(usize, String),
     /// The script tests a feature that is not modelled: the line and the feature.
     NotApplicable(usize, String),

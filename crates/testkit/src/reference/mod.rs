@@ -2,7 +2,7 @@
 //!
 //! It shares agents, queue disciplines and meters with the fast engine, but neither the event loop
 //! nor the links nor the routing. The heap has an entry for every packet in flight and for every
-//! frame in transmission. A link consists of a queue and the frame in transmission. Nothing is
+//! frame in transmission. A link consists of a queue and the frame in transmission. No event is
 //! computed before its time. To verify a result, a reader can read this file and its `link.rs` from
 //! top to bottom.
 

@@ -40,7 +40,8 @@ impl Format {
 pub enum ReadError {
     /// The stream failed.
     Io(io::Error),
-    /// The stream begins like no capture format. The text says what it looks like instead.
+    /// The stream begins like no capture format. The text names the format that the file appears to
+    /// have.
     NotACapture(&'static str),
 }
 

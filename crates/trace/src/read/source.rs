@@ -6,7 +6,7 @@ use std::io::{self, Read};
 /// Number of bytes that are read at once.
 const CHUNK: usize = 1 << 18;
 
-/// Bytes of a reader, of which a window is in memory.
+/// Bytes of a reader; only a window of them is in memory.
 pub struct Source<R> {
     reader: R,
     memory: Vec<u8>,

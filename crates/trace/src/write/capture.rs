@@ -60,7 +60,7 @@ enum Sight {
     Dropped(DropReason),
     /// A frame is marked, either after it passed or before.
     Marked(DropReason),
-    /// No further event at this point will concern the frame.
+    /// No further event at this point refers to the frame.
     Settled,
 }
 
@@ -97,7 +97,7 @@ struct Waiting {
     held: bool,
     dropped: Option<DropReason>,
     marked: Option<&'static str>,
-    /// Frame of a real packet. That of a simulated one is made from the packet.
+    /// Frame of a real packet. The frame of a simulated packet is made from the packet.
     frame: Option<Box<[u8]>>,
 }
 

@@ -70,9 +70,9 @@ impl Traces {
     /// Completes all traces and gives the files their final names.
     ///
     /// # Errors
-    /// Returns the first file that could not be written, and the cause. No file exists then. If all
-    /// were written, returns the first file that could not be renamed because its name is taken.
-    /// The files before it have been renamed.
+    /// Returns the first file that could not be written, and the cause. After an error no file
+    /// exists. If all were written, returns the first file that could not be renamed because its
+    /// name is taken. The files before it have been renamed.
     pub fn finish(mut self) -> Result<(), (PathBuf, io::Error)> {
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -126,9 +126,9 @@ impl Traces {
     }
 }
 
-/// A file that is written under a temporary name. It gets its final name when it is complete, and
-/// is removed if it is dropped before. A target that is no regular file, such as a pipe, is written
-/// directly.
+/// A file that is written under a temporary name. The file gets its final name when it is complete,
+/// and is removed if the writer is dropped before. A target that is no regular file, such as a
+/// pipe, is written directly.
 #[derive(Debug)]
 struct Unfinished {
     target: PathBuf,

@@ -43,7 +43,8 @@ pub struct PacketTable<W: Write + Send> {
     rows: Rows,
 }
 
-/// Columns of the current group. Columns of few different values have numbers for them.
+/// Columns of the current group. Columns with few different values hold the numbers of these
+/// values.
 #[derive(Debug, Default)]
 struct Rows {
     times: Vec<f64>,

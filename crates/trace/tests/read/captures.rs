@@ -144,8 +144,8 @@ proptest! {
 const FIELDS: u64 = 16;
 
 /// Reads and decodes all frames. Each record must lie behind the previous record and the damaged
-/// bytes between them, so that no byte is used twice. No byte may be lost: the reader must reach
-/// the end of the file or the cut.
+/// bytes between them, so that no byte is used twice. The reader must not skip bytes: it must reach
+/// the end of the file or of its truncated part.
 fn survives(file: &[u8]) {
     let Ok(mut capture) = Capture::new(file) else {
         return;

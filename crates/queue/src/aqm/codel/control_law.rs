@@ -48,7 +48,8 @@ pub trait CodelQueue {
 pub struct CodelVars {
     /// Time at which dropping may begin if the sojourn time exceeds its target until then.
     first_above: Option<u64>,
-    /// Time at which the next drop is due in the dropping state. It is kept after the state ends.
+    /// Time at which the next drop is due in the dropping state. The time is kept after the
+    /// dropping state ends.
     pub(super) drop_next: u64,
     /// Sojourn time of the last packet that the law examined.
     delay: u64,

@@ -29,12 +29,12 @@ words! {
         /// The last count less two, if at most 8 intervals have passed (the first published code
         /// and the drafts before the RFC).
         MinusTwo = "minus_two",
-        /// One in every case.
+        /// The count is one in every case.
         Never = "never",
     }
 
-    /// Time from which the distance to the next mark is counted in the dropping state. It matters
-    /// if packets are rare, as in one of many fair queues.
+    /// Time from which the distance to the next mark is counted in the dropping state. The
+    /// difference has an effect if packets are rare, as in one of many fair queues.
     pub enum NextMark {
         /// The time at which this mark was due, as with drops (RFC 8289, Linux).
         FromDue = "from_due",
@@ -53,7 +53,7 @@ parameters! {
         /// Time for which the sojourn time may exceed the target: a worst-case round-trip time.
         interval: Span = Span::from_millis(100) => Key::of(TIMER).tc("interval").example("100ms");
         ecn: bool = false => ECN;
-        /// Mark every ECN-capable packet that waited longer, whatever `ecn` says.
+        /// Sojourn time above which every ECN-capable packet is marked, even without `ecn`.
         ce_threshold: Option<Span> = None
             => one_of(&[DELAY, Kind::Choice(&["none"])]).tc("ce_threshold").example("1ms");
         /// Largest backlog behind a packet, in frame bytes, that is no standing queue (Linux 1514,
@@ -69,8 +69,8 @@ parameters! {
         /// Linux), the last count less two (before the RFC), or always one.
         reuse: CountReuse = CountReuse::Delta
             => words::<CountReuse>().named("count_reuse").example("never").in_tc(AS_RFC);
-        /// Start of the time to the next mark: when this one was due (RFC 8289, Linux) or made
-        /// (ns-3).
+        /// Start of the time to the next mark: the time at which this mark was due (RFC 8289,
+        /// Linux) or was made (ns-3).
         next_mark: NextMark = NextMark::FromDue => words::<NextMark>().example("from_now").in_tc(AS_RFC);
     }
 }

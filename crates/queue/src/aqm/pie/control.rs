@@ -9,8 +9,8 @@ use goodqueue_types::{RandomStream, Span, Time};
 
 /// Bytes that must leave for one measurement of the departure rate (RFC 8033 section 5.2, Linux).
 const DQ_THRESHOLD: u64 = 16_384;
-/// Bounds on the accumulated probability. Below the first nothing is dropped, and from the second
-/// on everything is (RFC 8033 section 5.4).
+/// Bounds on the accumulated probability. Below the first bound no arrival is dropped, and from the
+/// second on every arrival is dropped (RFC 8033 section 5.4).
 const ACCU_LOW: f64 = 0.85;
 const ACCU_HIGH: f64 = 8.5;
 /// Time in seconds of low delay after which ns-3 allows another burst.

@@ -38,7 +38,7 @@ parameters! {
         alpha: f64 = 0.125 => ALPHA.in_tc(Tc::Parts("alpha", SIXTEENTHS));
         beta: f64 = 1.25 => BETA.in_tc(Tc::Parts("beta", SIXTEENTHS));
         ecn: bool = false => ECN;
-        /// Above this probability even ECN-capable packets are dropped.
+        /// Probability above which even ECN-capable packets are dropped.
         ///
         /// RFC 8033 section 5.1, `mark_ecnth`.
         ecn_threshold: f64 = 0.1 => fraction().example("1").in_tc(Tc::Fixed("it is 10 %"));
@@ -60,7 +60,8 @@ parameters! {
             => Key::of(DELAY).example("150ms").in_tc(Tc::Fixed("it is 150 ms"));
         /// In `bytemode` a packet of this size has the full probability.
         mtu: u64 = 1514 => FULL_FRAME;
-        /// Implementation: it sets the defaults of the other keys, and what has no key.
+        /// Implementation that sets the defaults of the other keys, and the behaviour for which no
+        /// key exists.
         flavour: PieFlavour = PieFlavour::Linux => words::<PieFlavour>().example("rfc8033");
     }
 }

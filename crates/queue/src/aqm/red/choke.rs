@@ -1,6 +1,7 @@
-//! `CHOKe` as in Linux `sch_choke`: RED that compares each arrival with a packet drawn from the queue
-//! and drops both if they are of one flow (Pan, Prabhakar and Psounis, "`CHOKe`: a stateless active
-//! queue management scheme for approximating fair bandwidth allocation", INFOCOM 2000).
+//! `CHOKe` as in Linux `sch_choke`: RED that compares each arrival with a packet drawn from the
+//! queue, and drops both if they belong to the same flow (Pan, Prabhakar and Psounis, "`CHOKe`: a
+//! stateless active queue management scheme for approximating fair bandwidth allocation", INFOCOM
+//! 2000).
 //!
 //! The kernel's queue may have holes where packets were dropped, and after three draws of a hole it
 //! takes the head. This queue has none, so that each waiting packet is drawn with the same
@@ -29,13 +30,14 @@ parameters! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct ChokeConfig("choke") {
         limit: Limit = Limit::Unlimited => LIMIT.required();
-        /// Up to this average queue nothing is dropped.
+        /// Average queue in packets up to which no packet is dropped.
         min: u32 = 0 => PACKETS.tc("min").default("a third of `max`").example("8p");
-        /// Above this average queue everything is dropped or marked.
+        /// Average queue in packets above which every packet is dropped or marked.
         max: u32 = 0 => PACKETS.tc("max").default("a quarter of `limit`").example("25p");
         /// Mean packet size.
         avpkt: u32 = 1_000 => Key::of(MEAN).tc("avpkt").default("\"1000B\"").example("1500B");
-        /// Packets that may come at once without harm; the weight of the average follows from it.
+        /// Number of packets that may arrive at once without a drop; the weight of the average
+        /// follows from it.
         burst: u32 = 1 => integer(1, 131_071)
             .tc("burst")
             .default("(2 `min` + `max`) / 3")
@@ -187,7 +189,7 @@ impl Choke {
             .flatten()
     }
 
-    /// Returns the reason for which the arrival is to be marked or dropped, if it is.
+    /// Returns the reason to mark or drop the arrival, or none if it is accepted.
     fn verdict(&mut self, random: &mut RandomStream) -> Option<DropReason> {
         if self.red.average > u64::from(self.config.max) << self.red.wlog {
             self.red.count = None;

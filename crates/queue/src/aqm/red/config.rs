@@ -41,11 +41,12 @@ parameters! {
         weight: f64 = 0.002 => number(0.0, 1.0).default("by rate and delay").example("0.002");
         /// Drop probability at `max` (1 / `linterm_`).
         max_probability: f64 = 0.1 => fraction().example("0.1");
-        /// The probability grows to 1 between `max` and twice `max`, instead of jumping there.
+        /// The probability grows linearly to 1 between `max` and twice `max`, instead of jumping to
+        /// 1 at `max`.
         ///
         /// ns-2: `gentle_`.
         gentle: bool = true => flag().example("false");
-        /// After a drop wait 1/p packets before the next may come.
+        /// After a drop, at least 1/p packets pass before the next drop.
         ///
         /// ns-2: `wait_`.
         wait: bool = true => flag().example("false");
@@ -90,13 +91,13 @@ variants! {
         Floyd = "floyd"("floyd") {
             /// Least time between two changes.
             interval: Span = Span::from_millis(500) => Key::of(TIMER).example("500ms");
-            /// Added at each increase, at most a quarter of what is there.
+            /// Addition to the probability at each increase, limited to a quarter of its value.
             increment: f64 = 0.01 => fraction().example("0.01");
             /// Multiplied at each decrease.
             decrease: f64 = 0.9 => fraction().example("0.9");
-            /// No decrease from here or below.
+            /// Probability at and below which no decrease happens.
             least: f64 = 0.01 => fraction().example("0.01");
-            /// No increase from here or above.
+            /// Probability at and above which no increase happens.
             most: f64 = 0.5 => fraction().example("0.5");
             /// The gentle part starts from the adapted probability (the paper), not from the
             /// configured one (ns-2).

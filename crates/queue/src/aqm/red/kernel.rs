@@ -8,13 +8,13 @@ use goodqueue_types::{RandomStream, Rate, Time};
 /// Values from which `tc` computes the average's weight and decay.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Averaging {
-    /// Exponent of the weight, if there is one.
+    /// Exponent of the weight, or none if no weight fits the burst.
     pub wlog: Option<u8>,
-    /// Packets that may come at once without harm.
+    /// Number of packets of a burst that is not marked; the weight of the average follows from it.
     pub burst: u32,
     /// Upper threshold.
     pub max: u32,
-    /// Unit of the thresholds, in the plural.
+    /// Name of the unit of the thresholds, in the plural.
     pub unit: &'static str,
     /// Mean packet size in bytes.
     pub avpkt: u32,

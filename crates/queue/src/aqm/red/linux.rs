@@ -22,14 +22,16 @@ parameters! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct LinuxRedConfig("red") {
         limit: Limit = Limit::Unlimited => LIMIT.required().in_tc(Tc::Scaled("limit"));
-        /// Below this average queue in frame bytes nothing is dropped.
+        /// Average queue in frame bytes below which no packet is dropped.
         min: u32 = 0 => BYTES.in_tc(Tc::Scaled("min")).default("a third of `max`").example("30kB");
-        /// From this average on everything is dropped or marked: Linux has no gentle mode.
+        /// Average queue at and above which every packet is dropped or marked: Linux has no gentle
+        /// mode.
         max: u32 = 0
             => BYTES.in_tc(Tc::Scaled("max")).default("a quarter of `limit`").example("90kB");
         /// Mean packet size.
         avpkt: u32 = 1_000 => Key::of(MEAN).in_tc(Tc::Scaled("avpkt")).default("\"1000B\"").example("1500B");
-        /// Packets that may come at once without harm; the weight of the average follows from it.
+        /// Number of packets that may arrive at once without a drop; the weight of the average
+        /// follows from it.
         burst: u32 = 1 => integer(1, u32::MAX as u64)
             .tc("burst")
             .default("(2 `min` + `max`) / (3 `avpkt`)")
@@ -41,7 +43,7 @@ parameters! {
         /// Adapt the probability every 500 ms (Adaptive RED).
         adaptive: bool = false => flag().tc("adaptive").example("true");
         ecn: bool = false => ECN;
-        /// Above `max` drop ECN-capable packets, too.
+        /// Drop ECN-capable packets, too, if the average exceeds `max`.
         harddrop: bool = false => flag().tc("harddrop").example("true");
         /// Let packets that are not ECN-capable pass, if `ecn` is set.
         nodrop: bool = false => flag().tc("nodrop").example("true");

@@ -68,8 +68,8 @@ pub struct CobaltQueue {
 /// COBALT's state for one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CobaltVars {
-    /// Number of signals in this state of congestion. It falls by the same schedule by which it
-    /// rose.
+    /// Number of signals in this state of congestion. The count falls by the same schedule by which
+    /// it rose.
     count: u32,
     inverse_root: u32,
     /// Time at which the next signal is due. Before the first signal, the time until which the
@@ -137,7 +137,7 @@ impl CobaltVars {
     ) -> Option<DropReason> {
         let now = context.now;
         let was_due = self.count > 0 && now >= self.drop_next;
-        // This value precedes the decision. It is used if no signal turns out to be due.
+        // This value precedes the decision. The value is used if no signal is due.
         let mut overdue = now > self.drop_next;
         self.look(params, now, now - packet.arrived, queue.bulk_flows);
         // BLUE acts against flows that ignore marks, so it drops and never marks.

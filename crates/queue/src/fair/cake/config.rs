@@ -84,7 +84,7 @@ parameters! {
         /// Units between which the bandwidth is shared.
         isolation: CakeIsolation = CakeIsolation::TripleIsolate
             => words::<CakeIsolation>().in_tc(Tc::Word).example("flows");
-        /// A usual round-trip time: COBALT's interval; its target is a twentieth of it.
+        /// Usual round-trip time, which is COBALT's interval; its target is a twentieth of it.
         ///
         /// Both are longer in tins in which a full frame takes long.
         rtt: Span = Span::from_millis(100) => Key::of(TIMER).tc("rtt").example("30ms");
@@ -99,7 +99,8 @@ parameters! {
             => one_of(&[ANY_SIZE, Kind::Choice(&["auto"])]).tc("memlimit").example("4MiB");
         /// Limit besides that of memory, which Linux does not have.
         limit: Limit = Limit::Unlimited => LIMIT.in_tc(Tc::Fixed("cake limits memory"));
-        /// The shaper counts what is dropped, too: it has passed the bottleneck before.
+        /// The shaper also counts dropped packets, because they have already crossed the
+        /// bottleneck.
         ingress: bool = false => flag().in_tc(Tc::Flag("ingress", "egress")).example("true");
         /// Frame bytes of a full packet.
         mtu: u32 = 1514 => Key::of(FRAME).in_tc(DEVICE_MTU).example("1514B");
@@ -125,7 +126,7 @@ impl Declared for CakeFraming {
         LINK_LAYER
             .named("mpu")
             .example("84B")
-            .doc("No frame counts less."),
+            .doc("Smallest number of bytes that a frame counts."),
         words::<CakeCells>()
             .named("atm")
             .default("the link's framing")

@@ -68,14 +68,14 @@ impl HostTable {
         }
     }
 
-    /// Counts one more flow with a standing queue for both hosts.
+    /// Increases the number of flows with a standing queue by one for both hosts.
     pub fn add(&mut self, pair: HostPair) {
         for count in self.counts(pair) {
             *count += 1;
         }
     }
 
-    /// Counts one flow with a standing queue less for both hosts.
+    /// Decreases the number of flows with a standing queue by one for both hosts.
     pub fn remove(&mut self, pair: HostPair) {
         for count in self.counts(pair) {
             *count -= 1;

@@ -129,7 +129,7 @@ fn hosts_get_equal_shares_however_many_flows_they_have() {
 }
 
 #[test]
-fn pairs_of_hosts_and_nobody() {
+fn pairs_of_hosts_share_equally_and_without_isolation_flows_do() {
     // Two flows of one pair of hosts compete with one flow of another.
     let senders = [sender(0, 1, 9), sender(1, 1, 9), sender(2, 2, 9)];
     let pairs = contest(isolated(CakeIsolation::Hosts), &senders, MEGABITS_10, 10);

@@ -63,7 +63,7 @@ pub struct Tin {
     params: CobaltParams,
     flow_quantum: u32,
     /// Bytes that the tin gets in a round, for tins that take turns because there is no bandwidth.
-    /// `deficit` is what is left of them.
+    /// `deficit` is the number of bytes that remain.
     pub(super) quantum: i64,
     pub(super) deficit: i64,
     pub(super) clock: TinClock,
@@ -133,7 +133,8 @@ impl Tin {
         Ok(())
     }
 
-    /// Returns the queue of a packet's flow. Records the flow's hosts if the queue is new to it.
+    /// Returns the queue of a packet's flow. Records the hosts of the flow if the queue did not
+    /// belong to it before.
     fn queue_of(&mut self, hash: FlowHash, packet: &Packet) -> u32 {
         if self.isolation == CakeIsolation::FlowBlind {
             return 0;

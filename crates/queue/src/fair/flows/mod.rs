@@ -25,7 +25,7 @@ const NONE: u32 = u32::MAX;
 /// Round in which a flow takes part. A round is a list, and its first flow is served next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
-    /// No round: the flow has nothing to send.
+    /// The flow has nothing to send and is in no round.
     Out,
     /// Flows that have just become active. They are served before the others (RFC 8290 section
     /// 4.2).
@@ -370,7 +370,7 @@ mod tests {
             turned.turn_to(flow);
             assert_eq!(order(&turned, Round::Old), order(&moved, Round::Old));
             assert_eq!(turned.next_in_circle(moved.rounds[1].last), flow);
-            // Both ends and all links agree, so that the rounds stay equal from now on.
+            // Both ends and all links are equal, so the rounds stay equal from now on.
             for flow in [4, 3, 2, 1, 0] {
                 turned.move_to(flow, Round::New);
                 moved.move_to(flow, Round::New);

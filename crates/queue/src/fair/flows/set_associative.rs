@@ -49,8 +49,8 @@ impl SetAssociative {
         (0..ways).map(move |step| start + (target - start + step) % ways)
     }
 
-    /// Returns the queue that belongs to the flow, even if it is empty by now. If there is none,
-    /// returns a free queue.
+    /// Returns the queue that belongs to the flow, even if it is empty by now. If the flow has no
+    /// queue yet, returns a free one.
     fn own_or_free(&self, hash: u32, target: u32, in_use: impl Fn(u32) -> bool) -> (u32, Lookup) {
         let own = |queue: &u32| self.tags[*queue as usize] == hash;
         if let Some(queue) = self.set_from(target).find(own) {

@@ -54,8 +54,8 @@ impl FlowCount {
     /// 1990).
     pub fn flows(&self) -> f64 {
         let bits = self.bits as f64;
-        // A full vector only shows that there are many flows. It counts as if half a bit were
-        // unset.
+        // A full vector only shows that there are many flows. The estimate assumes that half a bit
+        // is unset.
         let unset = ((self.bits - self.set) as f64).max(0.5);
         -bits * libm::log(unset / bits)
     }

@@ -58,10 +58,10 @@ parameters! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct FpqConfig("fpq") {
         limit: Limit = Limit::Unlimited => LIMIT.required();
-        /// Packets of queue for each flow.
+        /// Number of packets in the queue for each flow.
         packets_per_flow: f64 = 6.0 => FACTOR.example("6");
-        /// The target never falls below so many packets: half a bandwidth-delay product for few
-        /// flows.
+        /// Smallest target in packets: half a bandwidth-delay product, which applies if flows are
+        /// few.
         least_packets: f64 = 0.0 => number(0.0, LARGEST as f64).example("42");
         /// Mechanism that holds the target: tail drop, or random loss as in RED.
         control: FpqControl = FpqControl::TailDrop => Key::of(Kind::Tagged {
@@ -225,7 +225,8 @@ pub struct Fpq {
 }
 
 impl Fpq {
-    /// Returns the target queue in packets. It is at least one, or nothing would pass.
+    /// Returns the target queue in packets. The target is at least one packet, because no packet
+    /// would pass otherwise.
     pub fn target_packets(&self) -> f64 {
         let FpqConfig {
             packets_per_flow,

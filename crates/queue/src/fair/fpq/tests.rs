@@ -30,7 +30,8 @@ fn flows_are_counted_within_the_error_of_linear_counting() {
         "{}",
         count.flows()
     );
-    // Without the correction, some twenty flows share the bits of others.
+    // Without the correction the estimate misses some twenty flows, whose bits other flows also
+    // set.
     let expected = bits * (1.0 - (-load).exp());
     assert!((count.bits_set() as f64 - expected).abs() < 4.0 * error);
 }

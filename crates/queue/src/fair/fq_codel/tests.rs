@@ -195,7 +195,7 @@ fn a_new_flow_goes_first_and_an_old_one_is_not_starved_by_it() {
 }
 
 #[test]
-fn a_batch_is_at_most_so_many_packets() {
+fn a_batch_has_at_most_drop_batch_packets() {
     let mut config = FqCodelConfig::linux(Limit::Packets(200));
     config.drop_batch = 64;
     let mut rig = Rig::new(&config);

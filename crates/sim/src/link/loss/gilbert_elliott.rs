@@ -36,8 +36,8 @@ impl LossLaw for GilbertElliott {
 /// Probabilities of changes from a state (first index) to a state: 0 is good, 1 is bad.
 type Matrix = [[f64; 2]; 2];
 
-/// The two states of Gilbert and Elliott. The present state decides if a unit is lost. Then the
-/// state takes a step.
+/// The two states of Gilbert and Elliott. The present state decides if a unit is lost. After each
+/// unit the state takes a step.
 #[derive(Clone, Debug)]
 struct Chain {
     bad: bool,

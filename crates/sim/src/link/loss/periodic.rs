@@ -5,7 +5,7 @@ use goodqueue_types::parameters;
 use goodqueue_types::parameters::integer;
 
 parameters! {
-    /// One packet is lost of each so many packets or bytes.
+    /// One packet is lost in each period, which is a number of packets or of bytes.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct PeriodicLoss("periodic loss") {
         /// Packets, or bytes, from one loss to the next; the packet with the last of them is lost.

@@ -6,8 +6,8 @@ use goodqueue_types::{RandomStream, Rate, Span, Time, parameters};
 use std::sync::Arc;
 
 parameters! {
-    /// A Markov chain of rates. The rate stays with probability `stay` and otherwise becomes one of
-    /// the others, which are equally likely. So are all rates at the start.
+    /// A Markov chain of rates. The rate stays with probability `stay`. Otherwise it becomes one of
+    /// the other rates, which are equally likely. At the start all rates are equally likely.
     #[derive(Clone, Debug, PartialEq)]
     pub struct MarkovRates("chain of rates") {
         /// Duration of each rate.
@@ -66,7 +66,7 @@ impl ServiceState for Chain {
         if at == Time::ZERO {
             self.state = self.random.span_below(Span(count)).0 as usize;
         } else if self.random.unit() >= *stay {
-            // The draw is among the others, so indices from the present one on move up by one.
+            // The draw is among the other rates, so indices from the present one on move up by one.
             let other = self.random.span_below(Span(count - 1)).0 as usize;
             self.state = other + usize::from(other >= self.state);
         }

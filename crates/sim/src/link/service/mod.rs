@@ -92,7 +92,7 @@ impl fmt::Debug for dyn ServiceState {
 
 /// State of a law.
 pub trait ServiceState {
-    /// Returns the stretch that begins at `at`, where the one before ends.
+    /// Returns the stretch that begins at `at`, the end of the previous one.
     fn next(&mut self, at: Time) -> Stretch;
 }
 
@@ -106,8 +106,8 @@ pub struct Stretch {
 }
 
 impl ServiceConfig {
-    /// Returns the rates from the start of a run, in stretches without gaps. They are endless
-    /// unless a last rate stays. `link` is the link's index in its network.
+    /// Returns the rates from the start of a run, in stretches without gaps. The stretches are
+    /// endless, unless the last rate stays for ever. `link` is the link's index in its network.
     pub fn stretches(&self, seed: u64, link: usize) -> Stretches {
         Stretches {
             state: (self.law()).start(RandomStream::new(seed, "service", link as u64)),
@@ -146,7 +146,7 @@ fn per_second(work: u128, time: Span) -> Rate {
     Rate(((work + time / 2) / time) as u64)
 }
 
-/// Returns the approximate number of changes in a run, if there are so many in `time`.
+/// Returns the approximate number of changes in a run that has this number of changes in `time`.
 fn changes(count: usize, time: Span, run: Span) -> u128 {
     count as u128 * u128::from(run.0.div_ceil(time.0.max(1)))
 }

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 /// Bytes of an opportunity: Mahimahi's packet of 1500 bytes with the 4 bytes of its tunnel.
 pub const BYTES_PER_OPPORTUNITY: u64 = 1_504;
-/// Largest number of opportunities in one millisecond. They deliver a byte each picosecond and must
-/// be over when the next ones come.
+/// Largest number of opportunities in one millisecond. Opportunities deliver a byte per picosecond
+/// and must end before the next ones begin.
 pub const MOST_OPPORTUNITIES: u64 = 500_000;
 /// Rate of an opportunity, a byte each picosecond, in bits per second. 1504 bytes take 1.5 ns.
 const AT_ONCE: u64 = 8_000_000_000_000;
 
 parameters! {
-    /// Times at which a link can deliver [`BYTES_PER_OPPORTUNITY`] bytes. They repeat after the last
-    /// one. A packet may take several opportunities, and several packets may share one. Capacity
-    /// that no packet uses is lost.
+    /// Times at which a link can deliver [`BYTES_PER_OPPORTUNITY`] bytes. The opportunities repeat
+    /// after the last one. A packet may take several opportunities, and several packets may share
+    /// one. Capacity that no packet uses is lost.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct DeliveryTrace("delivery trace") {
         /// Path of the file.

@@ -73,8 +73,8 @@ impl VaryingRate {
         }
     }
 
-    /// Returns the first instant from `now` on at which a transmission can begin. `now` is never
-    /// before that of the last call, nor before the end of the last transmission.
+    /// Returns the first instant from `now` on at which a transmission can begin. `now` must not be
+    /// earlier than in the last call, or than the end of the last transmission.
     pub fn opens(&mut self, now: Time) -> Time {
         while self.work.current.until <= now || self.work.current.rate.0 == 0 {
             if !self.work.advance() {

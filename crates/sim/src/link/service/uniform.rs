@@ -5,7 +5,7 @@ use goodqueue_types::parameters::{Refusal, rate_or_zero};
 use goodqueue_types::{RandomStream, Rate, Span, Time, parameters};
 
 parameters! {
-    /// Rates drawn uniformly between two bounds, each independent of the one before.
+    /// Rates that are drawn uniformly between two bounds, independently of one another.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct UniformRates("uniform rates") {
         /// Duration of each rate.

@@ -6,10 +6,10 @@ use goodqueue_types::{Histogram, Span, Time};
 
 /// Time for which a link had each backlog, in packets and in bytes.
 ///
-/// While all waiting frames have one size, the number of packets determines that of bytes. Then the
-/// meter only adds the time to a table by number of packets. The histograms get the sums of the
-/// table at the end, or before frames of another size become common. A histogram is a sum, so the
-/// result is the same as that of single records.
+/// While all waiting frames have one size, the number of packets determines that of bytes. In this
+/// case the meter only adds the time to a table by number of packets. The histograms get the sums
+/// of the table at the end, or before frames of another size become common. A histogram is a sum,
+/// so the result is the same as that of single records.
 #[derive(Clone, Debug)]
 pub struct BacklogMeter {
     /// The present backlog.
@@ -19,7 +19,7 @@ pub struct BacklogMeter {
     /// Picoseconds by number of packets, for backlogs of `frame_bytes` per packet.
     table: Vec<u64>,
     frame_bytes: u64,
-    /// Number of backlogs that did not fit the table since another frame size was last considered.
+    /// Number of backlogs that did not fit the table since the last check for another frame size.
     misfits: u32,
     packets: Histogram,
     bytes: Histogram,
@@ -29,7 +29,7 @@ impl BacklogMeter {
     /// Number of entries of the table.
     pub const PLACES: usize = 4096;
 
-    /// Number of backlogs that did not fit after which another frame size is considered.
+    /// Number of backlogs that do not fit the table after which another frame size is considered.
     /// Emptying the table costs about as much as recording them.
     const MOST_MISFITS: u32 = 1024;
 
@@ -62,7 +62,7 @@ impl BacklogMeter {
         self.since
     }
 
-    /// Begins a backlog at `now`. The one before it counts for the time `dwell`.
+    /// Begins a backlog at `now`. The previous backlog counts for the time `dwell`.
     #[inline]
     pub fn change(&mut self, now: Time, dwell: Span, backlog: Backlog) {
         let Backlog { packets, bytes } = self.current;

@@ -11,7 +11,7 @@ parameters! {
     /// Parameters of LEDBAT.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct LedbatConfig("ledbat") {
-        /// Queueing delay aimed at.
+        /// Target of the queueing delay.
         ///
         /// RFC 6817 allows at most 100 ms.
         target: Span = Span::from_millis(100) => Key::of(TIMER).example("100ms");

@@ -62,8 +62,8 @@ impl Vegas {
         let (cwnd, mss) = (self.window.segments(), self.window.mss());
         let target = cwnd * base / rtt;
         // This is (Expected - Actual) · BaseRTT of section 3.3, with Expected = cwnd / BaseRTT and
-        // Actual = cwnd / RTT. Linux multiplies by RTT, which counts more than waits, and rounds
-        // down.
+        // Actual = cwnd / RTT. Linux multiplies by RTT, which gives more segments than wait, and
+        // rounds down.
         let waiting = cwnd - target;
         if self.window.in_slow_start() {
             if waiting > self.config.gamma {

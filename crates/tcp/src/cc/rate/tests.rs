@@ -7,7 +7,7 @@ use crate::cc::testbed::Bottleneck;
 use crate::cc::{Bbr3Config, BbrConfig, CongestionControl};
 use crate::config::{CongestionControlConfig, TcpConfig};
 
-/// Returns a bottleneck of 10 Mbit/s and 40 ms behind a buffer of so many packets.
+/// Returns a bottleneck of 10 Mbit/s and 40 ms behind a buffer of this number of packets.
 pub fn bottleneck(control: CongestionControlConfig, limit: u64) -> Bottleneck {
     let mut config = TcpConfig::profile(Profile::Rfc);
     config.congestion_control = control;

@@ -75,7 +75,7 @@ const WITHOUT_EFFECT: [&str; 6] = [
 const SEND_FLAGS: [&str; 5] = ["0", "MSG_EOR", "MSG_MORE", "MSG_NOSIGNAL", "MSG_DONTWAIT"];
 
 impl Sockets {
-    /// Returns the listening socket, if there is one.
+    /// Returns the listening socket, or none.
     pub fn listener(&self) -> Option<&Socket> {
         self.by_descriptor.values().find(|socket| socket.listening)
     }

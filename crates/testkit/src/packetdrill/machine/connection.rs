@@ -288,7 +288,7 @@ impl Connection {
     }
 }
 
-/// Flags and their letters. PSH is left out: no endpoint sets it, and nothing here depends on it.
+/// Flags and their letters. PSH is not compared, because endpoints set it only at the end of a unit.
 const LETTERS: [(char, SegmentFlags); 6] = [
     ('S', SegmentFlags::SYN),
     ('F', SegmentFlags::FIN),

@@ -83,8 +83,7 @@ impl Settings {
             match (name.as_str(), number) {
                 ("tolerance_usecs", Ok(micros)) => self.tolerance = micros,
                 ("tcp_ts_tick_usecs", Ok(micros)) => self.timestamp_tick = Some(micros),
-                // Offload sizes, addresses and the tool's way of counting segments have no
-                // counterpart.
+                // Offload sizes, addresses and the tool's count of segments have no counterpart.
                 ("mss", Ok(_)) | ("local_ip" | "remote_ip" | "strict_segments", _) => {}
                 ("ip_version", _) if value == "ipv4" => {}
                 ("ip_version" | "tcp_ts_ecr_scaled" | "bind_port" | "mtu", _) => {

@@ -25,7 +25,7 @@ impl<'a> Cursor<'a> {
         1 + self.text[..self.at].matches('\n').count()
     }
 
-    /// Returns an error for this place: something else than `wanted` was found.
+    /// Returns an error at this place, where `wanted` was expected.
     pub fn malformed<T>(&self, wanted: &str) -> Result<T, Refusal> {
         let found: String = self
             .rest()

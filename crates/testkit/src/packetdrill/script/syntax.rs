@@ -68,7 +68,7 @@ pub struct Call {
     pub arguments: Vec<String>,
     /// Expected return value; none if the script permits any (`...`).
     pub returns: Option<i64>,
-    /// Name of the expected error, if there is one.
+    /// Name of the expected error, or none.
     pub errno: Option<String>,
 }
 
@@ -124,8 +124,8 @@ pub enum OptionSpec {
 /// Reason why a script cannot be run to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The script is wrong, or contains something unknown to this interpreter. This counts as a
-    /// failure.
+    /// The script is wrong, or contains a construct that this interpreter does not implement. This
+    /// counts as a failure.
     Malformed(usize, String),
     /// The script tests a known feature that is not modelled.
     NotApplicable(usize, String),

@@ -1,7 +1,7 @@
 //! Columns of few different values, encoded as indices of a dictionary.
 //!
-//! The encoder of the `parquet` crate looks up each value by its hash. Here every value is already
-//! a small number, so a table of numbers suffices, and the chunk is put together from pages.
+//! The encoder of the `parquet` crate looks up each value by its hash. Every value is already a
+//! small number, so a table of numbers suffices, and the chunk consists of pages.
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding};

@@ -98,7 +98,8 @@ fn accumulated_probability_bounds_the_gap_between_drops() {
         least >= Some(&85) && most <= Some(&851),
         "{least:?} {most:?}"
     );
-    // 84 arrivals pass without a drop. Then the gap is geometric with a mean of 100, cut at 8.5/p.
+    // 84 arrivals pass without a drop. The gap is then geometrically distributed with a mean of
+    // 100, cut off at 8.5/p.
     let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
     assert!((mean - 184.0).abs() < 6.0, "{mean}");
     // Every arrival is dropped from 8.5 on (ns-3's test).

@@ -21,11 +21,12 @@ parameters! {
         c: f64 = 0.4 => number(0.000_1, 1_000.0).example("0.4");
         /// Share of the window kept at a loss.
         beta: f64 = 0.7 => SHARE.example("0.7");
-        /// Remember less than the window lost when it was below the last (RFC 9438 section 4.7).
+        /// Remember less than the window at a loss if it was below the window at the previous loss
+        /// (RFC 9438 section 4.7).
         ///
         /// A flow thus gives way to new flows.
         fast_convergence: bool = true => flag().example("false");
-        /// Never below what Reno would have (RFC 9438 section 4.3).
+        /// The window is at least that of Reno (RFC 9438 section 4.3).
         reno_friendly: bool = true => flag().example("false");
     }
 }

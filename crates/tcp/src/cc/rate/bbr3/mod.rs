@@ -28,7 +28,7 @@ parameters! {
         ///
         /// `BBR.Beta`.
         beta: f64 = 0.7 => SHARE.example("0.7");
-        /// Share of the longest flight left to others while cruising.
+        /// Share of the longest flight that is left to other flows while cruising.
         ///
         /// `BBR.Headroom`.
         headroom: f64 = 0.15 => SHARE.example("0.15");
