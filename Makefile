@@ -40,7 +40,13 @@ $(VENV)/.extension: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES)
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --locked --release --quiet --target-dir target/maturin
 	@touch $@
 
-wheel: setup ## build the released wheel in target/wheel/dist, optimised by the profile of short runs
+# The linker and the check of the wheel, with their own lock.
+target/wheel-venv/.requirements: tools/wheel/requirements.lock
+	@test -x target/wheel-venv/bin/python || $(PYTHON) -m venv target/wheel-venv
+	@target/wheel-venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	@touch $@
+
+wheel: setup target/wheel-venv/.requirements ## build the released wheel in target/wheel/dist, optimised by the profile of short runs
 	@tools/wheel/build.sh
 
 wasm: setup ## build the lab's engine for browsers, and its page as static files in target/site/lab
@@ -164,6 +170,8 @@ lock: ## choose the newest versions again and pin them in requirements.lock
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
 	    --custom-compile-command 'make lock' tools/site/requirements.in --output-file tools/site/requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
+	    --custom-compile-command 'make lock' tools/wheel/requirements.in --output-file tools/wheel/requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
 	    --custom-compile-command 'make lock' --extra dev pyproject.toml --output-file requirements.lock
 
