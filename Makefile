@@ -17,7 +17,7 @@ STUBS := goodqueue._core --mypy-config-file pyproject.toml --allowlist tools/stu
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: help setup wheel wasm check test lint golden slow counts fuzz demo bench validate which-queue gallery rules-on-trial conformance docs site man lock clean
+.PHONY: help setup wheel wasm check test lint golden slow counts fuzz demo bench validate characterize which-queue gallery rules-on-trial conformance docs site man lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -119,6 +119,9 @@ endif
 
 validate: setup ## run ns-2 and ns-3 beside goodqueue, compare with Linux, write docs/validation.md
 	$(BIN)/python -m research.validation
+
+characterize: setup ## every queue discipline by RFC 7928, writes docs/characterize.md
+	$(BIN)/python -m research.characterize
 
 which-queue: setup ## every queue discipline on one link, writes docs/which-queue.md
 	$(BIN)/python -m research.which_queue

@@ -1,0 +1,1 @@
+"""Characterisation of every queue discipline: `python -m research.characterize`."""
