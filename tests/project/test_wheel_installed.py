@@ -92,7 +92,7 @@ def test_the_demonstration_needs_only_its_extra(
 ) -> None:
     install(installed, f"{wheel}[papers]")
     goodqueue(installed, tmp_path, "demo")
-    assert list((tmp_path / "demo-out").glob("*.png"))
+    assert list((tmp_path / "demo-out").rglob("*.png"))
 
 
 def test_a_released_wheel_runs_on_old_distributions(wheel: Path) -> None:
