@@ -29,7 +29,7 @@ from goodqueue.core.outdir import write_whole
 from goodqueue.errors import RequestError
 from goodqueue.live.emulation import Program, emulate, link_settings
 
-SEED = 2718
+SEED = 1618
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "probe.md"
 LEDGERS = ROOT / "target" / "probed"
