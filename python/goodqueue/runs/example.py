@@ -3,8 +3,8 @@
 EXAMPLE = """\
 schema_version = 1
 title = "An upload and a ping on a home uplink"
-duration = "20s"
-warmup = "5s"
+duration = "60s"
+warmup = "20s"
 
 [topology]
 shape = "dumbbell"

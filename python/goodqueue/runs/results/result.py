@@ -77,7 +77,7 @@ class Result:
         >>> result = goodqueue.run(goodqueue.EXAMPLE)
         >>> result.flows["flow"].to_list()
         ['upload', 'ping']
-        >>> result.summary["links"]["bottleneck"]["utilization"] > 0.8
+        >>> result.summary["links"]["bottleneck"]["utilization"] > 0.99
         True
     """
 
