@@ -149,7 +149,8 @@ def _text(one: Sample | None, factor: float) -> str:
     if one is None:
         return "-"
     interval = one.interval
-    return f"{number(interval.mean * factor, 3)} ± {number(interval.half_width * factor, 2)}"
+    mean = number(interval.mean * factor, 3).removesuffix(".")
+    return f"{mean} ± {number(interval.half_width * factor, 2)}"
 
 
 def write_csv(found: dict[str, Characterization], path: Path) -> None:

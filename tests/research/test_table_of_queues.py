@@ -1,12 +1,14 @@
-"""The table of all queues: its columns and its queues."""
+"""The table of all queues: its columns, and the figures that are committed."""
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 
+from conftest import ROOT
 from goodqueue.characterization.guide import guide
-from goodqueue.characterization.subject import queue_of
-from research.characterize.__main__ import COLUMNS, QUEUES, Column
+from research.characterize.__main__ import COLUMNS, EVERY_FIGURE, PAGE, QUEUES, Column
 
 GUIDE = guide("rfc7928")
 
@@ -19,7 +21,13 @@ def test_every_column_is_a_figure_of_its_section(column: Column) -> None:
     assert section.number in column.head
 
 
-def test_every_queue_of_the_table_is_read() -> None:
-    for name, text in QUEUES.items():
-        kind = queue_of(text).value.get("kind", "drop_tail")
-        assert name.partition(",")[0].partition(" ")[0] == kind
+def test_the_committed_figures_have_every_queue_and_every_section() -> None:
+    with (ROOT / EVERY_FIGURE).open(encoding="utf-8", newline="") as file:
+        (_, version), *rows = list(csv.reader(file))
+    table = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    sections = {one.number for one in GUIDE.sections}
+    for queue in QUEUES:
+        assert {row["section"] for row in table if row["queue"] == queue} == sections, queue
+    page = (ROOT / PAGE).read_text(encoding="utf-8")
+    assert f"results version {version}." in page
+    assert all(f"| `{queue}` |" in page for queue in QUEUES)
