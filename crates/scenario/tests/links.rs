@@ -302,7 +302,7 @@ reverse = { jitter = { law = \"uniform\", from = \"0s\", to = \"1ms\" } }";
     assert_eq!(
         links[0].impairments,
         Impairments {
-            jitter: jitter(Law::Pareto { mean, shape }, false),
+            jitter: jitter(Law::pareto(mean, shape), false),
             reorder: Some(Reorder {
                 probability: 0.01,
                 delay: Span::from_millis(5)
@@ -314,7 +314,7 @@ reverse = { jitter = { law = \"uniform\", from = \"0s\", to = \"1ms\" } }";
     assert_eq!(
         links[1].impairments,
         Impairments {
-            jitter: jitter(Law::Uniform { from, to }, true),
+            jitter: jitter(Law::uniform(from, to), true),
             ..none.clone()
         }
     );

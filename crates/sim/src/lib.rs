@@ -46,7 +46,7 @@ pub use network::{
     BetweenLosses, Equipment, FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record,
     WorkloadConfig,
 };
-pub use workload::law::{Empirical, Law};
+pub use workload::law::{ChanceLaw, Drawn, Empirical, Law, Points};
 pub use workload::session::{
     AppOutcome, ExchangesConfig, Metric, SessionConfig, TransfersConfig, VideoConfig, WebConfig,
 };

@@ -68,7 +68,7 @@ fn allocations_after_the_warm_up(seed: u64) {
     // On the reverse link, ACKs overtake one another and some arrive twice.
     network.links[1].impairments = Impairments {
         jitter: Some(Jitter {
-            law: Law::Exponential { mean: 0.005 },
+            law: Law::exponential(0.005),
             keeps_order: false,
         }),
         reorder: Some(Reorder {

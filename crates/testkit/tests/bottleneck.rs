@@ -122,7 +122,7 @@ fn kinds() -> Vec<Kind> {
         move |equipment: &mut Equipment| {
             equipment.impairments = Impairments {
                 jitter: Some(Jitter {
-                    law: Law::Exponential { mean: 0.0007 },
+                    law: Law::exponential(0.0007),
                     keeps_order,
                 }),
                 reorder: (!keeps_order).then_some(Reorder {

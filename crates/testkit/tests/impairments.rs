@@ -136,7 +136,7 @@ fn copies_are_delivered_and_counted() {
 /// distribution.
 #[test]
 fn delays_follow_the_law_of_the_jitter() {
-    let law = Law::Exponential { mean: 0.004 };
+    let law = Law::exponential(0.004);
     let workload = || datagrams(Span::from_millis(5));
     let (_, still, _) = deliveries(&mut network(workload(), Impairments::default()));
     let base = still[0];
@@ -165,7 +165,7 @@ fn delays_follow_the_law_of_the_jitter() {
 /// the arrivals are the running maximum of those with the same draws and a free order.
 #[test]
 fn kept_order_is_the_running_maximum_of_free_arrivals() {
-    let law = Law::Exponential { mean: 0.01 };
+    let law = Law::exponential(0.01);
     let arrivals = |keeps_order| {
         let workload = datagrams(Span::from_millis(1));
         let mut network = network(workload, jitter(law.clone(), keeps_order));

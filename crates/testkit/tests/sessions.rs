@@ -127,12 +127,9 @@ fn a_transfer_alone_is_slowed_down_by_its_handshake() {
 
 #[test]
 fn every_byte_of_every_transfer_arrives() {
-    let sizes = Law::Uniform {
-        from: 1.0,
-        to: 40_000.0,
-    };
+    let sizes = Law::uniform(1.0, 40_000.0);
     for request in [None, Some(300)] {
-        let gap = Law::Exponential { mean: 0.05 };
+        let gap = Law::exponential(0.05);
         let session = transfers(gap, sizes.clone(), request, 200);
         // The link is overloaded, so that connections are lost, retried and late.
         let mut hard = dumbbell(400, 2_000_000, 3);
@@ -151,7 +148,7 @@ fn every_byte_of_every_transfer_arrives() {
 fn transfers_begin_as_a_poisson_process_of_the_stated_rate() {
     let (mut sum, seeds) = (0.0, 20);
     for seed in 0..seeds {
-        let gap = Law::Exponential { mean: 0.1 };
+        let gap = Law::exponential(0.1);
         let session = transfers(gap, Law::Fixed(1_000.0), None, 100_000);
         sum += count(
             &outcome(&dumbbell(100, 100_000_000, seed), session),

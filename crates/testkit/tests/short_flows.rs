@@ -50,7 +50,7 @@ fn transfers(path: &LossyPath, segments: f64, transfers: u64, seed: u64) -> Flow
         end: Time::ZERO + Span::from_secs(seconds),
     };
     let session = SessionConfig::Transfers(TransfersConfig {
-        gap: Law::Exponential { mean: 0.05 },
+        gap: Law::exponential(0.05),
         size: Law::Fixed(segments * MSS),
         request: None,
         most: Some(transfers),

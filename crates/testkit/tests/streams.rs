@@ -185,10 +185,7 @@ fn game(loss: f64, deadline: Span, seconds: u64) -> FlowOutcome {
         interval: Span::from_micros(micros),
         packet,
     };
-    let uniform = Law::Uniform {
-        from: 100.0,
-        to: 300.0,
-    };
+    let uniform = Law::uniform(100.0, 300.0);
     let game = WorkloadConfig::Game(Arc::new(GameConfig {
         client: side(16_000, Law::Fixed(80.0)),
         server: side(50_000, uniform),

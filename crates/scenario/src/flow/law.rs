@@ -3,13 +3,12 @@
 use crate::language::error::Checked;
 use crate::language::file::{Files, NamedFile};
 use crate::language::reader::{Field, Reader};
-use crate::language::text::{inline, plain};
+use crate::language::spec;
 use crate::language::trace::{TIMES, TraceError, column, lines};
-use crate::language::units::{
-    UnitError, format_size, format_span, parse_fraction, parse_size, parse_span,
-};
-use goodqueue_sim::{Empirical, Law};
-use goodqueue_types::Span;
+use crate::language::units::{UnitError, parse_fraction, parse_size, parse_span};
+use crate::language::value;
+use goodqueue_sim::{Drawn, Law, Points};
+use goodqueue_types::parameters::{Parameter, Unkeyed};
 use std::sync::Arc;
 
 /// Size in bytes above which a file is not accepted as a measured distribution.
@@ -17,10 +16,9 @@ const LARGEST_FILE: u64 = 1 << 20;
 /// Largest number of points of a measured distribution.
 const MOST_POINTS: usize = 100_000;
 
-/// Quantity of a distribution: how a value is read, and the name of its column with the unit of its
-/// numbers.
+/// Quantity of a distribution in a file: how a cell is read, and the name of its column with the unit
+/// of its numbers.
 struct Quantity {
-    value: fn(&Field<'_>) -> Checked<f64>,
     cell: fn(&str) -> Result<f64, UnitError>,
     columns: &'static [(&'static str, &'static str)],
     header: &'static str,
@@ -28,7 +26,6 @@ struct Quantity {
 
 /// Sizes in bytes.
 static SIZES: Quantity = Quantity {
-    value: |field| Ok(field.size()? as f64),
     cell: |text| Ok(parse_size(text)? as f64),
     columns: &[
         ("size", ""),
@@ -42,7 +39,6 @@ static SIZES: Quantity = Quantity {
 
 /// Times in seconds.
 static SPANS: Quantity = Quantity {
-    value: |field| Ok(field.span()?.as_secs_f64()),
     cell: |text| Ok(parse_span(text)?.as_secs_f64()),
     columns: &TIMES,
     header: "begin with \"time,share\" for times with units, or say the unit, as in \"time_ms,share\"",
@@ -64,31 +60,19 @@ impl Laws<'_> {
     }
 
     fn read(self, field: &Field<'_>, quantity: &Quantity) -> Checked<Law> {
+        let mut law = Law::from_value(value::read(field)?);
         if !field.is_table() {
-            return (quantity.value)(field).map(Law::Fixed);
+            return Ok(law);
         }
-        let (law, table) = Reader::tagged(field)?;
-        let of = |key| (quantity.value)(&table.require(key)?);
-        match law {
-            "exponential" => Ok(Law::Exponential { mean: of("mean")? }),
-            "pareto" => Ok(Law::Pareto {
-                mean: of("mean")?,
-                shape: table.get("shape").map_or(Ok(1.5), |shape| shape.number())?,
-            }),
-            "empirical" => {
-                let file = NamedFile::read(&table, self.0, "law", LARGEST_FILE)?;
-                let points = parse(&file.bytes, quantity).map_err(|error| file.problem(error))?;
-                let law = Empirical::new(points, file.origin());
-                Ok(Law::Empirical(Arc::new(law)))
-            }
-            _ => {
-                let (from, to) = (of("from")?, of("to")?);
-                if from > to {
-                    return Err(table.problem("to", "\"to\" is below \"from\"", "swap the two"));
-                }
-                Ok(Law::Uniform { from, to })
-            }
+        let (_, table) = Reader::tagged(field)?;
+        if let Law::Drawn(Drawn::Empirical(law)) = &mut law {
+            let file = NamedFile::read(&table, self.0, "law", LARGEST_FILE)?;
+            let points = parse(&file.bytes, quantity).map_err(|error| file.problem(error))?;
+            law.points = Unkeyed(Arc::new(Points::new(points)));
+            file.name_in(law);
         }
+        table.accept(law.check())?;
+        Ok(law)
     }
 }
 
@@ -148,70 +132,12 @@ fn parse(bytes: &[u8], quantity: &Quantity) -> Result<Vec<(f64, f64)>, TraceErro
 
 /// Writes a distribution of sizes as TOML.
 pub(crate) fn write_sizes(law: &Law) -> String {
-    write(law, write_bytes)
+    value::write(&law.value(), spec::SIZES)
 }
 
 /// Writes a distribution of times as TOML.
 pub(crate) fn write_times(law: &Law) -> String {
-    write(law, write_seconds)
-}
-
-fn write_bytes(bytes: f64) -> String {
-    plain(format_size(bytes as u64))
-}
-
-/// Writes a time in seconds as a span that is read as the same number.
-pub(crate) fn write_seconds(seconds: f64) -> String {
-    let nearest = Span::from_secs_f64(seconds);
-    // Above 2^52 ps the nearest span may differ by one or two steps of a float.
-    let step = (nearest.0 >> 52).max(1);
-    let around = (0..=8).map(|steps| {
-        nearest
-            .0
-            .saturating_add(step * steps)
-            .saturating_sub(4 * step)
-    });
-    let same = |span: &Span| span.as_secs_f64().to_bits() == seconds.to_bits();
-    let exact = std::iter::once(nearest).chain(around.map(Span)).find(same);
-    plain(format_span(exact.unwrap_or(nearest)))
-}
-
-fn write(law: &Law, write: fn(f64) -> String) -> String {
-    match law {
-        Law::Fixed(value) => write(*value),
-        law => inline(&items(law, write)),
-    }
-}
-
-/// Returns the keys of the table of a distribution of times.
-pub(crate) fn items_of_times(law: &Law) -> Vec<(&'static str, String)> {
-    items(law, write_seconds)
-}
-
-fn items(law: &Law, write: fn(f64) -> String) -> Vec<(&'static str, String)> {
-    let name = |law| ("law", plain(law));
-    match law {
-        Law::Fixed(value) => items(
-            &Law::Uniform {
-                from: *value,
-                to: *value,
-            },
-            write,
-        ),
-        Law::Exponential { mean } => vec![name("exponential"), ("mean", write(*mean))],
-        Law::Pareto { mean, shape } => vec![
-            name("pareto"),
-            ("mean", write(*mean)),
-            ("shape", format!("{shape:?}")),
-        ],
-        Law::Uniform { from, to } => {
-            vec![name("uniform"), ("from", write(*from)), ("to", write(*to))]
-        }
-        Law::Empirical(law) => {
-            let [file, checksum] = crate::language::file::write(&law.origin);
-            vec![name("empirical"), file, checksum]
-        }
-    }
+    value::write(&law.value(), spec::TIMES)
 }
 
 #[cfg(test)]

@@ -2,16 +2,12 @@
 
 use crate::language::error::{Checked, Problem, shorten};
 use crate::language::reader::{Field, Reader};
-use crate::language::text::{plain, quote};
 use crate::language::trace::TraceError;
 use goodqueue_types::parameters::{Parameters, Value};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// Origin of data: full path of the file, and checksum of its content.
-pub(crate) type Origin = (PathBuf, u64);
 
 /// Place of the files that a scenario names.
 #[derive(Clone, Copy, Debug)]
@@ -115,24 +111,11 @@ impl<'a> NamedFile<'a> {
 
     /// Names the file, by its full path, and its checksum in parameters.
     pub(crate) fn name_in(self, parameters: &mut impl Parameters) {
-        let (path, checksum) = self.origin();
+        let path = self.files.full_path(self.path);
         parameters.set("file", Value::Text(path.display().to_string()));
+        let checksum = checksum(&self.bytes);
         parameters.set("checksum", Value::Text(format!("{checksum:016x}")));
     }
-
-    /// Returns the origin of the file's content.
-    pub(crate) fn origin(self) -> Origin {
-        let checksum = checksum(&self.bytes);
-        (self.files.full_path(self.path), checksum)
-    }
-}
-
-/// Returns the keys that name the same file and its checksum.
-pub(crate) fn write((path, checksum): &Origin) -> [(&'static str, String); 2] {
-    [
-        ("file", quote(&path.display().to_string())),
-        ("checksum", plain(format!("{checksum:016x}"))),
-    ]
 }
 
 /// Reads a file that is no larger than the limit.

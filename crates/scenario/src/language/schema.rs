@@ -110,13 +110,13 @@ fn value(kind: Kind, definitions: &mut Map<String, Value>) -> Value {
             "maxItems": count,
             "items": { "type": "integer", "minimum": 0, "maximum": max },
         }),
-        Kind::Free => json!({}),
+        Kind::Quantity(_) | Kind::Free => json!({}),
         Kind::ListOf(kind) => json!({ "type": "array", "items": value(*kind, definitions) }),
         Kind::Table(spec) => reference(spec, definitions),
         Kind::List(spec) => {
             json!({ "type": "array", "minItems": 1, "items": reference(spec, definitions) })
         }
-        Kind::Tagged { .. } | Kind::Queue => {
+        Kind::Tagged { .. } | Kind::Law(_) | Kind::Queue => {
             let (tag, variants) = variants(kind).unwrap_or_default();
             tagged(tag, variants, definitions)
         }
@@ -204,7 +204,7 @@ fn code(default: &str) -> String {
 fn below(path: &str, kind: Kind, waiting: &mut Vec<(String, &'static Spec)>) {
     match kind {
         Kind::Table(spec) | Kind::List(spec) => waiting.push((path.to_owned(), spec)),
-        Kind::Tagged { .. } | Kind::Queue => {
+        Kind::Tagged { .. } | Kind::Law(_) | Kind::Queue => {
             let (_, variants) = variants(kind).unwrap_or_default();
             waiting.extend(variants.iter().map(|(_, spec)| (path.to_owned(), *spec)));
         }
@@ -237,11 +237,12 @@ fn value_text(kind: Kind) -> String {
         Kind::Integers { .. } => "list of whole numbers".to_owned(),
         Kind::Numbers { count, max } => format!("{count} whole numbers, 0 to {max}"),
         Kind::ListOf(kind) => format!("list: {}", value_text(*kind)),
-        Kind::Free => "value".to_owned(),
+        Kind::Quantity(_) | Kind::Free => "value".to_owned(),
         Kind::Table(_) => "table".to_owned(),
         Kind::List(_) => "list of tables".to_owned(),
         Kind::Tagged { tag, .. } => format!("table, by `{tag}`"),
         Kind::Queue => "table, by `kind`".to_owned(),
+        Kind::Law(_) => "table, by `law`".to_owned(),
         Kind::Either(kinds) => kinds
             .iter()
             .map(|kind| value_text(*kind))

@@ -2,10 +2,10 @@
 
 use crate::language::error::Checked;
 use crate::language::reader::{Field, Reader, search};
-use crate::language::spec::{Key, Kind, Spec};
+use crate::language::spec::{Key, Kind, Spec, variants};
 use crate::language::text::quote;
 use crate::language::units::resolve_limit;
-use crate::language::units::{format_rate, format_size, format_span};
+use crate::language::units::{format_rate, format_seconds, format_size, format_span};
 use goodqueue_queue::Limit;
 use goodqueue_types::parameters::{BY_VALUE, Given, Parameter, TableValue, Value};
 
@@ -53,7 +53,8 @@ fn read_as(kind: Kind, field: &Field<'_>) -> Checked<Value> {
             let tables = tables.iter().map(|table| read_table(None, table, ""));
             Value::List(tables.collect::<Checked<_>>()?)
         }
-        Kind::Tagged { tag, .. } => {
+        Kind::Tagged { .. } | Kind::Law(_) => {
+            let (tag, _) = variants(kind).unwrap_or_default();
             let (word, table) = Reader::tagged(field)?;
             read_table(Some(word), &table, tag)?
         }
@@ -99,7 +100,7 @@ fn word_among(kind: Kind, text: &str) -> Option<&'static str> {
 fn alternative(field: &Field<'_>) -> Kind {
     let kind = field.key.kind;
     let table = search(kind, &|kind| match kind {
-        Kind::Tagged { .. } | Kind::Table(_) => Some(kind),
+        Kind::Tagged { .. } | Kind::Law(_) | Kind::Table(_) => Some(kind),
         _ => None,
     });
     if let (true, Some(table)) = (field.is_table(), table) {
@@ -117,7 +118,11 @@ fn alternative(field: &Field<'_>) -> Kind {
 pub(crate) fn write(value: &Value, kind: Kind) -> String {
     match value {
         Value::Flag(flag) => flag.to_string(),
-        Value::Number(number) => number.to_string(),
+        Value::Number(number) => match kind.first() {
+            Kind::Size { .. } => format!("\"{}\"", format_size(*number as u64)),
+            Kind::Span { .. } => format!("\"{}\"", format_seconds(*number)),
+            _ => number.to_string(),
+        },
         Value::Integer(number) => match kind.first() {
             Kind::Size { .. } => format!("\"{}\"", format_size(*number)),
             Kind::Packets { .. } => format!("\"{number}p\""),
@@ -140,8 +145,21 @@ pub(crate) fn write(value: &Value, kind: Kind) -> String {
             format!("[{}]", items.join(", "))
         }
         Value::Table(table) => {
-            let word = table.word.map(|word| format!("kind = \"{word}\""));
-            let items: Vec<String> = word.into_iter().chain(assignments(&table.given)).collect();
+            let (tag, tables) = search(kind, &variants).unwrap_or(("kind", &[]));
+            let spec = tables.iter().find(|(word, _)| Some(*word) == table.word);
+            let own = |key: &'static Key| {
+                let mut keys = spec.iter().flat_map(|(_, spec)| spec.keys);
+                keys.find(|own| own.name == key.name).unwrap_or(key)
+            };
+            let given = table
+                .given
+                .0
+                .iter()
+                .map(|(key, value)| (own(key), value.clone()));
+            let word = table.word.map(|word| format!("{tag} = \"{word}\""));
+            let items: Vec<String> = (word.into_iter())
+                .chain(assignments(&Given(given.collect())))
+                .collect();
             format!("{{ {} }}", items.join(", "))
         }
     }

@@ -202,11 +202,11 @@ mod tests {
     /// E(off))³ (Cox, Renewal Theory, section 8).
     #[test]
     fn the_mean_rate_is_that_of_the_laws() {
-        let pareto = |mean| Law::Pareto { mean, shape: 3.0 };
-        let exponential = |mean| Law::Exponential { mean };
+        let pareto = |mean| Law::pareto(mean, 3.0);
+        let exponential = |mean| Law::exponential(mean);
         // The variance of a Pareto law of shape 3 is a third of its squared mean. So is that of a
         // uniform law from 0.
-        let uniform = Law::Uniform { from: 0.0, to: 0.4 };
+        let uniform = Law::uniform(0.0, 0.4);
         for (on, on_variance, off, off_variance) in [
             (exponential(0.05), 0.0025, exponential(0.2), 0.04),
             (pareto(0.05), 0.0025 / 3.0, pareto(0.1), 0.01 / 3.0),
@@ -235,12 +235,9 @@ mod tests {
     #[test]
     fn on_periods_follow_their_law() {
         for on in [
-            Law::Exponential { mean: 0.5 },
-            Law::Pareto {
-                mean: 0.5,
-                shape: 1.5,
-            },
-            Law::Uniform { from: 0.2, to: 0.8 },
+            Law::exponential(0.5),
+            Law::pareto(0.5, 1.5),
+            Law::uniform(0.2, 0.8),
         ] {
             let sent = on_off(on.clone(), Law::Fixed(0.1), 2_000, 3);
             let breaks = sent
@@ -285,7 +282,7 @@ mod tests {
                 let gaps = begun
                     .windows(2)
                     .map(|pair| (pair[1] - pair[0]).as_secs_f64());
-                let law = Law::Exponential { mean: 0.02 };
+                let law = Law::exponential(0.02);
                 assert_follows(&format!("{burst} {size:?}"), distance(&law, gaps.collect()));
             }
         }

@@ -291,11 +291,8 @@ fn loss() -> impl Strategy<Value = Option<LossConfig>> {
 fn impairments() -> impl Strategy<Value = Impairments> {
     let law = prop_oneof![
         select(vec![0.0, 0.0001, 0.001]).prop_map(Law::Fixed),
-        Just(Law::Uniform {
-            from: 0.0,
-            to: 0.002
-        }),
-        Just(Law::Exponential { mean: 0.0005 }),
+        Just(Law::uniform(0.0, 0.002)),
+        Just(Law::exponential(0.0005)),
     ];
     let jitter = (law, any::<bool>()).prop_map(|(law, keeps_order)| Jitter { law, keeps_order });
     let reorder = (0.0..0.3, select(vec![100, 1_000, 5_000])).prop_map(|(probability, micros)| {
@@ -346,7 +343,7 @@ pub(crate) fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
 }
 
 /// Draws a route of one to four distinct links in any order.
-fn route(links: usize) -> impl Strategy<Value = Vec<LinkId>> {
+pub(crate) fn route(links: usize) -> impl Strategy<Value = Vec<LinkId>> {
     subsequence((0..links as u32).collect::<Vec<_>>(), 1..=links.min(4))
         .prop_shuffle()
         .prop_map(|route| route.into_iter().map(LinkId).collect())
@@ -404,13 +401,7 @@ fn echo() -> impl Strategy<Value = EchoReply> {
 
 fn updates() -> impl Strategy<Value = Updates> {
     let interval = select(vec![500, 1000, 2000]).prop_map(Span::from_micros);
-    let packet = prop_oneof![
-        Just(Law::Fixed(100.0)),
-        Just(Law::Uniform {
-            from: 0.0,
-            to: 400.0
-        }),
-    ];
+    let packet = prop_oneof![Just(Law::Fixed(100.0)), Just(Law::uniform(0.0, 400.0)),];
     (interval, packet).prop_map(|(interval, packet)| Updates { interval, packet })
 }
 
@@ -440,11 +431,8 @@ fn video() -> impl Strategy<Value = VideoConfig> {
 fn seconds() -> impl Strategy<Value = Law> {
     prop_oneof![
         Just(Law::Fixed(0.005)),
-        Just(Law::Exponential { mean: 0.01 }),
-        Just(Law::Uniform {
-            from: 0.0,
-            to: 0.02
-        }),
+        Just(Law::exponential(0.01)),
+        Just(Law::uniform(0.0, 0.02)),
     ]
 }
 
@@ -453,11 +441,8 @@ fn session() -> impl Strategy<Value = SessionConfig> {
     let bytes = || {
         prop_oneof![
             Just(Law::Fixed(700.0)),
-            Just(Law::Exponential { mean: 3_000.0 }),
-            Just(Law::Pareto {
-                mean: 2_000.0,
-                shape: 1.5
-            }),
+            Just(Law::exponential(3_000.0)),
+            Just(Law::pareto(2_000.0, 1.5)),
         ]
     };
     let most = || prop::option::of(1_u64..8);
@@ -504,7 +489,7 @@ fn session() -> impl Strategy<Value = SessionConfig> {
             .prop_map(
                 |(main_size, object_size, server_time, think, persistent, (parallel, most))| {
                     SessionConfig::Web(WebConfig {
-                        objects: Law::Uniform { from: 0.0, to: 6.0 },
+                        objects: Law::uniform(0.0, 6.0),
                         main_size,
                         object_size,
                         request: 300,
@@ -520,7 +505,7 @@ fn session() -> impl Strategy<Value = SessionConfig> {
 }
 
 /// Draws every profile with random settings: the engines must agree for every TCP.
-fn tcp() -> impl Strategy<Value = TcpConfig> {
+pub(crate) fn tcp() -> impl Strategy<Value = TcpConfig> {
     let profile = select(vec![
         Profile::Rfc,
         Profile::Rfc,

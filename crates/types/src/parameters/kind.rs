@@ -105,10 +105,48 @@ pub enum Kind {
     /// Table of a queue, which may hold others. (The registry of queues is not a constant part of
     /// this value, because queues within queues would refer to themselves.)
     Queue,
+    /// Table of a law of chance of this quantity. (The registry of laws is not a constant part of
+    /// this value, because it is declared above this crate.)
+    Law(Quantity),
+    /// Value of the quantity that a law of chance is of. Its place decides on the quantity.
+    Quantity(Role),
     /// Value that its reader examines.
     Free,
     /// One of several kinds. The first that is no word is the kind of values without a word.
     Either(&'static [Kind]),
+}
+
+/// Quantity that laws of chance are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Bytes.
+    Size,
+    /// Seconds.
+    Time,
+    /// Seconds that are added to a delay.
+    Jitter,
+}
+
+/// Meaning of a value among those that a law of chance can take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A middle value, above zero.
+    Middle,
+    /// The least value.
+    Least,
+    /// The greatest value.
+    Greatest,
+}
+
+impl Role {
+    /// Returns a usual multiple of the middle value.
+    pub const fn multiple(self) -> f64 {
+        match self {
+            Self::Middle => 1.0,
+            Self::Least => 0.0,
+            Self::Greatest => 2.0,
+        }
+    }
 }
 
 impl Kind {

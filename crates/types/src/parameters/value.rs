@@ -214,7 +214,23 @@ macro_rules! simple {
     )+};
 }
 
-simple! { bool: Flag, f64: Number, Span: Span, Rate: Rate }
+simple! { bool: Flag, Span: Span, Rate: Rate }
+
+/// A number; of a size its bytes, of a time its seconds.
+impl Parameter for f64 {
+    fn from_value(value: Value) -> Self {
+        match value {
+            Value::Number(number) => number,
+            Value::Integer(number) | Value::Bytes(number) => number as Self,
+            Value::Span(span) => span.as_secs_f64(),
+            _ => mismatch("a number"),
+        }
+    }
+
+    fn value(&self) -> Value {
+        Value::Number(*self)
+    }
+}
 
 /// Whole numbers. The bounds of a key are those of the type or narrower.
 macro_rules! whole {

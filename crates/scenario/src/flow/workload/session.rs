@@ -150,7 +150,7 @@ fn read_transfers(
     Ok(TransfersConfig {
         gap: match table.choice("intervals")? {
             Some("fixed") => Law::Fixed(interval),
-            _ => Law::Exponential { mean: interval },
+            _ => Law::exponential(interval),
         },
         size,
         request: down.then_some(REQUEST),
@@ -190,10 +190,7 @@ fn read_exchanges(table: &Reader<'_>, laws: Laws<'_>) -> Checked<ExchangesConfig
 
 fn read_web(table: &Reader<'_>, laws: Laws<'_>) -> Checked<WebConfig> {
     let sizes = |key, fallback| read_or(table, key, fallback, |field| laws.sizes(field));
-    let pareto = Law::Pareto {
-        mean: 20_000.0,
-        shape: 1.5,
-    };
+    let pareto = Law::pareto(20_000.0, 1.5);
     Ok(WebConfig {
         objects: Law::Fixed(table.integer("objects")?.unwrap_or(10) as f64),
         main_size: sizes("main_size", Law::Fixed(30_000.0))?,
@@ -203,7 +200,7 @@ fn read_web(table: &Reader<'_>, laws: Laws<'_>) -> Checked<WebConfig> {
         parallel: table.integer("parallel")?.unwrap_or(6) as u32,
         persistent: table.flag("persistent")?.unwrap_or(true),
         think: {
-            let usual = Law::Exponential { mean: 5.0 };
+            let usual = Law::exponential(5.0);
             read_or(table, "think", usual, |field| laws.times(field))?
         },
         most: read_most(table)?,

@@ -1,8 +1,8 @@
 //! Writing of workloads as TOML.
 
-use crate::flow::law::{write_seconds, write_sizes, write_times};
+use crate::flow::law::{write_sizes, write_times};
 use crate::language::text::{inline, plain};
-use crate::language::units::{format_rate, format_size, format_span};
+use crate::language::units::{format_rate, format_seconds, format_size, format_span};
 use goodqueue_sim::{
     EchoReply, ExchangesConfig, Law, PacketSize, SessionConfig, TransfersConfig, VideoConfig,
     VoiceConfig, WebConfig, WorkloadConfig,
@@ -124,7 +124,7 @@ fn write_transfers(config: &TransfersConfig) -> String {
     inline(&[
         ("kind", plain("transfers")),
         ("size", write_sizes(size)),
-        ("interval", write_seconds(gap.mean())),
+        ("interval", plain(format_seconds(gap.mean()))),
         ("intervals", plain(intervals)),
         (
             "direction",

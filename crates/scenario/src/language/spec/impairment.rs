@@ -3,7 +3,7 @@
 use super::{Key, Kind, key, law};
 use goodqueue_sim::{Duplicate, Reorder};
 
-pub(super) const ORDER: Key = key(
+pub(crate) const ORDER: Key = key(
     "order",
     Kind::Choice(&["keep", "free"]),
     "\"keep\"",

@@ -1,106 +1,89 @@
-//! Laws of chance: the keys of a size or a time that varies.
+//! Laws of chance: the tables of a size or a time that varies. The keys come from the declarations of
+//! the laws, and their bounds from the quantity.
 
-use super::{AMOUNT, ANY_TIME, INTERVAL, Key, Kind, REQUIRED, Spec, key};
-use goodqueue_types::parameters::CHECKSUM;
-
-const LAW: Key = key(
-    "law",
-    Kind::Choice(&["exponential", "pareto", "uniform", "empirical"]),
-    REQUIRED,
-    "\"exponential\"",
-    "The law of chance; `empirical`: measured, by points of its distribution function in a file.",
-);
-const SHAPE: Key = key(
-    "shape",
-    Kind::Number {
-        min: 1.01,
-        max: 100.0,
-    },
-    "1.5",
-    "1.2",
-    "How fast large values become rare; up to 2 the variance is infinite.",
-);
-
-const FILE: Key = key(
-    "file",
-    Kind::Text,
-    REQUIRED,
-    "\"sizes.csv\"",
-    "Seen from the folder of the scenario file: in its first line `size,share` (or `time,share`) for values with \
-     units, or `size_B,share`, `time_ms,share` and so on; then values that do not fall, with the share of all that \
-     are no larger. The last share is 1; between points the law is straight, and the first value has its share as \
-     its own. At most 1 MiB and 100000 points.",
-);
-
-/// A table that names a law of this quantity: of these kinds of values, with these examples, and
-/// perhaps with more keys.
-macro_rules! laws {
-    ($quantity:literal, $positive:expr, $any:expr, $mean:literal, $from:literal, $to:literal $(, $more:expr)*) => {{
-        static EXPONENTIAL: Spec = Spec {
-            name: concat!("exponential ", $quantity),
-            defaults: None,
-            keys: &[
-                LAW,
-                key("mean", $positive, REQUIRED, $mean, "Mean."),
-                $($more,)*
-            ],
-        };
-        static PARETO: Spec = Spec {
-            name: concat!("Pareto ", $quantity),
-            defaults: None,
-            keys: &[
-                LAW,
-                key("mean", $positive, REQUIRED, $mean, "Mean."),
-                SHAPE,
-                $($more,)*
-            ],
-        };
-        static UNIFORM: Spec = Spec {
-            name: concat!("uniform ", $quantity),
-            defaults: None,
-            keys: &[
-                LAW,
-                key("from", $any, REQUIRED, $from, "Least."),
-                key("to", $any, REQUIRED, $to, "Greatest."),
-                $($more,)*
-            ],
-        };
-        static EMPIRICAL: Spec = Spec {
-            name: concat!("empirical ", $quantity),
-            defaults: None,
-            keys: &[LAW, FILE, CHECKSUM.named("checksum"), $($more,)*],
-        };
-        Kind::Tagged {
-            tag: "law",
-            variants: &[
-                ("exponential", &EXPONENTIAL),
-                ("pareto", &PARETO),
-                ("uniform", &UNIFORM),
-                ("empirical", &EMPIRICAL),
-            ],
-        }
-    }};
-}
+use super::{AMOUNT, ANY_TIME, INTERVAL, Key, Kind, Spec, Variants};
+use goodqueue_sim::Drawn;
+use goodqueue_types::parameters::{Quantity, Role};
+use std::sync::OnceLock;
 
 /// Random delay that a link adds to each packet.
-pub(super) const JITTER: Kind = laws!(
-    "jitter",
-    INTERVAL,
-    ANY_TIME,
-    "\"2ms\"",
-    "\"0s\"",
-    "\"5ms\"",
-    super::impairment::ORDER
-);
+pub(crate) const JITTER: Kind = Kind::Law(Quantity::Jitter);
 
 /// Bytes, always the same or by a law.
-pub(crate) const SIZES: Kind = Kind::Either(&[
-    AMOUNT,
-    laws!("size", AMOUNT, AMOUNT, "\"50kB\"", "\"10kB\"", "\"100kB\""),
-]);
+pub(crate) const SIZES: Kind = Kind::Either(&[AMOUNT, Kind::Law(Quantity::Size)]);
 
 /// Times, always the same or by a law.
-pub(crate) const TIMES: Kind = Kind::Either(&[
-    ANY_TIME,
-    laws!("time", INTERVAL, ANY_TIME, "\"1s\"", "\"0s\"", "\"2s\""),
-]);
+pub(crate) const TIMES: Kind = Kind::Either(&[ANY_TIME, Kind::Law(Quantity::Time)]);
+
+/// Name, bounds and examples of a quantity.
+struct Values {
+    name: &'static str,
+    /// Kind of a middle value.
+    positive: Kind,
+    /// Kind of any value.
+    any: Kind,
+    /// Examples of a middle, a least and a greatest value.
+    examples: [&'static str; 3],
+    /// Keys that the tables of all laws have, besides those of the law.
+    more: &'static [Key],
+}
+
+fn values(quantity: Quantity) -> Values {
+    match quantity {
+        Quantity::Size => Values {
+            name: "size",
+            positive: AMOUNT,
+            any: AMOUNT,
+            examples: ["50kB", "10kB", "100kB"],
+            more: &[],
+        },
+        Quantity::Time => Values {
+            name: "time",
+            positive: INTERVAL,
+            any: ANY_TIME,
+            examples: ["1s", "0s", "2s"],
+            more: &[],
+        },
+        Quantity::Jitter => Values {
+            name: "jitter",
+            positive: INTERVAL,
+            any: ANY_TIME,
+            examples: ["2ms", "0s", "5ms"],
+            more: &[super::impairment::ORDER],
+        },
+    }
+}
+
+impl Values {
+    /// Returns the key of a law with the bounds and the example of this quantity.
+    fn key(&self, key: &Key) -> Key {
+        let Kind::Quantity(role) = key.kind else {
+            return *key;
+        };
+        let (kind, example) = match role {
+            Role::Middle => (self.positive, self.examples[0]),
+            Role::Least => (self.any, self.examples[1]),
+            Role::Greatest => (self.any, self.examples[2]),
+        };
+        Key { kind, ..*key }.example(example)
+    }
+}
+
+/// Returns the laws of a quantity, each with its table. The tables are made once, at the first use.
+pub(super) fn laws(quantity: Quantity) -> Variants {
+    static TABLES: [OnceLock<Variants>; 3] = [const { OnceLock::new() }; 3];
+    TABLES[quantity as usize].get_or_init(|| {
+        let values = values(quantity);
+        let table = |(word, spec): &(&'static str, &'static Spec)| {
+            let keys = spec.keys.iter().map(|key| values.key(key));
+            let keys: Vec<Key> = keys.chain(values.more.iter().copied()).collect();
+            let table: &'static Spec = Box::leak(Box::new(Spec {
+                name: Box::leak(format!("{} {}", spec.name, values.name).into_boxed_str()),
+                keys: Box::leak(keys.into_boxed_slice()),
+                defaults: spec.defaults,
+            }));
+            (*word, table)
+        };
+        Box::leak(Drawn::VARIANTS.iter().map(table).collect())
+    })
+}

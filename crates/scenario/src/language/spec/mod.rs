@@ -21,6 +21,8 @@ pub(crate) use goodqueue_types::parameters::{
 
 pub(crate) use flow::FLOW;
 pub(crate) use framing::PRESETS;
+pub(crate) use impairment::ORDER;
+pub(crate) use law::{JITTER, SIZES, TIMES};
 pub(crate) use study::{COMPARISON, LABELLED, MOST_RUNS, MOST_VARIANTS, RANGE, STUDY};
 pub(crate) use tcp::TCP;
 pub(crate) use topology::{BOTTLENECK, CHAIN_LINK, GRAPH_LINK};
@@ -31,6 +33,7 @@ pub(crate) fn variants(kind: Kind) -> Option<(&'static str, Variants)> {
     match kind {
         Kind::Tagged { tag, variants } => Some((tag, variants)),
         Kind::Queue => Some(("kind", QueueConfig::VARIANTS)),
+        Kind::Law(quantity) => Some(("law", law::laws(quantity))),
         Kind::ListOf(kind) => variants(*kind),
         _ => None,
     }

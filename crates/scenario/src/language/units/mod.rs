@@ -460,6 +460,22 @@ pub fn format_span(span: Span) -> String {
     write(&SPAN, span.0)
 }
 
+/// Writes a time in seconds as a time that is read as the same number.
+pub(crate) fn format_seconds(seconds: f64) -> String {
+    let nearest = Span::from_secs_f64(seconds);
+    // Above 2^52 ps the nearest span may differ by one or two steps of a float.
+    let step = (nearest.0 >> 52).max(1);
+    let around = (0..=8).map(|steps| {
+        nearest
+            .0
+            .saturating_add(step * steps)
+            .saturating_sub(4 * step)
+    });
+    let same = |span: &Span| span.as_secs_f64().to_bits() == seconds.to_bits();
+    let exact = std::iter::once(nearest).chain(around.map(Span)).find(same);
+    format_span(exact.unwrap_or(nearest))
+}
+
 /// Writes a size exactly, in its largest whole decimal unit.
 pub fn format_size(bytes: u64) -> String {
     write(&SIZE, bytes)

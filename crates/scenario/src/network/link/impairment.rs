@@ -1,13 +1,12 @@
 //! `jitter`, `reorder` and `duplicate` of a link.
 
-use crate::flow::law::{Laws, items_of_times};
+use crate::flow::law::Laws;
 use crate::language::error::Checked;
 use crate::language::reader::Reader;
-use crate::language::spec::Kind;
-use crate::language::text::{inline, plain};
+use crate::language::spec::{JITTER, Kind, ORDER};
 use crate::language::value;
-use goodqueue_sim::{Duplicate, Impairments, Jitter};
-use goodqueue_types::parameters::Parameter;
+use goodqueue_sim::{Duplicate, Impairments, Jitter, Law};
+use goodqueue_types::parameters::{Parameter, Value};
 
 /// Reads the impairments from a link's table.
 pub(crate) fn read(link: &Reader<'_>, laws: Laws<'_>) -> Checked<Impairments> {
@@ -38,9 +37,14 @@ pub(crate) fn items(config: &Impairments) -> Vec<(&'static str, String)> {
     let mut items = Vec::new();
     if let Some(Jitter { law, keeps_order }) = jitter {
         let order = if *keeps_order { "keep" } else { "free" };
-        let mut keys = items_of_times(law);
-        keys.push(("order", plain(order)));
-        items.push(("jitter", inline(&keys)));
+        let mut table = match law {
+            Law::Fixed(value) => Law::uniform(*value, *value).value(),
+            drawn => drawn.value(),
+        };
+        if let Value::Table(table) = &mut table {
+            table.given.0.push((&ORDER, Value::Word(order)));
+        }
+        items.push(("jitter", value::write(&table, JITTER)));
     }
     if let Some(reorder) = reorder {
         items.push(("reorder", value::write(&reorder.value(), Kind::Free)));

@@ -54,12 +54,9 @@ fn packets_are_held_back_and_copied_as_often_as_said_and_independently() {
 fn jitter_follows_its_law() {
     let mean = 0.002;
     for law in [
-        Law::Uniform {
-            from: 0.001,
-            to: 0.003,
-        },
-        Law::Exponential { mean },
-        Law::Pareto { mean, shape: 2.5 },
+        Law::uniform(0.001, 0.003),
+        Law::exponential(mean),
+        Law::pareto(mean, 2.5),
     ] {
         let fates = fates(&Impairments {
             jitter: Some(jitter(law.clone())),
@@ -73,7 +70,7 @@ fn jitter_follows_its_law() {
             // 1.95 is the 0.1 % point of Kolmogorov's distribution.
             let critical = 1.95 / (values.len() as f64).sqrt();
             assert!(distance < critical, "{law:?}: {distance} >= {critical}");
-            let wrong = self::distance(&mut values, &Law::Exponential { mean: 0.0021 });
+            let wrong = self::distance(&mut values, &Law::exponential(0.0021));
             assert!(wrong > critical, "{law:?} passes for another law");
         }
     }
@@ -104,7 +101,7 @@ fn one_impairment_does_not_shift_the_draws_of_another() {
         ..Impairments::default()
     });
     let together = fates(&Impairments {
-        jitter: Some(jitter(Law::Exponential { mean: 0.001 })),
+        jitter: Some(jitter(Law::exponential(0.001))),
         reorder,
         duplicate,
     });

@@ -7,7 +7,7 @@ use crate::workload::law::fit::{assert_follows, distance, distance_of_counts};
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=4;
 
 const fn exponential(mean: f64) -> Law {
-    Law::Exponential { mean }
+    Law::exponential(mean)
 }
 
 /// A network in which every answer is complete when the application looks for it: connections that
@@ -42,11 +42,8 @@ impl Instant {
 
 #[test]
 fn transfers_come_and_are_as_large_as_their_laws_say() {
-    let pareto = Law::Pareto {
-        mean: 30_000.0,
-        shape: 1.5,
-    };
-    let uniform = Law::Uniform { from: 0.1, to: 0.5 };
+    let pareto = Law::pareto(30_000.0, 1.5);
+    let uniform = Law::uniform(0.1, 0.5);
     for (gap, size) in [(exponential(0.2), pareto), (uniform, exponential(50_000.0))] {
         for seed in SEEDS {
             let mut network = Instant::new(seed);
@@ -78,14 +75,8 @@ fn transfers_come_and_are_as_large_as_their_laws_say() {
 fn pages_are_as_large_and_as_far_apart_as_their_laws_say() {
     let objects = exponential(5.0);
     let main_size = exponential(20_000.0);
-    let object_size = Law::Pareto {
-        mean: 8_000.0,
-        shape: 1.2,
-    };
-    let think = Law::Pareto {
-        mean: 10.0,
-        shape: 1.4,
-    };
+    let object_size = Law::pareto(8_000.0, 1.2);
+    let think = Law::pareto(10.0, 1.4);
     for seed in SEEDS {
         let mut network = Instant::new(seed);
         let config = WebConfig {
