@@ -41,14 +41,14 @@ fn folder(name: &str, sizes: &str) -> PathBuf {
     folder
 }
 
-fn transfers(network: &Network) -> (&Law, &Law) {
+fn transfers(network: &Network) -> (&Law, Law) {
     let WorkloadConfig::Session { session, .. } = &network.flows[0].workload else {
         panic!("no session")
     };
     let SessionConfig::Transfers(config) = &**session else {
         panic!("no transfers")
     };
-    (&config.size, &config.gap)
+    (&config.size, config.gap())
 }
 
 #[test]

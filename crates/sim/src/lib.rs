@@ -46,8 +46,9 @@ pub use network::{
     BetweenLosses, Equipment, FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record,
     WorkloadConfig,
 };
-pub use workload::law::{ChanceLaw, Drawn, Empirical, Law, Points};
+pub use workload::law::{ChanceLaw, Drawn, Empirical, Law, Points, SIZES, TIMES};
 pub use workload::session::{
-    AppOutcome, ExchangesConfig, Metric, SessionConfig, TransfersConfig, VideoConfig, WebConfig,
+    AppOutcome, ExchangesConfig, Intervals, Metric, SessionConfig, TransferWay, TransfersConfig,
+    VideoConfig, WebConfig,
 };
-pub use workload::{EchoReply, GameConfig, Updates, VoiceConfig};
+pub use workload::{EchoReply, GameConfig, KIND as WORKLOAD, VoiceConfig};

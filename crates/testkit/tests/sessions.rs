@@ -2,11 +2,12 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
-    ExchangesConfig, FlowOutcome, Law, Metric, NoProbe, SessionConfig, Simulation, TransfersConfig,
-    WebConfig, WorkloadConfig, run,
+    ExchangesConfig, FlowOutcome, Intervals, Law, Metric, NoProbe, SessionConfig, Simulation,
+    TransferWay, TransfersConfig, WebConfig, WorkloadConfig, run,
 };
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
+use goodqueue_types::parameters::Words;
 use goodqueue_types::{Rate, Span, Time};
 use std::sync::Arc;
 
@@ -64,13 +65,16 @@ fn seconds(flow: &FlowOutcome, name: &str) -> (f64, f64) {
         .expect("such times")
 }
 
-fn transfers(gap: Law, size: Law, request: Option<u64>, most: u64) -> SessionConfig {
-    SessionConfig::Transfers(TransfersConfig {
-        gap,
+/// Returns transfers at equal intervals.
+fn transfers(interval: Span, size: Law, direction: TransferWay, most: u64) -> TransfersConfig {
+    TransfersConfig {
         size,
-        request,
+        interval,
+        intervals: Intervals::Fixed,
+        direction,
         most: Some(most),
-    })
+        ..TransfersConfig::default()
+    }
 }
 
 /// Slow start begins with a window of ten segments, which doubles each round: 10, 20, 40 segments.
@@ -78,9 +82,13 @@ fn transfers(gap: Law, size: Law, request: Option<u64>, most: u64) -> SessionCon
 fn transfers_that_fit_in_slow_start_take_whole_round_trips() {
     let mss = f64::from(TcpConfig::profile(Profile::Linux).mss);
     for (segments, rounds) in [(10.0, 1.0), (30.0, 2.0), (70.0, 3.0)] {
-        for request in [None, Some(200)] {
-            let session = transfers(Law::Fixed(5.0), Law::Fixed(segments * mss), request, 5);
-            let flow = outcome(&dumbbell(60, 1_000_000_000, 1), session);
+        for way in TransferWay::ALL {
+            let size = Law::Fixed(segments * mss);
+            let session = transfers(Span::from_secs(5), size, *way, 5);
+            let flow = outcome(
+                &dumbbell(60, 1_000_000_000, 1),
+                SessionConfig::Transfers(session),
+            );
             assert_eq!(count(&flow, "transfers"), 5);
             let (mean, max) = seconds(&flow, "transfer_time_s");
             // The handshake takes a round trip, and each window another one. In uploads, the
@@ -90,7 +98,7 @@ fn transfers_that_fit_in_slow_start_take_whole_round_trips() {
             let expected = RTT_S * (1.0 + rounds);
             assert!(
                 mean >= expected && max < expected + 0.045,
-                "{segments} segments, {request:?}: {mean} {max}, expected {expected}"
+                "{segments} segments, {way:?}: {mean} {max}, expected {expected}"
             );
         }
     }
@@ -101,8 +109,12 @@ fn transfers_that_fit_in_slow_start_take_whole_round_trips() {
 #[test]
 fn a_transfer_alone_is_slowed_down_by_its_handshake() {
     let mss = TcpConfig::profile(Profile::Linux).mss;
-    let transfer = transfers(Law::Fixed(5.0), Law::Fixed(10.0 * f64::from(mss)), None, 5);
-    let flow = outcome(&dumbbell(60, 10_000_000, 1), transfer);
+    let size = Law::Fixed(10.0 * f64::from(mss));
+    let transfer = transfers(Span::from_secs(5), size, TransferWay::Up, 5);
+    let flow = outcome(
+        &dumbbell(60, 10_000_000, 1),
+        SessionConfig::Transfers(transfer),
+    );
     let found = flow
         .app
         .metrics
@@ -128,17 +140,21 @@ fn a_transfer_alone_is_slowed_down_by_its_handshake() {
 #[test]
 fn every_byte_of_every_transfer_arrives() {
     let sizes = Law::uniform(1.0, 40_000.0);
-    for request in [None, Some(300)] {
-        let gap = Law::exponential(0.05);
-        let session = transfers(gap, sizes.clone(), request, 200);
+    for way in TransferWay::ALL {
+        let session = SessionConfig::Transfers(TransfersConfig {
+            intervals: Intervals::Exponential,
+            ..transfers(Span::from_millis(50), sizes.clone(), *way, 200)
+        });
         // The link is overloaded, so that connections are lost, retried and late.
         let mut hard = dumbbell(400, 2_000_000, 3);
         hard.limit = Limit::Packets(10);
         let flow = outcome(&hard, session);
-        assert_eq!(count(&flow, "transfers"), 200, "{request:?}");
-        assert!(flow.retransmissions > 0 || request.is_some());
-        let requested = request.unwrap_or(0) * 200;
-        let bytes = flow.goodput_bps * 400.0 / 8.0 - requested as f64;
+        assert_eq!(count(&flow, "transfers"), 200, "{way:?}");
+        let down = *way == TransferWay::Down;
+        assert!(flow.retransmissions > 0 || down);
+        // The requests have 200 bytes each.
+        let requested = if down { 200 * 200 } else { 0 };
+        let bytes = flow.goodput_bps * 400.0 / 8.0 - f64::from(requested);
         // The sum has 200 draws with mean 20,000 and standard deviation 11,547.
         assert!((bytes / 200.0 - 20_000.0).abs() < 4.0 * 11_547.0 / 200.0_f64.sqrt());
     }
@@ -148,8 +164,11 @@ fn every_byte_of_every_transfer_arrives() {
 fn transfers_begin_as_a_poisson_process_of_the_stated_rate() {
     let (mut sum, seeds) = (0.0, 20);
     for seed in 0..seeds {
-        let gap = Law::exponential(0.1);
-        let session = transfers(gap, Law::Fixed(1_000.0), None, 100_000);
+        let size = Law::Fixed(1_000.0);
+        let session = SessionConfig::Transfers(TransfersConfig {
+            intervals: Intervals::Exponential,
+            ..transfers(Span::from_millis(100), size, TransferWay::Up, 100_000)
+        });
         sum += count(
             &outcome(&dumbbell(100, 100_000_000, seed), session),
             "transfers",
@@ -258,8 +277,9 @@ fn a_page_takes_as_many_round_trips_as_its_objects_ask_for() {
 #[test]
 fn finished_connections_give_their_memory_back() {
     let cost = |most: u64| {
-        let gap = Law::Fixed(0.01);
-        let session = transfers(gap, Law::Fixed(3_000.0), None, most);
+        let size = Law::Fixed(3_000.0);
+        let session = transfers(Span::from_millis(10), size, TransferWay::Up, most);
+        let session = SessionConfig::Transfers(session);
         let network = dumbbell(most / 100 + 100, 100_000_000, 1)
             .network(vec![(Time::ZERO, workload(session))]);
         let mut sent = 0;

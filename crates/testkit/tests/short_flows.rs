@@ -50,10 +50,10 @@ fn transfers(path: &LossyPath, segments: f64, transfers: u64, seed: u64) -> Flow
         end: Time::ZERO + Span::from_secs(seconds),
     };
     let session = SessionConfig::Transfers(TransfersConfig {
-        gap: Law::exponential(0.05),
         size: Law::Fixed(segments * MSS),
-        request: None,
+        interval: Span::from_millis(50),
         most: Some(transfers),
+        ..TransfersConfig::default()
     });
     let workload = WorkloadConfig::Session {
         tcp: Arc::new(tcp),

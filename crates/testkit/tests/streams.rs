@@ -2,8 +2,8 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
-    FlowOutcome, GameConfig, IndependentLoss, Law, LossConfig, Metric, SessionConfig, Updates,
-    VideoConfig, WorkloadConfig, run,
+    FlowOutcome, GameConfig, IndependentLoss, Law, LossConfig, Metric, SessionConfig, VideoConfig,
+    WorkloadConfig, run,
 };
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
@@ -181,14 +181,11 @@ fn sizes_vary_as_stated() {
 }
 
 fn game(loss: f64, deadline: Span, seconds: u64) -> FlowOutcome {
-    let side = |micros, packet| Updates {
-        interval: Span::from_micros(micros),
-        packet,
-    };
-    let uniform = Law::uniform(100.0, 300.0);
     let game = WorkloadConfig::Game(Arc::new(GameConfig {
-        client: side(16_000, Law::Fixed(80.0)),
-        server: side(50_000, uniform),
+        interval: Span::from_micros(16_000),
+        packet: Law::Fixed(80.0),
+        server_interval: Span::from_micros(50_000),
+        server_packet: Law::uniform(100.0, 300.0),
         deadline,
     }));
     let mut network = dumbbell(MBPS, seconds).network(vec![(Time::ZERO, game)]);

@@ -1,15 +1,14 @@
-//! Distributions of sizes and of times: reading, from a file if they were measured, and writing.
+//! Distributions of sizes and of times: reading, from a file if they were measured.
 
 use crate::language::error::Checked;
 use crate::language::file::{Files, NamedFile};
-use crate::language::reader::{Field, Reader};
-use crate::language::spec;
+use crate::language::reader::{Field, Reader, search};
+use crate::language::spec::{self, Kind};
 use crate::language::trace::{TIMES, TraceError, column, lines};
 use crate::language::units::{UnitError, parse_fraction, parse_size, parse_span};
 use crate::language::value;
-use goodqueue_sim::{Drawn, Law, Points};
-use goodqueue_types::parameters::{Parameter, Unkeyed};
-use std::sync::Arc;
+use goodqueue_sim::{Law, Points};
+use goodqueue_types::parameters::{Given, Parameter, Value};
 
 /// Size in bytes above which a file is not accepted as a measured distribution.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -49,31 +48,46 @@ static SPANS: Quantity = Quantity {
 pub(crate) struct Laws<'a>(pub Files<'a>);
 
 impl Laws<'_> {
-    /// Reads a size, or a distribution of sizes in bytes.
-    pub(crate) fn sizes(self, field: &Field<'_>) -> Checked<Law> {
-        self.read(field, &SIZES)
+    /// Reads a value or a distribution.
+    pub(crate) fn read(self, field: &Field<'_>) -> Checked<Law> {
+        self.value(field).map(Law::from_value)
     }
 
-    /// Reads a time, or a distribution of times in seconds.
-    pub(crate) fn times(self, field: &Field<'_>) -> Checked<Law> {
-        self.read(field, &SPANS)
+    /// Reads the values that a table gives, among them distributions.
+    pub(crate) fn given(self, table: &Reader<'_>, tag: &str) -> Checked<Given> {
+        table.check_required()?;
+        table.given_by(tag, |field| self.value(field))
     }
 
-    fn read(self, field: &Field<'_>, quantity: &Quantity) -> Checked<Law> {
-        let mut law = Law::from_value(value::read(field)?);
-        if !field.is_table() {
-            return Ok(law);
-        }
+    /// Reads a value of any kind. A distribution in a file gets its points.
+    fn value(self, field: &Field<'_>) -> Checked<Value> {
+        let quantity = match law_of(field.key.kind) {
+            Some(spec::Quantity::Size) => &SIZES,
+            Some(_) => &SPANS,
+            None => return value::read(field),
+        };
+        let mut value = value::read(field)?;
+        let Value::Table(law) = &mut value else {
+            return Ok(value);
+        };
         let (_, table) = Reader::tagged(field)?;
-        if let Law::Drawn(Drawn::Empirical(law)) = &mut law {
+        if law.given.has("file") {
             let file = NamedFile::read(&table, self.0, "law", LARGEST_FILE)?;
             let points = parse(&file.bytes, quantity).map_err(|error| file.problem(error))?;
-            law.points = Unkeyed(Arc::new(Points::new(points)));
-            file.name_in(law);
+            law.given = file.named();
+            (law.given.0).push((&Points::KEY, Value::Points(points.into())));
         }
-        table.accept(law.check())?;
-        Ok(law)
+        table.accept(Law::from_value(value.clone()).check())?;
+        Ok(value)
     }
+}
+
+/// Returns the quantity of the distributions that a kind of values contains.
+fn law_of(kind: Kind) -> Option<spec::Quantity> {
+    search(kind, &|kind| match kind {
+        Kind::Law(quantity) => Some(quantity),
+        _ => None,
+    })
 }
 
 /// Reads points of a distribution function: values, and the share that is no larger.
@@ -128,16 +142,6 @@ fn parse(bytes: &[u8], quantity: &Quantity) -> Result<Vec<(f64, f64)>, TraceErro
         }
         Some(_) => Ok(points),
     }
-}
-
-/// Writes a distribution of sizes as TOML.
-pub(crate) fn write_sizes(law: &Law) -> String {
-    value::write(&law.value(), spec::SIZES)
-}
-
-/// Writes a distribution of times as TOML.
-pub(crate) fn write_times(law: &Law) -> String {
-    value::write(&law.value(), spec::TIMES)
 }
 
 #[cfg(test)]

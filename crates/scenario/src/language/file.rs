@@ -3,7 +3,7 @@
 use crate::language::error::{Checked, Problem, shorten};
 use crate::language::reader::{Field, Reader};
 use crate::language::trace::TraceError;
-use goodqueue_types::parameters::{Parameters, Value};
+use goodqueue_types::parameters::{CHECKSUM, Given, Key, Kind, Parameters, Value};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -111,10 +111,19 @@ impl<'a> NamedFile<'a> {
 
     /// Names the file, by its full path, and its checksum in parameters.
     pub(crate) fn name_in(self, parameters: &mut impl Parameters) {
+        parameters.apply(&self.named());
+    }
+
+    /// Returns the file's full path and its checksum by their keys.
+    pub(crate) fn named(self) -> Given {
+        const FILE: Key = Key::of(Kind::Text).named("file");
+        const FOUND: Key = CHECKSUM.named("checksum");
         let path = self.files.full_path(self.path);
-        parameters.set("file", Value::Text(path.display().to_string()));
         let checksum = checksum(&self.bytes);
-        parameters.set("checksum", Value::Text(format!("{checksum:016x}")));
+        Given(vec![
+            (&FILE, Value::Text(path.display().to_string())),
+            (&FOUND, Value::Text(format!("{checksum:016x}"))),
+        ])
     }
 }
 

@@ -9,7 +9,7 @@ use crate::language::units::{
     parse_size_within, parse_span_within,
 };
 use goodqueue_queue::Place;
-use goodqueue_types::parameters::{Given, Refusal};
+use goodqueue_types::parameters::{self, Given, Refusal};
 use goodqueue_types::{Rate, Span};
 
 /// A table whose keys are all known.
@@ -161,10 +161,19 @@ impl<'a> Reader<'a> {
     /// Returns the values that the table gives, in the order of its keys, without the key `tag` that
     /// chose the table.
     pub(crate) fn given(&self, tag: &str) -> Checked<Given> {
+        self.given_by(tag, crate::language::value::read)
+    }
+
+    /// Returns the same values, each read by this function.
+    pub(crate) fn given_by(
+        &self,
+        tag: &str,
+        read: impl Fn(&Field<'a>) -> Checked<parameters::Value>,
+    ) -> Checked<Given> {
         let keys = self.spec.keys.iter().filter(|key| key.name != tag);
         let given = keys.filter_map(|key| {
             let field = self.get(key.name)?;
-            Some(crate::language::value::read(&field).map(|value| (key, value)))
+            Some(read(&field).map(|value| (key, value)))
         });
         given.collect::<Checked<_>>().map(Given)
     }

@@ -33,7 +33,7 @@ fn read_as(kind: Kind, field: &Field<'_>) -> Checked<Value> {
         Kind::Flag => Value::Flag(field.flag()?),
         Kind::Integer { .. } => Value::Integer(field.integer()?),
         Kind::Number { .. } => Value::Number(field.number()?),
-        Kind::Fraction => Value::Number(field.fraction()?),
+        Kind::Fraction | Kind::Percent => Value::Number(field.fraction()?),
         Kind::Rate => Value::Rate(field.rate()?),
         Kind::RateOrZero => Value::Rate(field.rate_or_zero()?),
         Kind::Span { .. } => Value::Span(field.span()?),
@@ -95,8 +95,8 @@ fn word_among(kind: Kind, text: &str) -> Option<&'static str> {
     })
 }
 
-/// The alternative of the key's kind that the field is: a table, or packets if the text has their
-/// unit, otherwise the first.
+/// The alternative of the key's kind that the field is: a table, or packets or a percentage if the
+/// text has their unit, otherwise the first.
 fn alternative(field: &Field<'_>) -> Kind {
     let kind = field.key.kind;
     let table = search(kind, &|kind| match kind {
@@ -106,12 +106,14 @@ fn alternative(field: &Field<'_>) -> Kind {
     if let (true, Some(table)) = (field.is_table(), table) {
         return table;
     }
-    let in_packets = field.as_text().is_some_and(|text| text.ends_with('p'));
-    let packets = search(kind, &|kind| match kind {
-        Kind::Packets { .. } => Some(kind),
+    let unit = search(kind, &|kind| match kind {
+        Kind::Packets { .. } => Some((kind, 'p')),
+        Kind::Percent => Some((kind, '%')),
         _ => None,
     });
-    packets.filter(|_| in_packets).unwrap_or(kind.first())
+    let text = field.as_text().unwrap_or_default();
+    let has_unit = unit.filter(|(_, unit)| text.ends_with(*unit));
+    has_unit.map_or(kind.first(), |(kind, _)| kind)
 }
 
 /// Writes a value as TOML.
@@ -134,6 +136,7 @@ pub(crate) fn write(value: &Value, kind: Kind) -> String {
         Value::Bytes(bytes) => format!("\"{}\"", format_size(*bytes)),
         Value::Word(word) => format!("\"{word}\""),
         Value::Text(text) => quote(text),
+        Value::Points(_) => unreachable!("points are in a file"),
         Value::Absent => format!("\"{}\"", kind.absent().unwrap_or("unlimited")),
         Value::Numbers(numbers) => format!("{numbers:?}"),
         Value::List(items) => {
@@ -168,7 +171,7 @@ pub(crate) fn write(value: &Value, kind: Kind) -> String {
 /// Writes each value as `key = value`, without those that are absent and have no word for it.
 pub(crate) fn assignments(given: &Given) -> impl Iterator<Item = String> {
     let items = given.0.iter().filter(|(key, value)| {
-        let has_word = matches!(key.kind, Kind::Limit | Kind::Either(_));
+        let has_word = matches!(key.kind, Kind::Limit) || key.kind.absent().is_some();
         *value != Value::Absent || has_word
     });
     items.map(|(key, value)| format!("{} = {}", key.name, write(value, key.kind)))

@@ -3,33 +3,35 @@
 use super::Outgoing;
 use super::receipts::Receipts;
 use super::session::{AppOutcome, Metric};
-use crate::Law;
-use goodqueue_types::{Body, Packet, RandomStream, Span, Time};
+use crate::{Law, SIZES};
+use goodqueue_types::parameters::{INTERVAL, Key};
+use goodqueue_types::{Body, Packet, RandomStream, Span, Time, parameters};
 
-/// A player and the server, each with updates for the other.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GameConfig {
-    /// Updates that the client sends.
-    pub client: Updates,
-    /// Updates that the server sends, from the arrival of the first update on.
-    pub server: Updates,
-    /// Delay above which an update counts as lost to the game.
-    pub deadline: Span,
-}
-
-/// Updates of one side.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Updates {
-    /// Time between updates.
-    pub interval: Span,
-    /// Law of the bytes of their IP packets.
-    pub packet: Law,
+parameters! {
+    /// A player and the server, each with updates for the other.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct GameConfig("game") {
+        /// Time between the client's updates: 60 a second.
+        interval: Span = Span(16_666_666_667) => Key::of(INTERVAL).example("20ms");
+        /// Size of their IP packets, 28 to 65535 bytes.
+        packet: Law = Law::Fixed(80.0) => Key::of(SIZES)
+            .example("{ law = \"uniform\", from = \"60B\", to = \"100B\" }");
+        /// Time between the server's updates: 30 a second, from the arrival of the first of the client's on.
+        server_interval: Span = Span(33_333_333_333) => Key::of(INTERVAL).example("50ms");
+        /// Size of their IP packets.
+        server_packet: Law = Law::Fixed(160.0) => Key::of(SIZES).example("300B");
+        /// An update that takes longer, one way, is as good as lost.
+        deadline: Span = Span::from_millis(100) => Key::of(INTERVAL).example("50ms");
+    }
 }
 
 /// One side of a game.
 #[derive(Debug)]
 pub struct Player {
-    updates: Updates,
+    /// Time between updates.
+    interval: Span,
+    /// Law of the bytes of their IP packets.
+    packet: Law,
     /// Time of the next update. [`Time::MAX`] at a server before the client's first update.
     next: Time,
     due: bool,
@@ -46,8 +48,9 @@ pub fn pair(
     mut random: RandomStream,
 ) -> [Player; 2] {
     let server_random = RandomStream::new(random.bits(), "game server", 0);
-    let player = |updates: &Updates, next, random| Player {
-        updates: updates.clone(),
+    let player = |interval, packet: &Law, next, random| Player {
+        interval,
+        packet: packet.clone(),
         next,
         due: false,
         random,
@@ -55,8 +58,13 @@ pub fn pair(
         receipts: Receipts::new(measured_from),
     };
     [
-        player(&config.client, start, random),
-        player(&config.server, Time::MAX, server_random),
+        player(config.interval, &config.packet, start, random),
+        player(
+            config.server_interval,
+            &config.server_packet,
+            Time::MAX,
+            server_random,
+        ),
     ]
 }
 
@@ -72,7 +80,7 @@ impl Player {
     pub(super) fn wake(&mut self, now: Time) {
         if self.next <= now {
             self.due = true;
-            self.next = self.next.saturating_add(self.updates.interval);
+            self.next = self.next.saturating_add(self.interval);
         }
     }
 
@@ -82,7 +90,7 @@ impl Player {
 
     pub(super) fn transmit(&mut self) -> Option<Outgoing> {
         std::mem::take(&mut self.due).then(|| {
-            let bytes = self.updates.packet.draw_bytes(&mut self.random);
+            let bytes = self.packet.draw_bytes(&mut self.random);
             (bytes.clamp(LEAST_PACKET, 65_535) as u32, Body::Datagram)
         })
     }

@@ -12,14 +12,43 @@ mod voice;
 
 use crate::{IdealPath, WorkloadConfig};
 use goodqueue_tcp::{TcpInfo, TcpStats, TimeLimited};
+use goodqueue_types::parameters::{Key, Kind, REQUIRED, key};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
 
 pub use bulk::TcpHost;
 pub use datagram::{DATAGRAM_HEADER, Source};
 pub use echo::{Echo, EchoReply};
-pub use game::{GameConfig, Player, Updates};
+pub use game::{GameConfig, Player};
 pub use ping::{Pinger, Responder};
 pub use voice::{Listener, VoiceConfig};
+
+/// Key of a workload's kind.
+pub const KIND: Key = key(
+    "kind",
+    Kind::Choice(&[
+        "bulk",
+        "echo",
+        "transfers",
+        "exchanges",
+        "web",
+        "video",
+        "cbr",
+        "poisson",
+        "bursts",
+        "on_off",
+        "voice",
+        "game",
+        "ping",
+    ]),
+    REQUIRED,
+    "\"bulk\"",
+    "`bulk`: TCP data. `echo`: the same, and the server answers all that comes. `transfers`: short TCP flows, which begin at random times. `exchanges`: requests and answers \
+     on one TCP connection. `web`: pages of objects over parallel TCP connections. `video`: segments of a video, at the bit rates that the \
+     player's buffer allows. `cbr`: datagrams at constant \
+     intervals. `poisson`: datagrams at exponential intervals. `bursts`: several at once at exponential \
+     intervals. `on_off`: datagrams at constant intervals in on periods, silence between them. `voice`: one direction of a \
+     call. `game`: small updates both ways. `ping`: echo requests.",
+);
 
 /// IP size and body of a packet to send. The agent adds the flow's labels.
 pub type Outgoing = (u32, goodqueue_types::Body);

@@ -4,19 +4,23 @@
 use super::receipts::Receipts;
 use super::session::{AppOutcome, Metric};
 use crate::measure::e_model::{Codec, mos, rating};
-use goodqueue_types::{Packet, Span, Time};
+use goodqueue_types::parameters::{ANY_TIME, INTERVAL, Key, PACKET, flag};
+use goodqueue_types::{Packet, Span, Time, parameters};
 
-/// Parameters of one direction of a call with G.711.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VoiceConfig {
-    /// Duration of the speech in a packet, which is the time between packets.
-    pub interval: Span,
-    /// IP packet size in bytes.
-    pub packet: u32,
-    /// Time for which the playout buffer holds the first packet.
-    pub playout: Span,
-    /// True if the decoder conceals missing packets.
-    pub concealment: bool,
+parameters! {
+    /// Parameters of one direction of a call with G.711.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct VoiceConfig("voice") {
+        /// Speech in a packet: the time between packets.
+        interval: Span = Span::from_millis(20) => Key::of(INTERVAL).example("10ms");
+        /// Size of the IP packets: 64 kb/s for the interval, and 40 bytes of IP, UDP and RTP headers.
+        packet: u32 = 200 => Key::of(PACKET).example("120B");
+        /// How long the playout buffer holds the flow's first packet. Every packet is played as long after it was
+        /// sent as the first, and is lost if it comes later.
+        playout: Span = Span::from_millis(60) => Key::of(ANY_TIME).example("100ms");
+        /// Whether the G.711 decoder conceals lost packets (Bpl 25.1 of the E-model) or plays silence (4.3).
+        concealment: bool = true => flag().example("false");
+    }
 }
 
 /// Receiver of a call, which rates its quality.

@@ -8,15 +8,15 @@ use super::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
     DeliveryTrace, EchoReply, Equipment, ExchangesConfig, FlowConfig, GameConfig, Impairments,
-    Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network, PacketSize, PoolConfig, RateStep,
-    RateTrace, Record, Reorder, ServiceConfig, SessionConfig, TransfersConfig, UniformRates,
-    Updates, VideoConfig, VoiceConfig, WebConfig, WorkloadConfig,
+    Intervals, Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network, PacketSize, PoolConfig,
+    RateStep, RateTrace, Record, Reorder, ServiceConfig, SessionConfig, TransferWay,
+    TransfersConfig, UniformRates, VideoConfig, VoiceConfig, WebConfig, WorkloadConfig,
 };
 use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{
     CongestionControlConfig, EcnMode, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
 };
-use goodqueue_types::parameters::{Parameters, Value, vary};
+use goodqueue_types::parameters::{Parameters, Value, Words, vary};
 use goodqueue_types::{Cells, Framing, Hosts, LinkId, RandomStream, Rate, Span, Time};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -365,7 +365,14 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
         }),
         1 => (updates(), updates(), 0_u64..4).prop_map(|(client, server, ms)| {
             let deadline = Span::from_millis(ms);
-            WorkloadConfig::Game(Arc::new(GameConfig { client, server, deadline }))
+            let ((interval, packet), (server_interval, server_packet)) = (client, server);
+            WorkloadConfig::Game(Arc::new(GameConfig {
+                interval,
+                packet,
+                server_interval,
+                server_packet,
+                deadline,
+            }))
         }),
         1 => (tcp(), session()).prop_map(|(tcp, session)| {
             WorkloadConfig::Session { tcp: Arc::new(tcp), session: Arc::new(session) }
@@ -399,10 +406,10 @@ fn echo() -> impl Strategy<Value = EchoReply> {
     ]
 }
 
-fn updates() -> impl Strategy<Value = Updates> {
+fn updates() -> impl Strategy<Value = (Span, Law)> {
     let interval = select(vec![500, 1000, 2000]).prop_map(Span::from_micros);
     let packet = prop_oneof![Just(Law::Fixed(100.0)), Just(Law::uniform(0.0, 400.0)),];
-    (interval, packet).prop_map(|(interval, packet)| Updates { interval, packet })
+    (interval, packet)
 }
 
 /// Draws videos whose segments consist of a few packets and last a few round-trip times.
@@ -446,17 +453,22 @@ fn session() -> impl Strategy<Value = SessionConfig> {
         ]
     };
     let most = || prop::option::of(1_u64..8);
-    let request = prop::option::of(1_u64..800);
+    let interval = select(vec![5, 10]).prop_map(Span::from_millis);
+    let (intervals, way) = (select(Intervals::ALL), select(TransferWay::ALL));
     prop_oneof![
         video().prop_map(SessionConfig::Video),
-        (seconds(), bytes(), request, most()).prop_map(|(gap, size, request, most)| {
-            SessionConfig::Transfers(TransfersConfig {
-                gap,
-                size,
-                request,
-                most,
-            })
-        }),
+        (interval, bytes(), intervals, way, most()).prop_map(
+            |(interval, size, intervals, direction, most)| {
+                SessionConfig::Transfers(TransfersConfig {
+                    size,
+                    interval,
+                    intervals,
+                    direction,
+                    most,
+                    ..TransfersConfig::default()
+                })
+            }
+        ),
         (
             bytes(),
             (bytes(), prop::option::of(1_000_u64..20_000)),

@@ -14,6 +14,26 @@ pub const DELAY: Kind = Kind::Span {
     min: Span::ZERO,
     max: HOUR,
 };
+/// Time, which may be zero.
+pub const ANY_TIME: Kind = Kind::Span {
+    min: Span::ZERO,
+    max: LONGEST,
+};
+/// Time above zero.
+pub const INTERVAL: Kind = Kind::Span {
+    min: Span(1),
+    max: LONGEST,
+};
+/// Size of an IP packet: a header without payload up to the largest value of its length field.
+pub const PACKET: Kind = Kind::Size {
+    min: 20,
+    max: 65_535,
+};
+/// Number of bytes above zero.
+pub const AMOUNT: Kind = Kind::Size {
+    min: 1,
+    max: LARGEST,
+};
 /// Time of a timer, from a nanosecond to an hour.
 pub const TIMER: Kind = Kind::Span {
     min: Span(1_000),

@@ -20,7 +20,10 @@ pub use key::{
     BY_VALUE, CHECKSUM, Key, REQUIRED, Tc, concat_keys, count_keys, flag, fraction, integer, key,
     limit, number, one_of, packets, rate, rate_or_zero, size, span, with_default, words,
 };
-pub use kind::{DELAY, HOUR, Kind, LARGEST, LONGEST, Quantity, Role, Spec, TIMER, Variants};
+pub use kind::{
+    AMOUNT, ANY_TIME, DELAY, HOUR, INTERVAL, Kind, LARGEST, LONGEST, PACKET, Quantity, Role, Spec,
+    TIMER, Variants,
+};
 pub use random::{vary, vary_within};
 pub use refusal::Refusal;
 pub use value::{

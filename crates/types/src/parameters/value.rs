@@ -31,6 +31,8 @@ pub enum Value {
     Numbers(Vec<u8>),
     /// Values of one kind.
     List(Vec<Value>),
+    /// Points of a function, which no file has as a value of a key.
+    Points(Arc<[(f64, f64)]>),
     /// Table.
     Table(TableValue),
 }

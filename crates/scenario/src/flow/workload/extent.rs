@@ -25,13 +25,13 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
         WorkloadConfig::Bulk { tcp, .. } => window(tcp),
         // Data travel in both directions.
         WorkloadConfig::Echo { tcp, .. } => 2 * window(tcp),
-        WorkloadConfig::Game(game) => [&game.client, &game.server]
-            .map(|side| datagrams(side.interval, LARGEST_PACKET))
+        WorkloadConfig::Game(game) => [game.interval, game.server_interval]
+            .map(|interval| datagrams(interval, LARGEST_PACKET))
             .iter()
             .sum(),
         WorkloadConfig::Session { tcp, session } => {
             let connections = match &**session {
-                SessionConfig::Transfers(config) => events(Span::from_secs_f64(config.gap.mean())),
+                SessionConfig::Transfers(config) => events(config.interval),
                 SessionConfig::Exchanges(_) | SessionConfig::Video(_) => 1,
                 SessionConfig::Web(config) => 2 * u128::from(config.parallel),
             };
@@ -85,8 +85,12 @@ pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
         WorkloadConfig::Ping { packet, .. } => u64::from(*packet),
         // There may be no largest size; the mean is used instead, as for exponential sizes below.
         WorkloadConfig::Game(game) => {
-            let side = if backward { &game.server } else { &game.client };
-            side.packet.mean() as u64
+            let packet = if backward {
+                &game.server_packet
+            } else {
+                &game.packet
+            };
+            packet.mean() as u64
         }
         _ if backward => 0,
         WorkloadConfig::ConstantBitRate { packet, .. }

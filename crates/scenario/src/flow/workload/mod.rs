@@ -13,8 +13,9 @@ use crate::language::file::Files;
 use crate::language::reader::{Field, Reader};
 use crate::language::units::{LONGEST, format_span};
 use crate::network::topology::Topology;
-use goodqueue_sim::{EchoReply, GameConfig, Law, PacketSize, Updates, VoiceConfig, WorkloadConfig};
+use goodqueue_sim::{EchoReply, PacketSize, VoiceConfig, WorkloadConfig};
 use goodqueue_tcp::TcpConfig;
+use goodqueue_types::parameters::{Parameter, TableValue, Value};
 use goodqueue_types::{Bytes, Span};
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ pub(crate) fn period(workload: &WorkloadConfig) -> Option<Span> {
         WorkloadConfig::ConstantBitRate { interval, .. }
         | WorkloadConfig::Ping { interval, .. }
         | WorkloadConfig::Voice(VoiceConfig { interval, .. }) => Some(*interval),
-        WorkloadConfig::Game(game) => Some(game.client.interval),
+        WorkloadConfig::Game(game) => Some(game.interval),
         _ => None,
     }
 }
@@ -62,6 +63,7 @@ pub(crate) fn read(
     let (kind, table) = Reader::tagged(&flow.require("workload")?)?;
     let own_tcp = flow.table("tcp")?;
     let tcp = || crate::flow::tcp::read(common_tcp, own_tcp.as_ref()).map(Arc::new);
+    let laws = Laws(around.files);
     let workload = match kind {
         "bulk" => WorkloadConfig::Bulk {
             tcp: tcp()?,
@@ -72,7 +74,7 @@ pub(crate) fn read(
             bytes: read_amount(&table)?,
             reply: read_reply(&table.require("reply")?)?,
         },
-        "game" => WorkloadConfig::Game(Arc::new(read_game(&table, Laws(around.files))?)),
+        "game" => WorkloadConfig::Game(Arc::new(read_declared(&table, laws)?)),
         "transfers" | "exchanges" | "web" | "video" => {
             let tcp = tcp()?;
             let session = session::read(kind, &table, &tcp, around, path)?;
@@ -107,13 +109,8 @@ pub(crate) fn read(
                 packet: packet as u32,
             }
         }
-        "voice" => WorkloadConfig::Voice(VoiceConfig {
-            interval: table.span("interval")?.unwrap_or(Span::from_millis(20)),
-            packet: table.size("packet")?.unwrap_or(200) as u32,
-            playout: table.span("playout")?.unwrap_or(Span::from_millis(60)),
-            concealment: table.flag("concealment")?.unwrap_or(true),
-        }),
-        "on_off" => read_on_off(&table, Laws(around.files))?,
+        "voice" => WorkloadConfig::Voice(read_declared(&table, laws)?),
+        "on_off" => read_on_off(&table, laws)?,
         _ => WorkloadConfig::Ping {
             interval: table.span("interval")?.unwrap_or(Span::from_secs(1)),
             packet: table.size("packet")?.unwrap_or(84) as u32,
@@ -126,10 +123,19 @@ pub(crate) fn read(
     Ok(workload)
 }
 
+/// Reads the parameters that a table declares.
+fn read_declared<P: Parameter>(table: &Reader<'_>, laws: Laws<'_>) -> Checked<P> {
+    let given = laws.given(table, "kind")?;
+    Ok(P::from_value(Value::Table(TableValue {
+        word: None,
+        given,
+    })))
+}
+
 fn read_on_off(table: &Reader<'_>, laws: Laws<'_>) -> Checked<WorkloadConfig> {
     let packet = table.size("packet")?.unwrap_or(1_500);
     let interval = read_interval(table, "rate", packet)?;
-    let times = |key| laws.times(&table.require(key)?);
+    let times = |key| laws.read(&table.require(key)?);
     let (on, off) = (times("on")?, times("off")?);
     if on.mean() < interval.as_secs_f64() {
         let message = "the mean on period is shorter than the time between packets";
@@ -155,25 +161,6 @@ fn read_reply(field: &Field<'_>) -> Checked<EchoReply> {
         return Err(field.problem("an echo of nothing", help));
     }
     Ok(EchoReply::Share(share))
-}
-
-fn read_game(table: &Reader<'_>, laws: Laws<'_>) -> Checked<GameConfig> {
-    let side = |interval: &str, usual: Span, packet: &str, bytes: f64| {
-        Ok(Updates {
-            interval: table.span(interval)?.unwrap_or(usual),
-            packet: match table.get(packet) {
-                Some(field) => laws.sizes(&field)?,
-                None => Law::Fixed(bytes),
-            },
-        })
-    };
-    // The client sends sixty updates a second, and the server thirty.
-    let (client, server) = (Span(16_666_666_667), Span(33_333_333_333));
-    Ok(GameConfig {
-        client: side("interval", client, "packet", 80.0)?,
-        server: side("server_interval", server, "server_packet", 160.0)?,
-        deadline: table.span("deadline")?.unwrap_or(Span::from_millis(100)),
-    })
 }
 
 fn read_amount(table: &Reader<'_>) -> Checked<Option<u64>> {

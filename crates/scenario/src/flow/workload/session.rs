@@ -7,16 +7,9 @@ use crate::language::reader::{Field, Reader};
 use crate::language::units::{LONGEST, format_span};
 use crate::network::path::Path;
 use crate::network::topology::LinkDirection;
-use goodqueue_sim::{ExchangesConfig, Law, SessionConfig, TransfersConfig, VideoConfig, WebConfig};
+use goodqueue_sim::{Law, SessionConfig, TransferWay};
 use goodqueue_tcp::TcpConfig;
-use goodqueue_types::{LinkId, Rate, Span};
-
-/// Bytes of the request for a download.
-const REQUEST: u64 = 200;
-/// Smallest mean time in seconds between requests that do not wait for a reply.
-const LEAST_PERIOD: f64 = 1e-6;
-/// Largest number of replies to one request, because each is stored until it is due.
-const MOST_REPLIES: f64 = 10_000.0;
+use goodqueue_types::{LinkId, Span};
 
 /// Reads a session of this kind.
 pub(super) fn read(
@@ -26,28 +19,15 @@ pub(super) fn read(
     around: &Around<'_>,
     path: &Path,
 ) -> Checked<SessionConfig> {
-    let laws = Laws(around.files);
-    match kind {
-        "transfers" => read_transfers(table, tcp, around, path).map(SessionConfig::Transfers),
-        "exchanges" => read_exchanges(table, laws).map(SessionConfig::Exchanges),
-        "video" => read_video(table).map(SessionConfig::Video),
-        _ => read_web(table, laws).map(SessionConfig::Web),
+    let given = Laws(around.files).given(table, "kind")?;
+    let mut session = table.accept(SessionConfig::read(kind, &given))?;
+    if let SessionConfig::Transfers(config) = &mut session {
+        config.interval = match share_of_a_link(table, config.direction, around, path)? {
+            Some((share, link)) => link_interval(table, share, link, &config.size, tcp)?,
+            None => read_interval(table, "load", mean_bytes(&config.size))?,
+        };
     }
-}
-
-/// Reads a distribution, or returns this one if the key is omitted.
-fn read_or(
-    table: &Reader<'_>,
-    key: &str,
-    fallback: Law,
-    read: impl Fn(&Field<'_>) -> Checked<Law>,
-) -> Checked<Law> {
-    table.get(key).map_or(Ok(fallback), |field| read(&field))
-}
-
-fn server_time(table: &Reader<'_>, laws: Laws<'_>) -> Checked<Law> {
-    let at_once = Law::Fixed(0.0);
-    read_or(table, "server_time", at_once, |field| laws.times(field))
+    Ok(session)
 }
 
 fn mean_bytes(size: &Law) -> u64 {
@@ -58,7 +38,7 @@ fn mean_bytes(size: &Law) -> u64 {
 /// slowest link between routers that the data of the first flow cross.
 fn share_of_a_link<'a>(
     table: &Reader<'_>,
-    down: bool,
+    direction: TransferWay,
     around: &Around<'a>,
     path: &Path,
 ) -> Checked<Option<(f64, &'a LinkDirection)>> {
@@ -75,7 +55,10 @@ fn share_of_a_link<'a>(
     if share <= 0.0 {
         return Err(load.problem("no load at all", "write more than \"0%\""));
     }
-    let way = if down { &path.reverse } else { &path.forward };
+    let way = match direction {
+        TransferWay::Down => &path.reverse,
+        TransferWay::Up => &path.forward,
+    };
     let topology = around.topology;
     let Some(of) = table.get("of") else {
         let links = way.iter().map(|link| topology.direction(*link));
@@ -132,135 +115,4 @@ fn link_interval(
         return Err(table.problem("load", message, "ask for more"));
     }
     Ok(Span::from_secs_f64(seconds))
-}
-
-fn read_transfers(
-    table: &Reader<'_>,
-    tcp: &TcpConfig,
-    around: &Around<'_>,
-    path: &Path,
-) -> Checked<TransfersConfig> {
-    let size = Laws(around.files).sizes(&table.require("size")?)?;
-    let down = table.choice("direction")? == Some("down");
-    let interval = match share_of_a_link(table, down, around, path)? {
-        Some((share, link)) => link_interval(table, share, link, &size, tcp)?,
-        None => read_interval(table, "load", mean_bytes(&size))?,
-    };
-    let interval = interval.as_secs_f64();
-    Ok(TransfersConfig {
-        gap: match table.choice("intervals")? {
-            Some("fixed") => Law::Fixed(interval),
-            _ => Law::exponential(interval),
-        },
-        size,
-        request: down.then_some(REQUEST),
-        most: read_most(table)?,
-    })
-}
-
-fn read_exchanges(table: &Reader<'_>, laws: Laws<'_>) -> Checked<ExchangesConfig> {
-    let bytes = |key| read_or(table, key, Law::Fixed(200.0), |field| laws.sizes(field));
-    let pause = laws.times(&table.require("pause")?)?;
-    let periodic = table.flag("periodic")?.unwrap_or(false);
-    // After replies any pause is possible, because they take a round trip.
-    if periodic && pause.mean() < LEAST_PERIOD {
-        let message = "requests this close to each other would fill the connection for ever";
-        let help = "write at least \"1us\", or leave periodic out";
-        return Err(table.problem("pause", message, help));
-    }
-    let request = bytes("request")?;
-    let reply_per = match table.get("reply_per") {
-        Some(field) if field.as_text() != Some("request") => Some(field.size()?),
-        _ => None,
-    };
-    if reply_per.is_some_and(|per| request.mean() > MOST_REPLIES * per as f64) {
-        let message = "a request would have more than 10,000 answers";
-        return Err(table.problem("reply_per", message, "write more bytes at a time"));
-    }
-    Ok(ExchangesConfig {
-        request,
-        reply: bytes("reply")?,
-        reply_per,
-        server_time: server_time(table, laws)?,
-        pause,
-        periodic,
-        most: read_most(table)?,
-    })
-}
-
-fn read_web(table: &Reader<'_>, laws: Laws<'_>) -> Checked<WebConfig> {
-    let sizes = |key, fallback| read_or(table, key, fallback, |field| laws.sizes(field));
-    let pareto = Law::pareto(20_000.0, 1.5);
-    Ok(WebConfig {
-        objects: Law::Fixed(table.integer("objects")?.unwrap_or(10) as f64),
-        main_size: sizes("main_size", Law::Fixed(30_000.0))?,
-        object_size: sizes("object_size", pareto)?,
-        request: table.size("request")?.unwrap_or(350),
-        server_time: server_time(table, laws)?,
-        parallel: table.integer("parallel")?.unwrap_or(6) as u32,
-        persistent: table.flag("persistent")?.unwrap_or(true),
-        think: {
-            let usual = Law::exponential(5.0);
-            read_or(table, "think", usual, |field| laws.times(field))?
-        },
-        most: read_most(table)?,
-    })
-}
-
-fn read_video(table: &Reader<'_>) -> Checked<VideoConfig> {
-    let span = |key: &str, usual: Span| Ok(table.span(key)?.unwrap_or(usual));
-    let segment = span("segment", Span::from_secs(4))?;
-    let max_buffer = span("max_buffer", Span::from_secs(60))?;
-    let startup = span("startup", segment)?;
-    let reservoir = span("reservoir", Span(max_buffer.0 / 4))?;
-    // The lower and the upper reservoir are those of Huang et al. (2014): the rest up to 90 % of
-    // the buffer.
-    let usual = Span(max_buffer.0 / 10 * 9).saturating_sub(reservoir);
-    let cushion = span("cushion", usual)?;
-    // Only whole segments are in the buffer before playback begins.
-    if startup.0.div_ceil(segment.0) > max_buffer.0 / segment.0 {
-        let message = "the buffer never holds so many segments as it takes to begin";
-        let help = "write a longer max_buffer, or a shorter startup or segment";
-        return Err(table.problem("max_buffer", message, help));
-    }
-    if reservoir + cushion > max_buffer {
-        let message = "reservoir and cushion are more than the buffer";
-        let help = format!("together at most \"{}\"", format_span(max_buffer));
-        return Err(table.problem("cushion", message, help));
-    }
-    Ok(VideoConfig {
-        segment,
-        ladder: read_ladder(table)?,
-        variation: table
-            .get("variation")
-            .map_or(Ok(0.0), |share| share.fraction())?,
-        request: table.size("request")?.unwrap_or(350),
-        startup,
-        max_buffer,
-        reservoir,
-        cushion,
-        most: read_most(table)?,
-    })
-}
-
-/// Reads bit rates in ascending order.
-fn read_ladder(table: &Reader<'_>) -> Checked<Vec<Rate>> {
-    let Some(field) = table.get("ladder") else {
-        let usual = [350_000, 750_000, 1_500_000, 3_000_000, 6_000_000];
-        return Ok(usual.map(Rate).to_vec());
-    };
-    let rates: Checked<Vec<Rate>> = field.items()?.iter().map(Field::rate).collect();
-    let rates = rates?;
-    if rates.is_empty() || !rates.is_sorted_by(|a, b| a < b) {
-        let message = "a ladder is one bit rate or more, each above the one before";
-        return Err(field.problem(message, "write as in [\"750kbps\", \"1500kbps\"]"));
-    }
-    Ok(rates)
-}
-
-fn read_most(table: &Reader<'_>) -> Checked<Option<u64>> {
-    match table.get("most") {
-        Some(field) if field.as_text() != Some("unlimited") => field.integer().map(Some),
-        _ => Ok(None),
-    }
 }

@@ -1,7 +1,7 @@
 //! The keys of `[[flow]]`.
 
 use super::tcp::TCP;
-use super::workload::WORKLOADS;
+use super::workload::WORKLOAD;
 use super::{ANY_TIME, COUNT, DELAY, HOUR, Kind, MOST_LINKS, REQUIRED, Spec, key};
 use goodqueue_types::Span;
 
@@ -135,10 +135,7 @@ pub(crate) static FLOW: Spec = Spec {
         ),
         key(
             "workload",
-            Kind::Tagged {
-                tag: "kind",
-                variants: WORKLOADS,
-            },
+            WORKLOAD,
             REQUIRED,
             "{ kind = \"bulk\" }",
             "What the application does.",

@@ -9,12 +9,6 @@ use std::sync::OnceLock;
 /// Random delay that a link adds to each packet.
 pub(crate) const JITTER: Kind = Kind::Law(Quantity::Jitter);
 
-/// Bytes, always the same or by a law.
-pub(crate) const SIZES: Kind = Kind::Either(&[AMOUNT, Kind::Law(Quantity::Size)]);
-
-/// Times, always the same or by a law.
-pub(crate) const TIMES: Kind = Kind::Either(&[ANY_TIME, Kind::Law(Quantity::Time)]);
-
 /// Name, bounds and examples of a quantity.
 struct Values {
     name: &'static str,

@@ -12,21 +12,24 @@ mod topology;
 mod workload;
 
 use goodqueue_queue::QueueConfig;
+pub(crate) use goodqueue_sim::TIMES;
 use goodqueue_sim::{LossConfig, ServiceConfig};
 use goodqueue_types::Span;
-use goodqueue_types::parameters::DELAY;
+pub(crate) use goodqueue_types::parameters::{AMOUNT, Quantity};
+use goodqueue_types::parameters::{ANY_TIME, DELAY, INTERVAL, PACKET};
 pub(crate) use goodqueue_types::parameters::{
-    HOUR, Key, Kind, LARGEST, LONGEST, REQUIRED, Spec, Variants, key,
+    HOUR, Key, Kind, LONGEST, REQUIRED, Spec, Variants, key,
 };
 
 pub(crate) use flow::FLOW;
 pub(crate) use framing::PRESETS;
 pub(crate) use impairment::ORDER;
-pub(crate) use law::{JITTER, SIZES, TIMES};
+pub(crate) use law::JITTER;
 pub(crate) use study::{COMPARISON, LABELLED, MOST_RUNS, MOST_VARIANTS, RANGE, STUDY};
 pub(crate) use tcp::TCP;
 pub(crate) use topology::{BOTTLENECK, CHAIN_LINK, GRAPH_LINK};
 use topology::{CHAIN, DUMBBELL, GRAPH, STAR, TREE};
+pub(crate) use workload::WORKLOAD;
 
 /// The tag and its variants of a table whose keys depend on a word, or of a list of such.
 pub(crate) fn variants(kind: Kind) -> Option<(&'static str, Variants)> {
@@ -46,23 +49,6 @@ pub(crate) const LOSS: Kind = Kind::Tagged {
 pub(crate) const SERVICE: Kind = Kind::Tagged {
     tag: "kind",
     variants: ServiceConfig::VARIANTS,
-};
-const ANY_TIME: Kind = Kind::Span {
-    min: Span::ZERO,
-    max: LONGEST,
-};
-const INTERVAL: Kind = Kind::Span {
-    min: Span(1),
-    max: LONGEST,
-};
-/// An IP packet: a header without payload up to what its length field can say.
-const PACKET: Kind = Kind::Size {
-    min: 20,
-    max: 65_535,
-};
-pub(crate) const AMOUNT: Kind = Kind::Size {
-    min: 1,
-    max: LARGEST,
 };
 const COUNT: Kind = Kind::Integer {
     min: 1,

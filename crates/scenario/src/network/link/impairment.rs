@@ -23,7 +23,7 @@ fn read_jitter(link: &Reader<'_>, laws: Laws<'_>) -> Checked<Option<Jitter>> {
     };
     let (_, table) = Reader::tagged(&field)?;
     let keeps_order = table.choice("order")? != Some("free");
-    let law = laws.times(&field)?;
+    let law = laws.read(&field)?;
     Ok(Some(Jitter { law, keeps_order }))
 }
 

@@ -1,7 +1,7 @@
 //! Laws measured from data.
 
 use super::ChanceLaw;
-use goodqueue_types::parameters::{CHECKSUM, Key, Kind, Unkeyed};
+use goodqueue_types::parameters::{CHECKSUM, Declared, Key, Kind, Parameters, Value};
 use goodqueue_types::{RandomStream, parameters};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ parameters! {
         /// Checksum of the file.
         checksum: String = String::new() => CHECKSUM;
         /// Content of the file.
-        points: Unkeyed<Arc<Points>> = Unkeyed(Arc::default());
+        points: Points = Points::default();
     }
 }
 
@@ -30,24 +30,24 @@ parameters! {
 pub struct Points {
     /// Pairs of a value and the share of all values that do not exceed it. The share of the first
     /// point is the probability of exactly that value.
-    points: Box<[(f64, f64)]>,
+    points: Arc<[(f64, f64)]>,
     mean: f64,
 }
 
 impl Points {
+    /// Key under which a reader of files hands over the points. No file has it.
+    pub const KEY: Key = Key::of(Kind::Free).named("points");
+
     /// Creates a law from its points. Neither values nor shares may decrease, and the last share is
     /// 1.
-    pub fn new(points: Vec<(f64, f64)>) -> Self {
+    pub fn new(points: Arc<[(f64, f64)]>) -> Self {
         debug_assert!(points.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1));
         debug_assert!(points.last().is_some_and(|last| last.1 >= 1.0));
         let (value, share) = points[0];
         let middle =
             |pair: &[(f64, f64)]| (pair[1].1 - pair[0].1) * f64::midpoint(pair[0].0, pair[1].0);
         let mean = value * share + points.windows(2).map(middle).sum::<f64>();
-        Self {
-            points: points.into(),
-            mean,
-        }
+        Self { points, mean }
     }
 
     /// Returns the quantile for a share from 0 to just below 1.
@@ -64,21 +64,41 @@ impl Points {
 /// The value 1, always.
 impl Default for Points {
     fn default() -> Self {
-        Self::new(vec![(1.0, 1.0)])
+        Self::new([(1.0, 1.0)].into())
+    }
+}
+
+impl Declared for Points {
+    const KEYS: &'static [Key] = &[];
+}
+
+impl Parameters for Points {
+    fn keys(&self) -> &'static [Key] {
+        Self::KEYS
+    }
+
+    fn get(&self, _key: &str) -> Option<Value> {
+        None
+    }
+
+    fn set(&mut self, key: &str, value: Value) {
+        if let (true, Value::Points(points)) = (key == Self::KEY.name, value) {
+            *self = Self::new(points);
+        }
     }
 }
 
 impl ChanceLaw for Empirical {
     fn draw(&self, random: &mut RandomStream) -> f64 {
-        self.points.0.quantile(random.unit())
+        self.points.quantile(random.unit())
     }
 
     fn mean(&self) -> f64 {
-        self.points.0.mean
+        self.points.mean
     }
 
     fn share_up_to(&self, value: f64) -> f64 {
-        let points = &self.points.0.points;
+        let points = &self.points.points;
         let above = points.partition_point(|point| point.0 <= value);
         let Some(below) = above.checked_sub(1) else {
             return 0.0;
@@ -99,7 +119,7 @@ mod tests {
 
     fn law(points: Vec<(f64, f64)>) -> Empirical {
         Empirical {
-            points: Unkeyed(Arc::new(Points::new(points))),
+            points: Points::new(points.into()),
             ..Empirical::default()
         }
     }
@@ -134,7 +154,7 @@ mod tests {
         }
         // The mean is 0.2 · 1 + 0.3 · 1.5 + 0.1 · 2.5 + 0.3 · 7 + 0.1 · 10.
         assert!((law.mean() - 4.0).abs() < 1e-12);
-        let always = Points::new(vec![(7.0, 1.0)]);
+        let always = Points::new([(7.0, 1.0)].into());
         assert!((always.quantile(0.999) - 7.0).abs() < 1e-12);
     }
 

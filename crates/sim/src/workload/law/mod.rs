@@ -6,7 +6,8 @@ mod pareto;
 mod uniform;
 
 use goodqueue_types::parameters::{
-    Key, Kind, Parameter, Parameters, REQUIRED, Refusal, Role, Value, key,
+    AMOUNT, ANY_TIME, Key, Kind, Parameter, Parameters, Quantity, REQUIRED, Refusal, Role, Value,
+    key,
 };
 use goodqueue_types::{RandomStream, Span, variants};
 
@@ -159,6 +160,12 @@ impl Parameter for Law {
         }
     }
 }
+
+/// Bytes, always the same or by a law.
+pub const SIZES: Kind = Kind::Either(&[AMOUNT, Kind::Law(Quantity::Size)]);
+
+/// Times, always the same or by a law.
+pub const TIMES: Kind = Kind::Either(&[ANY_TIME, Kind::Law(Quantity::Time)]);
 
 /// Creates the key of a value of the quantity that the law is of.
 const fn quantity(role: Role) -> Key {

@@ -1,30 +1,56 @@
 //! Requests and answers on one connection. Each request follows the answer to the one before, or is
 //! sent at a fixed time.
 
-use super::{Desk, Measure, Reply};
-use crate::Law;
-use goodqueue_types::Time;
+use super::{Desk, MOST, Measure, Reply, SERVER_TIME};
+use crate::{Law, SIZES, TIMES};
+use goodqueue_types::parameters::{AMOUNT, Key, Kind, Refusal, flag, one_of};
+use goodqueue_types::{Time, parameters};
 use std::collections::VecDeque;
 
-/// Parameters of requests on one connection.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ExchangesConfig {
-    /// Law of the bytes of a request.
-    pub request: Law,
-    /// Law of the bytes of its answer.
-    pub reply: Law,
-    /// Number of bytes of a request after which the server answers each time, and once more for the
-    /// rest. With `None` it answers only the whole request.
-    pub reply_per: Option<u64>,
-    /// Law of the seconds that the server takes to answer.
-    pub server_time: Law,
-    /// Law of the seconds to the next request.
-    pub pause: Law,
-    /// True if the pause begins with the request, so that requests keep their times however late
-    /// the answers are. False if it begins with the answer.
-    pub periodic: bool,
-    /// Largest number of requests.
-    pub most: Option<u64>,
+/// Smallest mean time in seconds between requests that do not wait for a reply.
+const LEAST_PERIOD: f64 = 1e-6;
+/// Largest number of replies to one request, because each is stored until it is due.
+const MOST_REPLIES: f64 = 10_000.0;
+
+parameters! {
+    /// Parameters of requests on one connection.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct ExchangesConfig("exchanges") {
+        /// Bytes that the client sends.
+        request: Law = Law::Fixed(200.0) => Key::of(SIZES).example("200kB");
+        /// Bytes that the server answers.
+        reply: Law = Law::Fixed(200.0) => Key::of(SIZES).example("1kB");
+        /// How many bytes of a request the server answers at a time, and at its end what is left of it: as a server
+        /// that echoes what comes; or the request as a whole.
+        reply_per: Option<u64> = None => one_of(&[AMOUNT, Kind::Choice(&["request"])]).example("536B");
+        server_time: Law = Law::Fixed(0.0) => SERVER_TIME;
+        /// Time to the next request.
+        pause: Law = Law::Fixed(1.0) => Key::of(TIMES).required().example("10s");
+        /// Whether the pause begins with the request, so that requests keep their times however late the answers
+        /// are; else with the end of the answer.
+        periodic: bool = false => flag().example("true");
+        most: Option<u64> = None => MOST;
+    }
+}
+
+impl ExchangesConfig {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        // After replies any pause is possible, because they take a round trip.
+        if self.periodic && self.pause.mean() < LEAST_PERIOD {
+            let message = "requests this close to each other would fill the connection for ever";
+            let help = "write at least \"1us\", or leave periodic out";
+            return Err(Refusal::new("pause", message, help));
+        }
+        if (self.reply_per).is_some_and(|per| self.request.mean() > MOST_REPLIES * per as f64) {
+            let message = "a request would have more than 10,000 answers";
+            return Err(Refusal::new(
+                "reply_per",
+                message,
+                "write more bytes at a time",
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// The client of requests on one connection.

@@ -16,10 +16,11 @@ mod transfers;
 mod video;
 mod web;
 
-use crate::IdealPath;
+use crate::{IdealPath, TIMES};
 use connections::Connections;
 use goodqueue_tcp::{TcpConfig, TcpStats, TimeLimited};
-use goodqueue_types::{Packet, RandomStream, Span, Time};
+use goodqueue_types::parameters::{AMOUNT, Given, Key, Kind, Parameters, Refusal, one_of};
+use goodqueue_types::{Packet, RandomStream, Span, Time, variants};
 use numbered::Numbered;
 use script::{Message, Script};
 use std::cmp::Reverse;
@@ -30,23 +31,62 @@ use exchanges::Exchanges;
 pub use exchanges::ExchangesConfig;
 pub use measure::{AppOutcome, Measure, Metric};
 use transfers::Transfers;
-pub use transfers::TransfersConfig;
+pub use transfers::{Intervals, TransferWay, TransfersConfig};
 use video::Video;
 pub use video::VideoConfig;
 use web::Web;
 pub use web::WebConfig;
 
-/// Application of a session's client.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SessionConfig {
-    /// Connections that begin at random times, each for one transfer.
-    Transfers(TransfersConfig),
-    /// Requests on one connection, each after the answer to the one before or at a fixed time.
-    Exchanges(ExchangesConfig),
-    /// Web pages of several objects.
-    Web(WebConfig),
-    /// Segments of a video.
-    Video(VideoConfig),
+const MOST: Key = one_of(&[
+    Kind::Integer {
+        min: 1,
+        max: 1_000_000_000,
+    },
+    Kind::Choice(&["unlimited"]),
+])
+.named("most")
+.example("1000")
+.doc("At most so many.");
+
+const REQUEST: Key = Key::of(AMOUNT).example("350B").doc("Bytes of a request.");
+
+const SERVER_TIME: Key = Key::of(TIMES)
+    .example("20ms")
+    .doc("How long the server takes to begin its answer.");
+
+variants! {
+    /// Application of a session's client.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum SessionConfig(super::KIND) {
+        /// Connections that begin at random times, each for one transfer.
+        Transfers(config: TransfersConfig) = "transfers"("transfers"),
+        /// Requests on one connection, each after the answer to the one before or at a fixed time.
+        Exchanges(config: ExchangesConfig) = "exchanges"("exchanges"),
+        /// Web pages of several objects.
+        Web(config: WebConfig) = "web"("web"),
+        /// Segments of a video.
+        Video(config: VideoConfig) = "video"("video"),
+    }
+}
+
+impl SessionConfig {
+    /// Creates the application `word` with the values that a table gives.
+    ///
+    /// # Errors
+    /// Returns the key at fault, the reason, and what to write instead.
+    pub fn read(word: &str, given: &Given) -> Result<Self, Refusal> {
+        let mut config = Self::defaults(word);
+        config.apply(given);
+        match &mut config {
+            Self::Exchanges(config) => config.check()?,
+            Self::Video(config) => {
+                config.complete(given);
+                config.check()?;
+            }
+            Self::Transfers(_) | Self::Web(_) => {}
+        }
+        Ok(config)
+    }
 }
 
 /// The application at the client.

@@ -2,32 +2,110 @@
 
 use super::measure::{AppOutcome, Metric};
 use super::numbered::Numbered;
-use super::{Desk, Measure, Reply};
-use crate::{Distribution, IdealPath, Law};
+use super::{Desk, MOST, Measure, Reply};
+use crate::{Distribution, IdealPath, Law, SIZES};
 use goodqueue_tcp::TcpConfig;
-use goodqueue_types::{Direction, Histogram, RandomStream, Span, Time};
+use goodqueue_types::parameters::{Declared, INTERVAL, Key, Kind, Parameters, Value, key, words};
+use goodqueue_types::{Direction, Histogram, RandomStream, Span, Time, parameters, words};
 use std::sync::Arc;
 
 /// Number of recorded units in a slowdown of 1.
 const SLOWDOWN_UNITS: f64 = 1_000.0;
 
-/// Parameters of transfers in an open loop, each on a connection of its own.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TransfersConfig {
-    /// Law of the seconds from the start of one transfer to that of the next.
-    pub gap: Law,
-    /// Law of the bytes of a transfer.
-    pub size: Law,
-    /// Bytes of the request for a download. Without it, the client sends the data itself.
-    pub request: Option<u64>,
-    /// Largest number of transfers.
-    pub most: Option<u64>,
+words! {
+    /// Intervals between transfers.
+    pub enum Intervals {
+        /// Exponential.
+        Exponential = "exponential",
+        /// Constant.
+        Fixed = "fixed",
+    }
+
+    /// Way of a transfer's data.
+    pub enum TransferWay {
+        /// From the client to the server.
+        Up = "up",
+        /// From the server to the client, after a request of [`REQUEST`] bytes.
+        Down = "down",
+    }
+}
+
+/// Bytes of the request for a download.
+const REQUEST: u64 = 200;
+
+parameters! {
+    /// Parameters of transfers in an open loop, each on a connection of its own.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct TransfersConfig("transfers") {
+        /// Bytes of each transfer.
+        size: Law = Law::Fixed(1.0) => Key::of(SIZES).required()
+            .example("{ law = \"pareto\", mean = \"50kB\" }");
+        /// Mean time from the start of one transfer to that of the next.
+        interval: Span = Span::from_secs(1) => Key::of(INTERVAL)
+            .default("one of `interval` and `load`").example("100ms");
+        load: Load = Load;
+        /// Whether transfers begin at exponential intervals, whatever else is under way, or at equal ones.
+        intervals: Intervals = Intervals::Exponential => words::<Intervals>().example("fixed");
+        /// `up`: the client sends and closes. `down`: the client asks with 200 bytes, the server sends and closes.
+        direction: TransferWay = TransferWay::Up => words::<TransferWay>().example("down");
+        most: Option<u64> = None => MOST;
+    }
+}
+
+impl TransfersConfig {
+    /// Returns the law of the seconds from the start of one transfer to that of the next.
+    pub fn gap(&self) -> Law {
+        let mean = self.interval.as_secs_f64();
+        match self.intervals {
+            Intervals::Fixed => Law::Fixed(mean),
+            Intervals::Exponential => Law::exponential(mean),
+        }
+    }
+}
+
+/// Keys that say the interval in other words. A file's reader turns them into the interval, because
+/// it knows the links of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load;
+
+impl Declared for Load {
+    const KEYS: &'static [Key] = &[
+        key(
+            "load",
+            Kind::Either(&[Kind::Rate, Kind::Percent]),
+            "one of `interval` and `load`",
+            "\"5Mbps\"",
+            "What each flow asks for, on average. As a rate: application bits, the mean size over the interval. As a \
+             share, as in `80%`: of a link's rate, by the frames of the data with all their headers, without \
+             handshakes, acknowledgements and retransmissions.",
+        ),
+        key(
+            "of",
+            Kind::Name,
+            "the slowest link between routers that the data cross",
+            "\"bottleneck\"",
+            "The link that `load` is a share of, by its name in results (`bottleneck`, `bottleneck.reverse`).",
+        ),
+    ];
+}
+
+impl Parameters for Load {
+    fn keys(&self) -> &'static [Key] {
+        Self::KEYS
+    }
+
+    fn get(&self, _key: &str) -> Option<Value> {
+        None
+    }
+
+    fn set(&mut self, _key: &str, _value: Value) {}
 }
 
 /// The client of short flows.
 #[derive(Debug)]
 pub struct Transfers {
     config: TransfersConfig,
+    gap: Law,
     next: Time,
     begun: u64,
     /// Start time and bytes of each transfer that has not ended.
@@ -49,8 +127,10 @@ impl Transfers {
         alone: (IdealPath, Arc<TcpConfig>),
         random: &mut RandomStream,
     ) -> Self {
-        let next = start.saturating_add(config.gap.draw_span(random));
+        let gap = config.gap();
+        let next = start.saturating_add(gap.draw_span(random));
         Self {
+            gap,
             next,
             config,
             begun: 0,
@@ -74,20 +154,20 @@ impl Transfers {
     pub fn wake(&mut self, desk: &mut Desk<'_>) {
         let size = self.config.size.draw_bytes(desk.random);
         let id = desk.open();
-        if let Some(request) = self.config.request {
+        if self.config.direction == TransferWay::Down {
             let reply = Reply {
                 bytes: size,
                 after: Span::ZERO,
                 closes: true,
             };
-            desk.ask(id, request, 0, reply);
+            desk.ask(id, REQUEST, 0, reply);
         } else {
             desk.connections.write(id, size);
             desk.close(id);
         }
         self.begun += 1;
         self.under_way.insert(id, (desk.now, size));
-        let gap = self.config.gap.draw_span(desk.random);
+        let gap = self.gap.draw_span(desk.random);
         self.next = desk.now.saturating_add(gap);
     }
 
@@ -96,9 +176,9 @@ impl Transfers {
         let Some((begun, size)) = self.under_way.get(id).copied() else {
             return;
         };
-        let ended = match self.config.request {
-            Some(_) => desk.delivered(id) >= size,
-            None => desk
+        let ended = match self.config.direction {
+            TransferWay::Down => desk.delivered(id) >= size,
+            TransferWay::Up => desk
                 .connections
                 .get(id)
                 .is_none_or(goodqueue_tcp::TcpEndpoint::is_finished),
@@ -120,9 +200,9 @@ impl Transfers {
 
     fn record_slowdown(&mut self, size: u64, time: Span, now: Time) {
         if now >= self.measured_from {
-            let data = match self.config.request {
-                Some(_) => Direction::Reverse,
-                None => Direction::Forward,
+            let data = match self.config.direction {
+                TransferWay::Down => Direction::Reverse,
+                TransferWay::Up => Direction::Forward,
             };
             let (path, tcp) = &self.alone;
             let alone = path.transfer_time(size, data, tcp).0.max(1);

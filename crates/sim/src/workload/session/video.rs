@@ -4,33 +4,74 @@
 use super::measure::{AppOutcome, Metric};
 use super::playout::Playout;
 use super::smoothing::Smoothing;
-use super::{Desk, Measure, Reply};
-use goodqueue_types::{Rate, Span, Time};
+use super::{Desk, MOST, Measure, REQUEST, Reply};
+use goodqueue_types::parameters::{ANY_TIME, Given, INTERVAL, Key, Kind, Refusal, fraction};
+use goodqueue_types::{Rate, Span, Time, parameters};
 
-/// Parameters of a video and its player.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VideoConfig {
-    /// Playing time of a segment.
-    pub segment: Span,
-    /// Available bit rates in ascending order.
-    pub ladder: Vec<Rate>,
-    /// Largest relative deviation of a segment's size from the mean. Sizes are uniform within it.
-    pub variation: f64,
-    /// Bytes of a request.
-    pub request: u64,
-    /// Level of the buffer at which playing begins, and begins again after a stall.
-    pub startup: Span,
-    /// Largest level of the buffer. A segment that would exceed it is not requested yet.
-    pub max_buffer: Span,
-    /// Level up to which the lowest rate is requested.
-    pub reservoir: Span,
-    /// Range of levels above the reservoir, from whose end on the highest rate is requested.
-    pub cushion: Span,
-    /// Largest number of segments.
-    pub most: Option<u64>,
+parameters! {
+    /// Parameters of a video and its player.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct VideoConfig("video") {
+        /// Playing time of a segment.
+        segment: Span = Span::from_secs(4) => Key::of(INTERVAL).example("2s");
+        /// The bit rates that there are, rising.
+        ladder: Vec<Rate> = [350_000, 750_000, 1_500_000, 3_000_000, 6_000_000].map(Rate).to_vec()
+            => Key::of(Kind::ListOf(&Kind::Rate)).example("[\"1Mbps\", \"5Mbps\"]");
+        /// How far sizes of segments vary about the mean of their bit rate, up and down, all sizes alike.
+        variation: f64 = 0.0 => fraction().default("\"0%\"").example("30%");
+        request: u64 = 350 => REQUEST;
+        /// Playing begins with so much in the buffer, and begins again so after a stall.
+        startup: Span = Span::ZERO => Key::of(INTERVAL).default("a segment").example("8s");
+        /// The buffer holds no more; a segment that would not fit is asked for later.
+        max_buffer: Span = Span::from_secs(60) => Key::of(INTERVAL).example("30s");
+        /// With no more in the buffer, the lowest bit rate is asked for.
+        reservoir: Span = Span::ZERO => Key::of(ANY_TIME).default("a quarter of `max_buffer`")
+            .example("10s");
+        /// With so much above the reservoir, the highest; between them as BBA-0 does (Huang et al., SIGCOMM 2014).
+        cushion: Span = Span::ZERO => Key::of(INTERVAL)
+            .default("from the reservoir to 90 % of `max_buffer`").example("20s");
+        most: Option<u64> = None => MOST.example("100").doc("At most so many segments.");
+    }
 }
 
 impl VideoConfig {
+    /// Sets the parameters whose defaults depend on others, if they are not given.
+    pub(super) fn complete(&mut self, given: &Given) {
+        let full = self.max_buffer;
+        if !given.has("startup") {
+            self.startup = self.segment;
+        }
+        if !given.has("reservoir") {
+            self.reservoir = Span(full.0 / 4);
+        }
+        if !given.has("cushion") {
+            // The lower and the upper reservoir are those of Huang et al. (2014): the rest up to
+            // 90 % of the buffer.
+            self.cushion = Span(full.0 / 10 * 9).saturating_sub(self.reservoir);
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let full = self.max_buffer;
+        // Only whole segments are in the buffer before playback begins.
+        if self.startup.0.div_ceil(self.segment.0) > full.0 / self.segment.0 {
+            let message = "the buffer never holds so many segments as it takes to begin";
+            let help = "write a longer max_buffer, or a shorter startup or segment";
+            return Err(Refusal::new("max_buffer", message, help));
+        }
+        if self.reservoir + self.cushion > full {
+            let message = "reservoir and cushion are more than the buffer";
+            let help = format!("together at most \"{}s\"", full.as_secs_f64());
+            return Err(Refusal::new("cushion", message, help));
+        }
+        if self.ladder.is_empty() || !self.ladder.is_sorted_by(|a, b| a < b) {
+            let message = "a ladder is one bit rate or more, each above the one before";
+            let help = "write as in [\"750kbps\", \"1500kbps\"]";
+            return Err(Refusal::new("ladder", message, help));
+        }
+        Ok(())
+    }
+
     /// Returns the rate of the next segment, by its index on the ladder: algorithm 1 of Huang et
     /// al., A Buffer-Based Approach to Rate Adaptation, SIGCOMM 2014 (BBA-0). The buffer's level
     /// corresponds to a rate on a straight line from the lowest to the highest over the cushion.

@@ -1,31 +1,33 @@
 //! Web pages: a main object, then the others over parallel connections, then a pause in which the
 //! user reads.
 
-use super::{Desk, Measure, Reply};
-use crate::Law;
-use goodqueue_types::{Span, Time};
+use super::{Desk, MOST, Measure, REQUEST, Reply, SERVER_TIME};
+use crate::{Law, SIZES, TIMES};
+use goodqueue_types::parameters::{Key, flag, integer};
+use goodqueue_types::{Span, Time, parameters};
 
-/// Parameters of web pages, which are loaded one after the other.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WebConfig {
-    /// Law of the number of objects of a page besides the main one.
-    pub objects: Law,
-    /// Law of the bytes of the main object.
-    pub main_size: Law,
-    /// Law of the bytes of each other object.
-    pub object_size: Law,
-    /// Bytes of a request.
-    pub request: u64,
-    /// Law of the seconds that the server takes to answer.
-    pub server_time: Law,
-    /// Largest number of connections at once.
-    pub parallel: u32,
-    /// True if a connection serves several objects (HTTP/1.1), false if it serves one (HTTP/1.0).
-    pub persistent: bool,
-    /// Law of the seconds from the end of a page to the request for the next.
-    pub think: Law,
-    /// Largest number of pages.
-    pub most: Option<u64>,
+parameters! {
+    /// Parameters of web pages, which are loaded one after the other.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct WebConfig("web") {
+        /// Bytes of a page's main object, which is fetched first.
+        main_size: Law = Law::Fixed(30_000.0) => Key::of(SIZES).example("30kB");
+        /// Bytes of each other object.
+        object_size: Law = Law::pareto(20_000.0, 1.5) => Key::of(SIZES)
+            .default("{ law = \"pareto\", mean = \"20kB\" }").example("20kB");
+        /// Objects of a page besides the main one.
+        objects: Law = Law::Fixed(10.0) => integer(0, 10_000).example("40");
+        request: u64 = 350 => REQUEST;
+        server_time: Law = Law::Fixed(0.0) => SERVER_TIME;
+        /// Connections at once, at most.
+        parallel: u32 = 6 => integer(1, 256).example("2");
+        /// Whether a connection serves one object after the other until the page is complete; else each object has
+        /// its own.
+        persistent: bool = true => flag().example("false");
+        /// Time from the end of a page to the next.
+        think: Law = Law::exponential(5.0) => Key::of(TIMES).example("5s");
+        most: Option<u64> = None => MOST.example("10").doc("At most so many pages.");
+    }
 }
 
 const OBJECT: usize = 0;

@@ -1,8 +1,10 @@
 //! The keys of sources of datagrams.
 
-use super::super::law::{SIZES, TIMES};
-use super::super::{ANY_TIME, INTERVAL, Key, Kind, PACKET, REQUIRED, Spec, key};
+use super::super::TIMES;
+use super::super::{INTERVAL, Key, Kind, PACKET, REQUIRED, Spec, key};
 use super::KIND;
+use goodqueue_sim::{GameConfig, VoiceConfig};
+use goodqueue_types::parameters::{Declared, concat_keys, count_keys};
 
 const SOURCE_RATE: Key = key(
     "rate",
@@ -19,7 +21,7 @@ const SOURCE_INTERVAL: Key = key(
     "Mean time between packets.",
 );
 
-pub(super) static CBR: Spec = Spec {
+pub(super) const CBR: Spec = Spec {
     name: "cbr",
     defaults: None,
     keys: &[
@@ -36,7 +38,7 @@ pub(super) static CBR: Spec = Spec {
     ],
 };
 
-pub(super) static POISSON: Spec = Spec {
+pub(super) const POISSON: Spec = Spec {
     name: "poisson",
     defaults: None,
     keys: &[
@@ -60,7 +62,7 @@ pub(super) static POISSON: Spec = Spec {
     ],
 };
 
-pub(super) static BURSTS: Spec = Spec {
+pub(super) const BURSTS: Spec = Spec {
     name: "bursts",
     defaults: None,
     keys: &[
@@ -93,7 +95,7 @@ pub(super) static BURSTS: Spec = Spec {
     ],
 };
 
-pub(super) static ON_OFF: Spec = Spec {
+pub(super) const ON_OFF: Spec = Spec {
     name: "on_off",
     defaults: None,
     keys: &[
@@ -137,44 +139,7 @@ pub(super) static ON_OFF: Spec = Spec {
     ],
 };
 
-pub(super) static VOICE: Spec = Spec {
-    name: "voice",
-    defaults: None,
-    keys: &[
-        KIND,
-        key(
-            "interval",
-            INTERVAL,
-            "\"20ms\"",
-            "\"10ms\"",
-            "Speech in a packet: the time between packets.",
-        ),
-        key(
-            "packet",
-            PACKET,
-            "\"200B\"",
-            "\"120B\"",
-            "Size of the IP packets: 64 kb/s for the interval, and 40 bytes of IP, UDP and RTP headers.",
-        ),
-        key(
-            "playout",
-            ANY_TIME,
-            "\"60ms\"",
-            "\"100ms\"",
-            "How long the playout buffer holds the flow's first packet. Every packet is played as long after it was \
-             sent as the first, and is lost if it comes later.",
-        ),
-        key(
-            "concealment",
-            Kind::Flag,
-            "true",
-            "false",
-            "Whether the G.711 decoder conceals lost packets (Bpl 25.1 of the E-model) or plays silence (4.3).",
-        ),
-    ],
-};
-
-pub(super) static PING: Spec = Spec {
+pub(super) const PING: Spec = Spec {
     name: "ping",
     defaults: None,
     keys: &[
@@ -196,45 +161,18 @@ pub(super) static PING: Spec = Spec {
     ],
 };
 
-pub(super) static GAME: Spec = Spec {
-    name: "game",
-    defaults: None,
-    keys: &[
-        KIND,
-        key(
-            "interval",
-            INTERVAL,
-            "\"16666666667ps\"",
-            "\"20ms\"",
-            "Time between the client's updates: 60 a second.",
-        ),
-        key(
-            "packet",
-            SIZES,
-            "\"80B\"",
-            "{ law = \"uniform\", from = \"60B\", to = \"100B\" }",
-            "Size of their IP packets, 28 to 65535 bytes.",
-        ),
-        key(
-            "server_interval",
-            INTERVAL,
-            "\"33333333333ps\"",
-            "\"50ms\"",
-            "Time between the server's updates: 30 a second, from the arrival of the first of the client's on.",
-        ),
-        key(
-            "server_packet",
-            SIZES,
-            "\"160B\"",
-            "\"300B\"",
-            "Size of their IP packets.",
-        ),
-        key(
-            "deadline",
-            INTERVAL,
-            "\"100ms\"",
-            "\"50ms\"",
-            "An update that takes longer, one way, is as good as lost.",
-        ),
-    ],
-};
+/// Returns the table of declared parameters.
+macro_rules! declared {
+    ($config:ty) => {{
+        const PARTS: &[&[Key]] = &[&[KIND], <$config as Declared>::KEYS];
+        const COUNT: usize = count_keys(PARTS);
+        const KEYS: [Key; COUNT] = concat_keys(PARTS);
+        Spec {
+            keys: &KEYS,
+            ..*<$config>::SPEC
+        }
+    }};
+}
+
+pub(super) const VOICE: Spec = declared!(VoiceConfig);
+pub(super) const GAME: Spec = declared!(GameConfig);

@@ -1,19 +1,13 @@
 //! The keys of a flow's `workload`.
 
 mod datagram;
-mod session;
 
 use super::{AMOUNT, Key, Kind, REQUIRED, Spec, Variants, key};
 use datagram::{BURSTS, CBR, GAME, ON_OFF, PING, POISSON, VOICE};
-use session::{EXCHANGES, TRANSFERS, VIDEO, WEB};
+use goodqueue_sim::{SessionConfig, WORKLOAD as KIND};
 
-pub(crate) const WORKLOADS: Variants = &[
-    ("bulk", &BULK),
-    ("echo", &ECHO),
-    ("transfers", &TRANSFERS),
-    ("exchanges", &EXCHANGES),
-    ("web", &WEB),
-    ("video", &VIDEO),
+const BEFORE: Variants = &[("bulk", &BULK), ("echo", &ECHO)];
+const AFTER: Variants = &[
     ("cbr", &CBR),
     ("poisson", &POISSON),
     ("bursts", &BURSTS),
@@ -23,32 +17,31 @@ pub(crate) const WORKLOADS: Variants = &[
     ("ping", &PING),
 ];
 
-const KIND: Key = key(
-    "kind",
-    Kind::Choice(&[
-        "bulk",
-        "echo",
-        "transfers",
-        "exchanges",
-        "web",
-        "video",
-        "cbr",
-        "poisson",
-        "bursts",
-        "on_off",
-        "voice",
-        "game",
-        "ping",
-    ]),
-    REQUIRED,
-    "\"bulk\"",
-    "`bulk`: TCP data. `echo`: the same, and the server answers all that comes. `transfers`: short TCP flows, which begin at random times. `exchanges`: requests and answers \
-     on one TCP connection. `web`: pages of objects over parallel TCP connections. `video`: segments of a video, at the bit rates that the \
-     player's buffer allows. `cbr`: datagrams at constant \
-     intervals. `poisson`: datagrams at exponential intervals. `bursts`: several at once at exponential \
-     intervals. `on_off`: datagrams at constant intervals in on periods, silence between them. `voice`: one direction of a \
-     call. `game`: small updates both ways. `ping`: echo requests.",
-);
+/// Table of a flow's workload.
+pub(crate) const WORKLOAD: Kind = Kind::Tagged {
+    tag: "kind",
+    variants: WORKLOADS,
+};
+
+/// Every workload with its table.
+const WORKLOADS: Variants = {
+    const PARTS: [Variants; 3] = [BEFORE, SessionConfig::VARIANTS, AFTER];
+    const COUNT: usize = BEFORE.len() + SessionConfig::VARIANTS.len() + AFTER.len();
+    const ALL: [(&str, &Spec); COUNT] = {
+        let mut all = [("bulk", &BULK as &Spec); COUNT];
+        let (mut count, mut part) = (0, 0);
+        while part < PARTS.len() {
+            let mut index = 0;
+            while index < PARTS[part].len() {
+                all[count] = PARTS[part][index];
+                (count, index) = (count + 1, index + 1);
+            }
+            part += 1;
+        }
+        all
+    };
+    &ALL
+};
 
 const SIZE: Key = key(
     "size",
@@ -58,13 +51,13 @@ const SIZE: Key = key(
     "Application bytes to send from client to server; then the connection closes.",
 );
 
-static BULK: Spec = Spec {
+const BULK: Spec = Spec {
     name: "bulk",
     defaults: None,
     keys: &[KIND, SIZE],
 };
 
-static ECHO: Spec = Spec {
+const ECHO: Spec = Spec {
     name: "echo",
     defaults: None,
     keys: &[
