@@ -179,7 +179,7 @@ fn destination(bytes: &[u8]) -> Option<IpAddr> {
 mod tests {
     use super::*;
     use goodqueue_queue::Limit;
-    use goodqueue_sim::WorkloadConfig;
+    use goodqueue_sim::{SourceConfig, WorkloadConfig};
     use goodqueue_testkit::dumbbell::Dumbbell;
     use goodqueue_testkit::networks;
     use goodqueue_types::{Hosts, Rate, Span, Time};
@@ -252,10 +252,10 @@ mod tests {
 
     #[test]
     fn packets_to_other_addresses_belong_to_the_first_flow() {
-        let ping = WorkloadConfig::Ping {
+        let ping = WorkloadConfig::Source(SourceConfig::Ping {
             interval: Span::from_millis(10),
             packet: 84,
-        };
+        });
         let mut network = Dumbbell {
             seed: 1,
             rate: Rate(1_000_000),

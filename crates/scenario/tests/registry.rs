@@ -1,13 +1,16 @@
 //! Everything that is registered is documented, runs, and is read as it is written. The lists come
-//! from the registries of queue disciplines, congestion controls, and laws of loss and of rates.
+//! from the registries of queue disciplines, congestion controls, workloads, and laws of loss, of
+//! rates and of chance.
 
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_scenario::{Scenario, queue_toml};
-use goodqueue_sim::{LossConfig, ServiceConfig, run};
+use goodqueue_sim::{
+    Drawn, LossConfig, ServiceConfig, SessionConfig, SourceConfig, WORKLOADS, run,
+};
 use goodqueue_tc::{parse_qdisc, qdisc_commands};
 use goodqueue_tcp::CongestionControlConfig;
 use goodqueue_types::RandomStream;
-use goodqueue_types::parameters::vary;
+use goodqueue_types::parameters::{Kind, Role, vary};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -71,6 +74,74 @@ fn every_law_of_a_link_is_documented() {
         let text = text(&docs().join("queues").join(page));
         for word in words {
             assert!(text.contains(&format!("`{word}`")), "{page} lacks {word}");
+        }
+    }
+}
+
+#[test]
+fn every_workload_and_law_of_chance_is_documented() {
+    let page = text(&docs().join("scenario.md"));
+    for word in WORKLOADS.iter().chain(Drawn::WORDS) {
+        assert!(
+            page.contains(&format!("`{word}`")),
+            "scenario.md lacks {word}"
+        );
+    }
+}
+
+/// Returns the resolved scenario with this workload, which reads back the same.
+fn resolved_with(workload: &str) -> String {
+    let text = PLAIN.replace("{ kind = \"bulk\" }", workload);
+    let text = text.replace("tcp = { mss = \"1460B\", recovery = \"sack\" }\n", "");
+    let read = Scenario::parse(text.as_bytes(), "test", &[]);
+    let written = read
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+        .resolved_toml();
+    let again = Scenario::parse(written.as_bytes(), "again", &[]);
+    let again = again.unwrap_or_else(|error| panic!("{workload}: {error}"));
+    assert_eq!(again.resolved_toml(), written);
+    written
+}
+
+/// The examples of all keys together are a valid table. Keys that say the interval in other words
+/// are left out.
+#[test]
+fn every_workload_is_read_as_it_is_written() {
+    let declared = [SessionConfig::VARIANTS, SourceConfig::VARIANTS].concat();
+    for (word, spec) in declared {
+        let others = ["kind", "rate", "load", "of"];
+        let keys = spec.keys.iter().filter(|key| !others.contains(&key.name));
+        let given = keys.map(|key| format!(", {} = {}", key.name, key.toml_example()));
+        let given: Vec<String> = given.collect();
+        let written = resolved_with(&format!("{{ kind = \"{word}\"{} }}", given.concat()));
+        for example in given {
+            // Some examples are written in another unit, or with all keys of a table.
+            let key = example.split(" =").next().unwrap_or_default();
+            assert!(written.contains(key), "{word}: {written} lacks {key}");
+        }
+    }
+}
+
+/// Laws that read a file are left out.
+#[test]
+fn every_law_of_chance_is_read_as_it_is_written() {
+    for (word, spec) in Drawn::VARIANTS {
+        let keys = spec.keys.iter().filter(|key| key.name != "law");
+        let value = |kind| match kind {
+            Kind::Quantity(Role::Middle) => Some("\"50kB\"".to_owned()),
+            Kind::Quantity(Role::Least) => Some("\"10kB\"".to_owned()),
+            Kind::Quantity(Role::Greatest) => Some("\"100kB\"".to_owned()),
+            _ => None,
+        };
+        let given = keys.map(|key| {
+            let value = value(key.kind).unwrap_or_else(|| key.toml_example());
+            format!(", {} = {value}", key.name)
+        });
+        let law = format!("{{ law = \"{word}\"{} }}", given.collect::<String>());
+        if !law.contains("file =") {
+            let workload = "{ kind = \"transfers\", interval = \"1s\", size = ";
+            let written = resolved_with(&format!("{workload}{law} }}"));
+            assert!(written.contains(&law), "{written} lacks {law}");
         }
     }
 }

@@ -43,12 +43,14 @@ pub use measure::outcome::{
 };
 pub use measure::signals::{Signal, Signals};
 pub use network::{
-    BetweenLosses, Equipment, FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, Record,
-    WorkloadConfig,
+    BetweenLosses, Equipment, FlowConfig, LinkConfig, Network, PoolConfig, Record, WorkloadConfig,
 };
 pub use workload::law::{ChanceLaw, Drawn, Empirical, Law, Points, SIZES, TIMES};
 pub use workload::session::{
     AppOutcome, ExchangesConfig, Intervals, Metric, SessionConfig, TransferWay, TransfersConfig,
     VideoConfig, WebConfig,
 };
-pub use workload::{EchoReply, GameConfig, KIND as WORKLOAD, VoiceConfig};
+pub use workload::{
+    EchoReply, GameConfig, KIND as KIND_OF_WORKLOAD, PacketSize, SourceConfig, VoiceConfig,
+    WORKLOADS,
+};

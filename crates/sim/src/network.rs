@@ -4,9 +4,8 @@
 use crate::link::impairment::Impairments;
 use crate::link::loss::LossConfig;
 use crate::link::service::ServiceConfig;
-use crate::workload::law::Law;
 use crate::workload::session::SessionConfig;
-use crate::workload::{EchoReply, GameConfig, VoiceConfig};
+use crate::workload::{EchoReply, SourceConfig};
 use goodqueue_queue::{Limit, QueueConfig, Sharing};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::parameters::{Key, Kind, LARGEST, size};
@@ -215,60 +214,8 @@ pub enum WorkloadConfig {
         /// Behaviour of the client.
         session: Arc<SessionConfig>,
     },
-    /// Datagrams at constant intervals.
-    ConstantBitRate {
-        /// Time between packets.
-        interval: Span,
-        /// IP packet size in bytes.
-        packet: u32,
-    },
-    /// Datagrams at exponential intervals.
-    Poisson {
-        /// Mean time between packets.
-        mean_interval: Span,
-        /// IP packet sizes.
-        packet: PacketSize,
-    },
-    /// Bursts of datagrams back to back at exponential intervals.
-    Bursts {
-        /// Mean time between bursts.
-        mean_interval: Span,
-        /// Number of datagrams in a burst.
-        packets: u32,
-        /// IP packet size in bytes.
-        packet: u32,
-    },
-    /// Datagrams at constant intervals in on periods, none in the off periods between them.
-    OnOff {
-        /// Time between packets while on.
-        interval: Span,
-        /// IP packet size in bytes.
-        packet: u32,
-        /// Law of the length of an on period, in seconds. The flow begins with one.
-        on: Law,
-        /// Law of the length of an off period, in seconds.
-        off: Law,
-    },
-    /// One direction of a voice call.
-    Voice(VoiceConfig),
-    /// Small updates in both directions at constant intervals.
-    Game(Arc<GameConfig>),
-    /// Echo requests at constant intervals, answered by the server's host.
-    Ping {
-        /// Time between requests.
-        interval: Span,
-        /// IP packet size in bytes.
-        packet: u32,
-    },
-}
-
-/// Sizes of a source's IP packets.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum PacketSize {
-    /// Constant size in bytes.
-    Fixed(u32),
-    /// Exponential with this mean in bytes, rounded, at least 1 and at most 65,535.
-    Exponential(f64),
+    /// Datagrams or echo requests.
+    Source(SourceConfig),
 }
 
 /// Series and events to record besides the summary.

@@ -5,7 +5,7 @@
 use goodqueue_queue::{Limit, Sharing};
 use goodqueue_sim::{
     Impairments, Jitter, Law, Network, NoProbe, PoolConfig, RateStep, RateTrace, Reorder,
-    ServiceConfig, Simulation, WorkloadConfig,
+    ServiceConfig, Simulation, SourceConfig, WorkloadConfig,
 };
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
@@ -51,14 +51,14 @@ fn allocations_after_the_warm_up(seed: u64) {
         Time::ZERO + Span::from_secs(30),
         Time::ZERO + Span::from_secs(60),
     );
-    let cbr = WorkloadConfig::ConstantBitRate {
+    let cbr = WorkloadConfig::Source(SourceConfig::ConstantBitRate {
         interval: Span::from_millis(10),
         packet: 500,
-    };
-    let ping = WorkloadConfig::Ping {
+    });
+    let ping = WorkloadConfig::Source(SourceConfig::Ping {
         interval: Span::from_millis(10),
         packet: 84,
-    };
+    });
     let mut flows = vec![cbr, ping];
     for profile in [Profile::Rfc, Profile::Inet2011, Profile::Ns2] {
         flows.extend(vec![bulk(profile); 2]);
@@ -133,10 +133,10 @@ fn no_queue_allocates_after_the_warm_up() {
         Time::ZERO + Span::from_secs(40),
     );
     for (name, queue) in goodqueue_queue::examples() {
-        let cbr = WorkloadConfig::ConstantBitRate {
+        let cbr = WorkloadConfig::Source(SourceConfig::ConstantBitRate {
             interval: Span::from_millis(3),
             packet: 1000,
-        };
+        });
         let flows = vec![cbr; 8].into_iter().map(|flow| (Time::ZERO, flow));
         let mut network = dumbbell(1, end).network(flows.collect());
         network.links[0].queue = queue;

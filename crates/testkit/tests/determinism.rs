@@ -1,7 +1,7 @@
 //! The result of a run depends on its scenario and its seed alone.
 
 use goodqueue_queue::Limit;
-use goodqueue_sim::{Network, Outcome, Record, WorkloadConfig, run};
+use goodqueue_sim::{Network, Outcome, Record, SourceConfig, WorkloadConfig, run};
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
 use goodqueue_types::{PacketEventKind, Rate, Span, Time};
@@ -24,14 +24,14 @@ fn dumbbell(seed: u64) -> Dumbbell {
 fn mixed(seed: u64) -> Network {
     let tcp = Arc::new(TcpConfig::profile(Profile::Rfc));
     let mut flows = vec![WorkloadConfig::Bulk { tcp, bytes: None }; 4];
-    flows.push(WorkloadConfig::Poisson {
+    flows.push(WorkloadConfig::Source(SourceConfig::Poisson {
         mean_interval: Span::from_millis(5),
         packet: goodqueue_sim::PacketSize::Exponential(500.0),
-    });
-    flows.push(WorkloadConfig::Ping {
+    }));
+    flows.push(WorkloadConfig::Source(SourceConfig::Ping {
         interval: Span::from_millis(10),
         packet: 84,
-    });
+    }));
     let mut network =
         dumbbell(seed).network(flows.into_iter().map(|flow| (Time::ZERO, flow)).collect());
     network.record = Record {
@@ -45,10 +45,10 @@ fn mixed(seed: u64) -> Network {
 /// Returns a network of three equal sources that send at the same instants, so that only the order
 /// of simultaneous events distinguishes them.
 fn colliding(seed: u64) -> Network {
-    let source = WorkloadConfig::ConstantBitRate {
+    let source = WorkloadConfig::Source(SourceConfig::ConstantBitRate {
         interval: Span::from_millis(1),
         packet: 500,
-    };
+    });
     let mut network = dumbbell(seed).network(vec![(Time::ZERO, source); 3]);
     network.record.packets = true;
     network

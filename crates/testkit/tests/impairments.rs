@@ -3,8 +3,8 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
-    Impairments, Jitter, Law, LinkConfig, Metric, Network, Outcome, Reorder, VoiceConfig,
-    WorkloadConfig, run,
+    Impairments, Jitter, Law, LinkConfig, Metric, Network, Outcome, Reorder, SourceConfig,
+    VoiceConfig, WorkloadConfig, run,
 };
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
@@ -30,7 +30,7 @@ fn network(workload: WorkloadConfig, impairments: Impairments) -> Network {
 
 fn datagrams(interval: Span) -> WorkloadConfig {
     let packet = 1_000;
-    WorkloadConfig::ConstantBitRate { interval, packet }
+    WorkloadConfig::Source(SourceConfig::ConstantBitRate { interval, packet })
 }
 
 fn bulk(profile: Profile) -> WorkloadConfig {
@@ -241,12 +241,12 @@ fn tcp_takes_no_copy_for_a_loss() {
 /// Copies do not reduce the loss of a call.
 #[test]
 fn a_call_plays_a_packet_once() {
-    let call = WorkloadConfig::Voice(VoiceConfig {
+    let call = WorkloadConfig::Source(SourceConfig::Voice(VoiceConfig {
         interval: Span::from_millis(20),
         packet: 200,
         playout: Span::from_millis(60),
         concealment: true,
-    });
+    }));
     let mut copied = network(call, duplicate(0.5));
     copied.links[0].drop_list = (0..1_000).filter(|number| number % 10 == 5).collect();
     let outcome = run(&copied);

@@ -2,7 +2,7 @@
 
 use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_sim::{
-    FlowConfig, LinkConfig, Metric, Network, Outcome, Record, WorkloadConfig, run,
+    FlowConfig, LinkConfig, Metric, Network, Outcome, Record, SourceConfig, WorkloadConfig, run,
 };
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::{compare, run_reference};
@@ -35,10 +35,10 @@ fn flow(start: Span, workload: WorkloadConfig) -> FlowConfig {
 
 /// Returns a source that sends 1000 bytes every `millis` milliseconds.
 fn every(millis: u64) -> WorkloadConfig {
-    WorkloadConfig::ConstantBitRate {
+    WorkloadConfig::Source(SourceConfig::ConstantBitRate {
         interval: Span::from_millis(millis),
         packet: 1000,
-    }
+    })
 }
 
 /// Runs both engines for `end` milliseconds, measured from `warmup`, and checks that they agree.
@@ -157,10 +157,10 @@ fn delays_vary_by_the_remaining_transmission_of_another_frame() {
 /// A ping of 1000 bytes has a round-trip time of 36 ms, or of 41 ms if a frame is in transmission.
 #[test]
 fn a_ping_measures_the_latency_under_load() {
-    let ping = WorkloadConfig::Ping {
+    let ping = WorkloadConfig::Source(SourceConfig::Ping {
         interval: Span::from_millis(40),
         packet: 1000,
-    };
+    });
     let flows = vec![
         flow(Span::from_millis(3), ping),
         flow(Span::ZERO, every(40)),

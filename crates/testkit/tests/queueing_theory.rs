@@ -5,7 +5,7 @@
 //! exceeded with probability e⁻⁶⁵.
 
 use goodqueue_queue::Limit;
-use goodqueue_sim::{FlowConfig, Network, PacketSize, Record, WorkloadConfig, run};
+use goodqueue_sim::{FlowConfig, Network, PacketSize, Record, SourceConfig, WorkloadConfig, run};
 use goodqueue_testkit::closed_form::{FiniteQueue, md1k, mm1k};
 use goodqueue_testkit::dumbbell::link;
 use goodqueue_types::{Hosts, LinkId, Rate, Span, Time};
@@ -42,10 +42,10 @@ fn network(load: f64, k: u32, packet: PacketSize, seed: u64) -> Network {
             hosts: Hosts::default(),
             dscp: 0,
             between_losses: None,
-            workload: WorkloadConfig::Poisson {
+            workload: WorkloadConfig::Source(SourceConfig::Poisson {
                 mean_interval: Span::from_secs_f64(service / load),
                 packet,
-            },
+            }),
         }],
         record: Record::default(),
     }

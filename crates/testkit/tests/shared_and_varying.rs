@@ -3,7 +3,7 @@
 use goodqueue_queue::{Limit, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
     DeliveryTrace, FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, RateStep, RateTrace,
-    Record, ServiceConfig, WorkloadConfig, run,
+    Record, ServiceConfig, SourceConfig, WorkloadConfig, run,
 };
 use goodqueue_testkit::dumbbell::link;
 use goodqueue_types::{Hosts, LinkId, PacketEventKind, RandomStream, Rate, Span, Time};
@@ -48,10 +48,10 @@ fn observed() -> LinkConfig {
 }
 
 fn every_micros(micros: u64, packet: u32) -> WorkloadConfig {
-    WorkloadConfig::ConstantBitRate {
+    WorkloadConfig::Source(SourceConfig::ConstantBitRate {
         interval: Span::from_micros(micros),
         packet,
-    }
+    })
 }
 
 /// Returns the transmissions of link 0 as (begin, bytes), from the recorded events.
@@ -108,9 +108,11 @@ fn overloaded_links_hold_their_share_of_a_buffer() {
 /// together. Under overload, it passes no less than its rate.
 #[test]
 fn a_shaper_lets_out_its_burst_and_its_rate_and_no_more() {
-    let poisson = |micros| WorkloadConfig::Poisson {
-        mean_interval: Span::from_micros(micros),
-        packet: PacketSize::Exponential(700.0),
+    let poisson = |micros| {
+        WorkloadConfig::Source(SourceConfig::Poisson {
+            mean_interval: Span::from_micros(micros),
+            packet: PacketSize::Exponential(700.0),
+        })
     };
     // The shaper has a rate of 2 Mb/s, bursts of 70 kB at up to 6 Mb/s, and a link of 100 Mb/s.
     let (rate, burst, peak) = (

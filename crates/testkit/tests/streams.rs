@@ -2,8 +2,8 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
-    FlowOutcome, GameConfig, IndependentLoss, Law, LossConfig, Metric, SessionConfig, VideoConfig,
-    WorkloadConfig, run,
+    FlowOutcome, GameConfig, IndependentLoss, Law, LossConfig, Metric, SessionConfig, SourceConfig,
+    VideoConfig, WorkloadConfig, run,
 };
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
@@ -181,7 +181,7 @@ fn sizes_vary_as_stated() {
 }
 
 fn game(loss: f64, deadline: Span, seconds: u64) -> FlowOutcome {
-    let game = WorkloadConfig::Game(Arc::new(GameConfig {
+    let game = WorkloadConfig::Source(SourceConfig::Game(GameConfig {
         interval: Span::from_micros(16_000),
         packet: Law::Fixed(80.0),
         server_interval: Span::from_micros(50_000),

@@ -2,7 +2,8 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
-    FlowOutcome, IndependentLoss, LossConfig, Metric, VoiceConfig, WorkloadConfig, run,
+    FlowOutcome, IndependentLoss, LossConfig, Metric, SourceConfig, VoiceConfig, WorkloadConfig,
+    run,
 };
 use goodqueue_testkit::dumbbell::Dumbbell;
 use goodqueue_types::{Rate, Span, Time};
@@ -17,12 +18,12 @@ fn call(loss: f64, concealment: bool, seconds: u64) -> FlowOutcome {
         warmup: Time::ZERO + Span::from_secs(1),
         end: Time::ZERO + Span::from_secs(seconds),
     };
-    let voice = WorkloadConfig::Voice(VoiceConfig {
+    let voice = WorkloadConfig::Source(SourceConfig::Voice(VoiceConfig {
         interval: Span::from_millis(20),
         packet: 200,
         playout: Span::from_millis(60),
         concealment,
-    });
+    }));
     let mut network = dumbbell.network(vec![(Time::ZERO, voice)]);
     network.links[0].loss = (loss > 0.0).then_some(LossConfig::Independent(IndependentLoss {
         probability: loss,

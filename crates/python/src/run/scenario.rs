@@ -7,7 +7,7 @@ use crate::run::outcome::Outcome;
 use crate::run::worker::{Shared, interruptible, waited_for};
 use goodqueue_queue::Limit;
 use goodqueue_scenario::{Tap, UnitError};
-use goodqueue_sim::{Network, WorkloadConfig};
+use goodqueue_sim::{Network, SourceConfig, WorkloadConfig};
 use goodqueue_trace::write::{
     Capture, Columns, InterfaceInfo, NamTrace, Ns2Trace, PacketTable, Traces,
 };
@@ -127,7 +127,7 @@ impl Scenario {
         let flows = network.flows.iter().map(|flow| {
             let kind = match flow.workload {
                 WorkloadConfig::Bulk { .. } => "bulk",
-                WorkloadConfig::Ping { .. } => "ping",
+                WorkloadConfig::Source(SourceConfig::Ping { .. }) => "ping",
                 _ => "",
             };
             (

@@ -198,10 +198,6 @@ impl<'a> Reader<'a> {
         self.get(name).map(|field| field.span()).transpose()
     }
 
-    pub(crate) fn size(&self, name: &str) -> Checked<Option<u64>> {
-        self.get(name).map(|field| field.size()).transpose()
-    }
-
     pub(crate) fn integer(&self, name: &str) -> Checked<Option<u64>> {
         self.get(name).map(|field| field.integer()).transpose()
     }

@@ -297,7 +297,9 @@ fn packets_of(workload: &WorkloadConfig, duration: Span, packet: u128) -> Option
         }
         WorkloadConfig::Session { .. } => Some(0),
         // The queue can hold at most twice the mean number of datagrams.
-        datagrams => Some(most_waiting(datagrams, duration) / packet / 2),
+        datagrams @ WorkloadConfig::Source(_) => {
+            Some(most_waiting(datagrams, duration) / packet / 2)
+        }
     }
 }
 

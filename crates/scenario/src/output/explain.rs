@@ -4,8 +4,8 @@ use crate::language::units::UnitError;
 use crate::output::taps::find_flow;
 use crate::scenario::Scenario;
 use goodqueue_sim::{
-    FlowConfig, Happening, Life, LifeProbe, LifeRange, Moment, Network, SenderState, Turn,
-    WorkloadConfig, run_probed,
+    FlowConfig, Happening, Life, LifeProbe, LifeRange, Moment, Network, SenderState, SourceConfig,
+    Turn, WorkloadConfig, run_probed,
 };
 use goodqueue_tcp::CaState;
 use goodqueue_types::{
@@ -97,8 +97,8 @@ fn workload_name(flow: &FlowConfig) -> &'static str {
     match flow.workload {
         WorkloadConfig::Bulk { .. } | WorkloadConfig::Echo { .. } => "tcp",
         WorkloadConfig::Session { .. } => "session",
-        WorkloadConfig::Ping { .. } => "ping",
-        _ => "datagrams",
+        WorkloadConfig::Source(SourceConfig::Ping { .. }) => "ping",
+        WorkloadConfig::Source(_) => "datagrams",
     }
 }
 
@@ -107,7 +107,7 @@ fn mss(flow: &FlowConfig) -> Option<u32> {
         WorkloadConfig::Bulk { tcp, .. }
         | WorkloadConfig::Echo { tcp, .. }
         | WorkloadConfig::Session { tcp, .. } => Some(tcp.mss),
-        _ => None,
+        WorkloadConfig::Source(_) => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::language::error::{nearest, shorten};
 use crate::language::units::UnitError;
 use crate::scenario::Scenario;
-use goodqueue_sim::{Network, WorkloadConfig};
+use goodqueue_sim::{Network, SourceConfig, WorkloadConfig};
 use goodqueue_tcp::{Recovery, TcpConfig};
 use goodqueue_trace::write::{Echo, Endpoints, Gate, Next, Point, Quantity, TcpFacts, Wiring};
 use goodqueue_types::{Direction, FlowId, LinkId, Span};
@@ -103,7 +103,7 @@ impl Scenario {
             ("ping", Some(name)) => {
                 let flow = find_flow(network, name)?;
                 let workload = &network.flows[flow.0 as usize].workload;
-                if !matches!(workload, WorkloadConfig::Ping { .. }) {
+                if !matches!(workload, WorkloadConfig::Source(SourceConfig::Ping { .. })) {
                     return Err(UnitError {
                         message: format!("the flow \"{}\" sends no pings", shorten(name)),
                         help: "name a ping flow".to_owned(),
@@ -213,11 +213,11 @@ pub fn endpoints(network: &Network) -> Arc<[Endpoints]> {
                 WorkloadConfig::Bulk { tcp, .. }
                 | WorkloadConfig::Echo { tcp, .. }
                 | WorkloadConfig::Session { tcp, .. } => (Some(tcp_facts(tcp)), None),
-                WorkloadConfig::Ping { interval, .. } => {
+                WorkloadConfig::Source(SourceConfig::Ping { interval, .. }) => {
                     let (start, interval) = (flow.start, *interval);
                     (None, Some(Echo { start, interval }))
                 }
-                _ => (None, None),
+                WorkloadConfig::Source(_) => (None, None),
             };
             Endpoints { ordinal, tcp, echo }
         })

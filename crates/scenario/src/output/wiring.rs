@@ -1,7 +1,7 @@
 //! A scenario's network with the numbers that ns-2 would give it.
 
 use crate::scenario::Scenario;
-use goodqueue_sim::{FlowConfig, Network, WorkloadConfig};
+use goodqueue_sim::{FlowConfig, Network, SourceConfig, WorkloadConfig};
 use goodqueue_trace::write::{Terminals, Wire, Wiring};
 use goodqueue_types::LinkId;
 use std::collections::{BTreeSet, HashMap};
@@ -83,9 +83,9 @@ fn kind_and_mss(workload: &WorkloadConfig) -> (&'static str, u64) {
         WorkloadConfig::Bulk { tcp, .. }
         | WorkloadConfig::Echo { tcp, .. }
         | WorkloadConfig::Session { tcp, .. } => ("tcp", u64::from(tcp.mss)),
-        WorkloadConfig::ConstantBitRate { .. } => ("cbr", 0),
-        WorkloadConfig::OnOff { .. } => ("exp", 0),
-        WorkloadConfig::Ping { .. } => ("ping", 0),
-        _ => ("udp", 0),
+        WorkloadConfig::Source(SourceConfig::ConstantBitRate { .. }) => ("cbr", 0),
+        WorkloadConfig::Source(SourceConfig::OnOff { .. }) => ("exp", 0),
+        WorkloadConfig::Source(SourceConfig::Ping { .. }) => ("ping", 0),
+        WorkloadConfig::Source(_) => ("udp", 0),
     }
 }

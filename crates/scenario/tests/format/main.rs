@@ -5,7 +5,7 @@ use goodqueue_scenario::{
     Scenario, StatedLimit, StatedSpans, format_rate, format_size, format_span, parse_fraction,
     parse_limit, parse_override, parse_rate, parse_size, parse_span, parse_spans,
 };
-use goodqueue_sim::{Network, PacketSize, WorkloadConfig};
+use goodqueue_sim::{Network, PacketSize, SourceConfig, WorkloadConfig};
 use goodqueue_tcp::cc::{CubicConfig, GaimdConfig};
 use goodqueue_tcp::{CongestionControlConfig, EcnMode, Profile, Recovery, TcpConfig};
 use goodqueue_types::{Framing, LinkId, Rate, Span, Time};
@@ -92,10 +92,10 @@ fn a_chain_routes_over_the_links_between_two_nodes() {
     assert_eq!(links[3].drop_list, [1, 3]);
     assert!(links[2].drop_list.is_empty());
     // 8000 bits at 100 kb/s; 20 ms as stated.
-    let WorkloadConfig::Poisson {
+    let WorkloadConfig::Source(SourceConfig::Poisson {
         mean_interval,
         packet,
-    } = flows[1].workload
+    }) = flows[1].workload
     else {
         panic!()
     };
@@ -258,7 +258,7 @@ fn overrides_reach_any_key_by_name_or_number() {
     assert_eq!(network.flows.len(), 4);
     assert!(matches!(
         network.flows[1].workload,
-        WorkloadConfig::ConstantBitRate { interval, packet: 100 } if interval == Span::from_millis(100)
+        WorkloadConfig::Source(SourceConfig::ConstantBitRate { interval, packet: 100 }) if interval == Span::from_millis(100)
     ));
     assert_eq!(tcp_of(&scenario, 0).mss, 1000);
     assert_eq!(scenario.limit("bottleneck.reverse"), Ok(Limit::Packets(5)));
@@ -350,14 +350,14 @@ fn the_defaults_are_the_documented_ones() {
     );
     assert!(matches!(
         network.flows[0].workload,
-        WorkloadConfig::Ping { interval, packet: 84 } if interval == Span::from_secs(1)
+        WorkloadConfig::Source(SourceConfig::Ping { interval, packet: 84 }) if interval == Span::from_secs(1)
     ));
     assert!(matches!(
         network.flows[1].workload,
-        WorkloadConfig::Poisson {
+        WorkloadConfig::Source(SourceConfig::Poisson {
             packet: PacketSize::Fixed(1500),
             ..
-        }
+        })
     ));
     // The reverse direction: same rate and delay, nothing ever dropped.
     assert_eq!(

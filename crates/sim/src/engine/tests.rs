@@ -1,5 +1,5 @@
 use super::*;
-use crate::{FlowConfig, LinkConfig, PacketSize, Record, WorkloadConfig};
+use crate::{FlowConfig, LinkConfig, PacketSize, Record, SourceConfig, WorkloadConfig};
 use goodqueue_queue::Limit;
 use goodqueue_types::{Hosts, LinkId, PacketEvent, PacketSink, Rate, Span};
 
@@ -37,26 +37,26 @@ fn network() -> Network {
         flows: vec![
             flow(
                 "cbr",
-                WorkloadConfig::ConstantBitRate {
+                WorkloadConfig::Source(SourceConfig::ConstantBitRate {
                     interval,
                     packet: 1000,
-                },
+                }),
             ),
             flow(
                 "poisson",
-                WorkloadConfig::Poisson {
+                WorkloadConfig::Source(SourceConfig::Poisson {
                     mean_interval: interval,
                     packet: PacketSize::Fixed(1000),
-                },
+                }),
             ),
             // The ping's interval is not a multiple of the constant bit rate's. If pings were in
             // phase with the bursts, every ping would find the queue just filled.
             flow(
                 "ping",
-                WorkloadConfig::Ping {
+                WorkloadConfig::Source(SourceConfig::Ping {
                     interval: Span::from_millis(97),
                     packet: 84,
-                },
+                }),
             ),
         ],
         record: Record::default(),
@@ -183,7 +183,9 @@ fn go_on_is_called_by_number_of_events() {
         link.rate = Rate(link.rate.0 * 1_000);
     }
     for flow in &mut network.flows {
-        if let WorkloadConfig::ConstantBitRate { interval, .. } = &mut flow.workload {
+        if let WorkloadConfig::Source(SourceConfig::ConstantBitRate { interval, .. }) =
+            &mut flow.workload
+        {
             *interval = Span(interval.0 / 1_000);
         }
     }

@@ -12,7 +12,7 @@ use crate::measure::signals::Signals;
 use crate::network::{FlowConfig, Network};
 use crate::workload::session::{AppOutcome, Metric};
 use crate::workload::{Behaviour, DATAGRAM_HEADER, Player};
-use crate::{Distribution, FlowOutcome, OneWayDelay, WorkloadConfig};
+use crate::{Distribution, FlowOutcome, OneWayDelay, SourceConfig, WorkloadConfig};
 use goodqueue_tcp::{Limited, TimeLimited};
 use goodqueue_types::{
     Body, CompactHistogram, Direction, Ecn, FlowId, Hosts, Packet, RandomStream, Span, Time,
@@ -446,7 +446,7 @@ fn limited(sender: &Counters, receiver: &Counters) -> TimeLimited {
 
 /// Returns the responsiveness of a ping's path under the present load.
 fn ping_outcome(network: &Network, config: &FlowConfig, rtt_s: &Distribution) -> AppOutcome {
-    let WorkloadConfig::Ping { packet, .. } = config.workload else {
+    let WorkloadConfig::Source(SourceConfig::Ping { packet, .. }) = config.workload else {
         return AppOutcome::default();
     };
     let unloaded = unloaded_delay(network, &config.forward, packet)

@@ -48,7 +48,7 @@ impl LimitedOutcome {
             WorkloadConfig::Bulk { bytes, .. } => (bytes.is_none(), false),
             WorkloadConfig::Echo { bytes, .. } => (bytes.is_none(), true),
             WorkloadConfig::Session { .. } => (false, true),
-            _ => return None,
+            WorkloadConfig::Source(_) => return None,
         };
         let of_data = |signal: &&Signal| both_ways || signal.is_forward();
         let signals = || signals.iter().filter(of_data);

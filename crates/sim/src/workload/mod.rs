@@ -8,38 +8,33 @@ pub mod law;
 mod ping;
 mod receipts;
 pub mod session;
+mod source;
 mod voice;
 
 use crate::{IdealPath, WorkloadConfig};
 use goodqueue_tcp::{TcpInfo, TcpStats, TimeLimited};
-use goodqueue_types::parameters::{Key, Kind, REQUIRED, key};
+use goodqueue_types::parameters::{Key, Kind, REQUIRED, concat, key};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
+use session::SessionConfig;
 
 pub use bulk::TcpHost;
 pub use datagram::{DATAGRAM_HEADER, Source};
 pub use echo::{Echo, EchoReply};
 pub use game::{GameConfig, Player};
 pub use ping::{Pinger, Responder};
+pub use source::{PacketSize, SourceConfig};
 pub use voice::{Listener, VoiceConfig};
+
+/// Words of all workloads.
+pub const WORKLOADS: [&str; 2 + SessionConfig::WORDS.len() + SourceConfig::WORDS.len()] = concat(
+    "bulk",
+    &[&["bulk", "echo"], SessionConfig::WORDS, SourceConfig::WORDS],
+);
 
 /// Key of a workload's kind.
 pub const KIND: Key = key(
     "kind",
-    Kind::Choice(&[
-        "bulk",
-        "echo",
-        "transfers",
-        "exchanges",
-        "web",
-        "video",
-        "cbr",
-        "poisson",
-        "bursts",
-        "on_off",
-        "voice",
-        "game",
-        "ping",
-    ]),
+    Kind::Choice(&WORKLOADS),
     REQUIRED,
     "\"bulk\"",
     "`bulk`: TCP data. `echo`: the same, and the server answers all that comes. `transfers`: short TCP flows, which begin at random times. `exchanges`: requests and answers \
@@ -109,22 +104,34 @@ impl Behaviour {
                 Self::Tcp(TcpHost::client(tcp.clone(), start, *bytes)),
                 Self::Echo(Box::new(Echo::new(tcp.clone(), *reply))),
             ],
-            WorkloadConfig::Game(config) => {
+            WorkloadConfig::Source(source) => Self::of_source(source, start, measured_from, random),
+        }
+    }
+
+    /// Creates the client and the server of a flow without TCP.
+    fn of_source(
+        source: &SourceConfig,
+        start: Time,
+        measured_from: Time,
+        random: RandomStream,
+    ) -> [Self; 2] {
+        match source {
+            SourceConfig::Game(config) => {
                 let players = game::pair(config, start, measured_from, random);
                 players.map(|player| Self::Player(Box::new(player)))
             }
-            WorkloadConfig::ConstantBitRate { interval, packet } => [
+            SourceConfig::ConstantBitRate { interval, packet } => [
                 Self::source(Source::constant(start, *interval, *packet)),
                 Self::Sink,
             ],
-            WorkloadConfig::Poisson {
+            SourceConfig::Poisson {
                 mean_interval,
                 packet,
             } => [
                 Self::source(Source::poisson(start, *mean_interval, *packet, random)),
                 Self::Sink,
             ],
-            WorkloadConfig::Bursts {
+            SourceConfig::Bursts {
                 mean_interval,
                 packets,
                 packet,
@@ -133,7 +140,7 @@ impl Behaviour {
                 let source = Source::poisson(start, *mean_interval, size, random);
                 [Self::source(source.in_bursts(*packets)), Self::Sink]
             }
-            WorkloadConfig::OnOff {
+            SourceConfig::OnOff {
                 interval,
                 packet,
                 on,
@@ -143,11 +150,11 @@ impl Behaviour {
                 let source = Source::on_off(start, *interval, *packet, periods, random);
                 [Self::source(source), Self::Sink]
             }
-            WorkloadConfig::Voice(voice) => [
+            SourceConfig::Voice(voice) => [
                 Self::source(Source::constant(start, voice.interval, voice.packet)),
                 Self::Listener(Box::new(Listener::new(*voice, measured_from))),
             ],
-            WorkloadConfig::Ping { interval, packet } => [
+            SourceConfig::Ping { interval, packet } => [
                 Self::Pinger(Pinger::new(start, *interval, *packet)),
                 Self::Responder(Responder::default()),
             ],

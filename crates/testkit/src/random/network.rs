@@ -9,14 +9,14 @@ use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfi
 use goodqueue_sim::{
     DeliveryTrace, EchoReply, Equipment, ExchangesConfig, FlowConfig, GameConfig, Impairments,
     Intervals, Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network, PacketSize, PoolConfig,
-    RateStep, RateTrace, Record, Reorder, ServiceConfig, SessionConfig, TransferWay,
+    RateStep, RateTrace, Record, Reorder, ServiceConfig, SessionConfig, SourceConfig, TransferWay,
     TransfersConfig, UniformRates, VideoConfig, VoiceConfig, WebConfig, WorkloadConfig,
 };
 use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{
     CongestionControlConfig, EcnMode, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
 };
-use goodqueue_types::parameters::{Parameters, Value, Words, vary};
+use goodqueue_types::parameters::{Parameters, Value, vary};
 use goodqueue_types::{Cells, Framing, Hosts, LinkId, RandomStream, Rate, Span, Time};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -366,7 +366,7 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
         1 => (updates(), updates(), 0_u64..4).prop_map(|(client, server, ms)| {
             let deadline = Span::from_millis(ms);
             let ((interval, packet), (server_interval, server_packet)) = (client, server);
-            WorkloadConfig::Game(Arc::new(GameConfig {
+            WorkloadConfig::Source(SourceConfig::Game(GameConfig {
                 interval,
                 packet,
                 server_interval,
@@ -378,23 +378,23 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
             WorkloadConfig::Session { tcp: Arc::new(tcp), session: Arc::new(session) }
         }),
         1 => (interval(), packet()).prop_map(|(interval, packet)| {
-            WorkloadConfig::ConstantBitRate { interval, packet }
+            WorkloadConfig::Source(SourceConfig::ConstantBitRate { interval, packet })
         }),
         1 => (interval(), sizes).prop_map(|(mean_interval, packet)| {
-            WorkloadConfig::Poisson { mean_interval, packet }
+            WorkloadConfig::Source(SourceConfig::Poisson { mean_interval, packet })
         }),
         1 => (interval(), 1_u32..9, packet()).prop_map(|(mean_interval, packets, packet)| {
-            WorkloadConfig::Bursts { mean_interval, packets, packet }
+            WorkloadConfig::Source(SourceConfig::Bursts { mean_interval, packets, packet })
         }),
         1 => (interval(), packet(), 0_u64..4).prop_map(|(interval, packet, ms)| {
             let (playout, concealment) = (Span::from_millis(ms), true);
-            WorkloadConfig::Voice(VoiceConfig { interval, packet, playout, concealment })
+            WorkloadConfig::Source(SourceConfig::Voice(VoiceConfig { interval, packet, playout, concealment }))
         }),
         1 => (interval(), packet(), seconds(), seconds()).prop_map(|(interval, packet, on, off)| {
-            WorkloadConfig::OnOff { interval, packet, on, off }
+            WorkloadConfig::Source(SourceConfig::OnOff { interval, packet, on, off })
         }),
         1 => (interval(), packet()).prop_map(|(interval, packet)| {
-            WorkloadConfig::Ping { interval, packet }
+            WorkloadConfig::Source(SourceConfig::Ping { interval, packet })
         }),
     ]
 }
@@ -453,17 +453,21 @@ fn session() -> impl Strategy<Value = SessionConfig> {
         ]
     };
     let most = || prop::option::of(1_u64..8);
-    let interval = select(vec![5, 10]).prop_map(Span::from_millis);
-    let (intervals, way) = (select(Intervals::ALL), select(TransferWay::ALL));
     prop_oneof![
         video().prop_map(SessionConfig::Video),
-        (interval, bytes(), intervals, way, most()).prop_map(
-            |(interval, size, intervals, direction, most)| {
+        (seconds(), bytes(), prop::option::of(1_u64..800), most()).prop_map(
+            |(gap, size, request, most)| {
                 SessionConfig::Transfers(TransfersConfig {
                     size,
-                    interval,
-                    intervals,
-                    direction,
+                    interval: Span::from_secs_f64(gap.mean()),
+                    intervals: match gap {
+                        Law::Fixed(_) => Intervals::Fixed,
+                        Law::Drawn(_) => Intervals::Exponential,
+                    },
+                    direction: match request {
+                        Some(_) => TransferWay::Down,
+                        None => TransferWay::Up,
+                    },
                     most,
                     ..TransfersConfig::default()
                 })

@@ -250,18 +250,23 @@ pub const fn count_keys(parts: &[&[Key]]) -> usize {
 
 /// Joins lists of `N` keys in all.
 pub const fn concat_keys<const N: usize>(parts: &[&[Key]]) -> [Key; N] {
-    let mut keys = [Key::of(Kind::Free); N];
+    concat(Key::of(Kind::Free), parts)
+}
+
+/// Joins lists of `N` items in all. `any` is any item.
+pub const fn concat<T: Copy, const N: usize>(any: T, parts: &[&[T]]) -> [T; N] {
+    let mut all = [any; N];
     let (mut count, mut part) = (0, 0);
     while part < parts.len() {
         let mut index = 0;
         while index < parts[part].len() {
-            keys[count] = parts[part][index];
+            all[count] = parts[part][index];
             count += 1;
             index += 1;
         }
         part += 1;
     }
-    keys
+    all
 }
 
 /// Sets the default of each key that has none of its own.

@@ -156,9 +156,10 @@ macro_rules! __parameter {
 /// the binding in parentheses names. The second literal names the table in the schema. A third one
 /// is the meaning of the word; `MEANINGS` joins them for the documentation of the key. The key in
 /// parentheses after the enum's name is the key of the words. After `as dyn`, a trait is named that
-/// the structs of all variants have; the method `law` returns them as such. A last variant after a
-/// semicolon is one that no file can name. It has no parameters, and its own method `name` returns
-/// its word.
+/// the structs of all variants have; the method `law` returns them as such. Brackets after a
+/// variant's literals hold keys that are no fields, because a reader turns them into the value of
+/// another key. A last variant after a semicolon is one that no file can name. It has no parameters,
+/// and its own method `name` returns its word.
 #[macro_export]
 macro_rules! variants {
     (
@@ -167,10 +168,10 @@ macro_rules! variants {
             $(
                 $(#[$doc:meta])*
                 $variant:ident $(($bind:ident: $inner:ty))?
-                    = $word:literal($name:literal $(, $meaning:literal)?) $({
+                    = $word:literal($name:literal $(, $meaning:literal)?) $([$($more:expr),*])? $({
                     $(
                         $(#[doc = $field_doc:literal])*
-                        $field:ident: $kind:ty = $default:expr => $key:expr;
+                        $field:ident: $kind:ty = $default:expr $(=> $key:expr)?;
                     )*
                 })?
             ),+ $(,)?
@@ -181,7 +182,11 @@ macro_rules! variants {
         pub enum $choice {
             $(
                 $(#[$doc])*
-                $variant $(($inner))? $({ $($(#[doc = $field_doc])* $field: $kind),* })?,
+                $variant $(($inner))? $({$(
+                    $(#[doc = $field_doc])*
+                    $(#[doc = concat!("\n\nKey: `", stringify!($key), "`.")])?
+                    $field: $kind
+                ),*})?,
             )+
             $($(#[$own_doc])* $own($own_type),)?
         }
@@ -195,10 +200,10 @@ macro_rules! variants {
                     const __PARTS: &[&[$crate::parameters::Key]] = &[
                         &[$kind_key],
                         $(<$inner as $crate::parameters::Declared>::KEYS,)?
-                        $(&[$(($key).of_field(
-                            stringify!($field),
-                            concat!($($field_doc, "\n"),*),
-                        )),*],)?
+                        $(&[$($more),*],)?
+                        $($($crate::__parameter!(
+                            keys $field, $kind, concat!($($field_doc, "\n"),*); $($key)?
+                        ),)*)?
                     ];
                     const __COUNT: usize = $crate::parameters::count_keys(__PARTS);
                     const __KEYS: [$crate::parameters::Key; __COUNT] =
@@ -245,7 +250,7 @@ macro_rules! variants {
                 match self {
                     $(Self::$variant { $(0: $bind)? $($($field),*)? } => {
                         $(return $crate::parameters::Parameters::get($bind, key);)?
-                        $($($crate::__parameter!(get *$field, $field, key; $key);)*)?
+                        $($($crate::__parameter!(get *$field, $field, key; $($key)?);)*)?
                     })+
                     $(Self::$own(_) => {})?
                 }
@@ -257,7 +262,7 @@ macro_rules! variants {
                 match self {
                     $(Self::$variant { $(0: $bind)? $($($field),*)? } => {
                         $($crate::parameters::Parameters::set($bind, key, value);)?
-                        $($($crate::__parameter!(set *$field, $field, key, value; $key);)*)?
+                        $($($crate::__parameter!(set *$field, $field, key, value; $($key)?);)*)?
                     })+
                     $(Self::$own(_) => {})?
                 }

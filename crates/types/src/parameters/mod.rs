@@ -17,8 +17,9 @@ mod tests;
 mod value;
 
 pub use key::{
-    BY_VALUE, CHECKSUM, Key, REQUIRED, Tc, concat_keys, count_keys, flag, fraction, integer, key,
-    limit, number, one_of, packets, rate, rate_or_zero, size, span, with_default, words,
+    BY_VALUE, CHECKSUM, Key, REQUIRED, Tc, concat, concat_keys, count_keys, flag, fraction,
+    integer, key, limit, number, one_of, packets, rate, rate_or_zero, size, span, with_default,
+    words,
 };
 pub use kind::{
     AMOUNT, ANY_TIME, DELAY, HOUR, INTERVAL, Kind, LARGEST, LONGEST, PACKET, Quantity, Role, Spec,

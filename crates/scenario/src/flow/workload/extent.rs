@@ -1,13 +1,11 @@
 //! Upper bounds of workloads' packets on a link.
 
-use goodqueue_sim::{PacketSize, SessionConfig, VoiceConfig, WorkloadConfig};
+use goodqueue_sim::{SessionConfig, WorkloadConfig};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::Span;
 
 /// Largest number of bytes that a link adds to a packet.
 const FRAMING: u128 = 1_024;
-/// Largest IP packet in bytes.
-const LARGEST_PACKET: u128 = 65_535;
 
 /// Returns an upper bound on the frame bytes of a flow that wait in the network at once.
 pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
@@ -25,10 +23,6 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
         WorkloadConfig::Bulk { tcp, .. } => window(tcp),
         // Data travel in both directions.
         WorkloadConfig::Echo { tcp, .. } => 2 * window(tcp),
-        WorkloadConfig::Game(game) => [game.interval, game.server_interval]
-            .map(|interval| datagrams(interval, LARGEST_PACKET))
-            .iter()
-            .sum(),
         WorkloadConfig::Session { tcp, session } => {
             let connections = match &**session {
                 SessionConfig::Transfers(config) => events(config.interval),
@@ -37,26 +31,11 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
             };
             connections * window(tcp)
         }
-        WorkloadConfig::ConstantBitRate { interval, packet }
-        | WorkloadConfig::OnOff {
-            interval, packet, ..
+        WorkloadConfig::Source(source) => {
+            let (packets, bytes) = source.most_at_once();
+            let of_a_packet = |interval| datagrams(interval, u128::from(bytes));
+            u128::from(packets) * source.intervals().map(of_a_packet).sum::<u128>()
         }
-        | WorkloadConfig::Voice(VoiceConfig {
-            interval, packet, ..
-        })
-        | WorkloadConfig::Ping { interval, packet } => datagrams(*interval, u128::from(*packet)),
-        WorkloadConfig::Bursts {
-            mean_interval,
-            packets,
-            packet,
-        } => u128::from(*packets) * datagrams(*mean_interval, u128::from(*packet)),
-        WorkloadConfig::Poisson {
-            mean_interval,
-            packet,
-        } => match packet {
-            PacketSize::Fixed(bytes) => datagrams(*mean_interval, u128::from(*bytes)),
-            PacketSize::Exponential(mean) => datagrams(*mean_interval, 2 * *mean as u128),
-        },
     }
 }
 
@@ -82,29 +61,6 @@ pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
                 u64::from(tcp.header_bytes()) + u64::from(tcp.mss)
             }
         }
-        WorkloadConfig::Ping { packet, .. } => u64::from(*packet),
-        // There may be no largest size; the mean is used instead, as for exponential sizes below.
-        WorkloadConfig::Game(game) => {
-            let packet = if backward {
-                &game.server_packet
-            } else {
-                &game.packet
-            };
-            packet.mean() as u64
-        }
-        _ if backward => 0,
-        WorkloadConfig::ConstantBitRate { packet, .. }
-        | WorkloadConfig::OnOff { packet, .. }
-        | WorkloadConfig::Bursts { packet, .. }
-        | WorkloadConfig::Voice(VoiceConfig { packet, .. })
-        | WorkloadConfig::Poisson {
-            packet: PacketSize::Fixed(packet),
-            ..
-        } => u64::from(*packet),
-        // There is no largest size; packets are converted with the mean.
-        WorkloadConfig::Poisson {
-            packet: PacketSize::Exponential(mean),
-            ..
-        } => *mean as u64,
+        WorkloadConfig::Source(source) => source.largest_packet(backward).into(),
     }
 }

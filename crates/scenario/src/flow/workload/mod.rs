@@ -13,9 +13,9 @@ use crate::language::file::Files;
 use crate::language::reader::{Field, Reader};
 use crate::language::units::{LONGEST, format_span};
 use crate::network::topology::Topology;
-use goodqueue_sim::{EchoReply, PacketSize, VoiceConfig, WorkloadConfig};
+use goodqueue_sim::{EchoReply, SessionConfig, SourceConfig, WorkloadConfig};
 use goodqueue_tcp::TcpConfig;
-use goodqueue_types::parameters::{Parameter, TableValue, Value};
+use goodqueue_types::parameters::{Parameter, Parameters, TableValue, Value};
 use goodqueue_types::{Bytes, Span};
 use std::sync::Arc;
 
@@ -32,23 +32,14 @@ pub(crate) fn tcp_of(workload: &WorkloadConfig) -> Option<&Arc<TcpConfig>> {
         WorkloadConfig::Bulk { tcp, .. }
         | WorkloadConfig::Echo { tcp, .. }
         | WorkloadConfig::Session { tcp, .. } => Some(tcp),
-        WorkloadConfig::ConstantBitRate { .. }
-        | WorkloadConfig::Poisson { .. }
-        | WorkloadConfig::OnOff { .. }
-        | WorkloadConfig::Bursts { .. }
-        | WorkloadConfig::Voice(_)
-        | WorkloadConfig::Game(_)
-        | WorkloadConfig::Ping { .. } => None,
+        WorkloadConfig::Source(_) => None,
     }
 }
 
 /// Returns the time between packets of periodic clients, which differ in their phase.
 pub(crate) fn period(workload: &WorkloadConfig) -> Option<Span> {
     match workload {
-        WorkloadConfig::ConstantBitRate { interval, .. }
-        | WorkloadConfig::Ping { interval, .. }
-        | WorkloadConfig::Voice(VoiceConfig { interval, .. }) => Some(*interval),
-        WorkloadConfig::Game(game) => Some(game.interval),
+        WorkloadConfig::Source(source) => source.period(),
         _ => None,
     }
 }
@@ -63,7 +54,6 @@ pub(crate) fn read(
     let (kind, table) = Reader::tagged(&flow.require("workload")?)?;
     let own_tcp = flow.table("tcp")?;
     let tcp = || crate::flow::tcp::read(common_tcp, own_tcp.as_ref()).map(Arc::new);
-    let laws = Laws(around.files);
     let workload = match kind {
         "bulk" => WorkloadConfig::Bulk {
             tcp: tcp()?,
@@ -74,8 +64,7 @@ pub(crate) fn read(
             bytes: read_amount(&table)?,
             reply: read_reply(&table.require("reply")?)?,
         },
-        "game" => WorkloadConfig::Game(Arc::new(read_declared(&table, laws)?)),
-        "transfers" | "exchanges" | "web" | "video" => {
+        _ if SessionConfig::WORDS.contains(&kind) => {
             let tcp = tcp()?;
             let session = session::read(kind, &table, &tcp, around, path)?;
             WorkloadConfig::Session {
@@ -83,38 +72,7 @@ pub(crate) fn read(
                 session: Arc::new(session),
             }
         }
-        "cbr" => {
-            let packet = table.size("packet")?.unwrap_or(1_500);
-            WorkloadConfig::ConstantBitRate {
-                interval: read_interval(&table, "rate", packet)?,
-                packet: packet as u32,
-            }
-        }
-        "poisson" => {
-            let packet = table.size("packet")?.unwrap_or(1_500);
-            WorkloadConfig::Poisson {
-                mean_interval: read_interval(&table, "rate", packet)?,
-                packet: match table.choice("sizes")? {
-                    Some("exponential") => PacketSize::Exponential(packet as f64),
-                    _ => PacketSize::Fixed(packet as u32),
-                },
-            }
-        }
-        "bursts" => {
-            let packet = table.size("packet")?.unwrap_or(1_500);
-            let packets = table.require("packets")?.integer()?;
-            WorkloadConfig::Bursts {
-                mean_interval: read_interval(&table, "rate", packet * packets)?,
-                packets: packets as u32,
-                packet: packet as u32,
-            }
-        }
-        "voice" => WorkloadConfig::Voice(read_declared(&table, laws)?),
-        "on_off" => read_on_off(&table, laws)?,
-        _ => WorkloadConfig::Ping {
-            interval: table.span("interval")?.unwrap_or(Span::from_secs(1)),
-            packet: table.size("packet")?.unwrap_or(84) as u32,
-        },
+        _ => WorkloadConfig::Source(read_source(kind, &table, around.files)?),
     };
     if tcp_of(&workload).is_none() && own_tcp.is_some() {
         let message = format!("a \"{kind}\" flow has no TCP");
@@ -123,31 +81,16 @@ pub(crate) fn read(
     Ok(workload)
 }
 
-/// Reads the parameters that a table declares.
-fn read_declared<P: Parameter>(table: &Reader<'_>, laws: Laws<'_>) -> Checked<P> {
-    let given = laws.given(table, "kind")?;
-    Ok(P::from_value(Value::Table(TableValue {
-        word: None,
-        given,
-    })))
-}
-
-fn read_on_off(table: &Reader<'_>, laws: Laws<'_>) -> Checked<WorkloadConfig> {
-    let packet = table.size("packet")?.unwrap_or(1_500);
-    let interval = read_interval(table, "rate", packet)?;
-    let times = |key| laws.read(&table.require(key)?);
-    let (on, off) = (times("on")?, times("off")?);
-    if on.mean() < interval.as_secs_f64() {
-        let message = "the mean on period is shorter than the time between packets";
-        let help = format!("at least \"{}\"", format_span(interval));
-        return Err(table.problem("on", message.to_owned(), help));
+/// Reads a workload without TCP.
+fn read_source(kind: &'static str, table: &Reader<'_>, files: Files<'_>) -> Checked<SourceConfig> {
+    let (word, given) = (Some(kind), Laws(files).given(table, "kind")?);
+    let mut source = SourceConfig::from_value(Value::Table(TableValue { word, given }));
+    if source.key("rate").is_some() {
+        let interval = read_interval(table, "rate", source.bytes_at_once())?;
+        source.set("interval", Value::Span(interval));
     }
-    Ok(WorkloadConfig::OnOff {
-        interval,
-        packet: packet as u32,
-        on,
-        off,
-    })
+    table.accept(source.check())?;
+    Ok(source)
 }
 
 /// Reads the reply of an echo to each piece: bytes, or a share of it.

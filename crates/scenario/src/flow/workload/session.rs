@@ -104,7 +104,7 @@ fn link_interval(
     // The last segment of a varying size is on average half a segment too long.
     let segments = match size {
         Law::Fixed(bytes) => libm::ceil(bytes / mss),
-        _ => mean / mss + 0.5,
+        Law::Drawn(_) => mean / mss + 0.5,
     };
     let payload = libm::round(mean / segments).max(1.0) as u32;
     let frame = link.framing.frame_bytes(tcp.header_bytes() + payload);

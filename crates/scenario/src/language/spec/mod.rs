@@ -12,11 +12,10 @@ mod topology;
 mod workload;
 
 use goodqueue_queue::QueueConfig;
-pub(crate) use goodqueue_sim::TIMES;
 use goodqueue_sim::{LossConfig, ServiceConfig};
 use goodqueue_types::Span;
 pub(crate) use goodqueue_types::parameters::{AMOUNT, Quantity};
-use goodqueue_types::parameters::{ANY_TIME, DELAY, INTERVAL, PACKET};
+use goodqueue_types::parameters::{ANY_TIME, DELAY, INTERVAL};
 pub(crate) use goodqueue_types::parameters::{
     HOUR, Key, Kind, LONGEST, REQUIRED, Spec, Variants, key,
 };

@@ -39,7 +39,7 @@ pub(crate) fn items(config: &Impairments) -> Vec<(&'static str, String)> {
         let order = if *keeps_order { "keep" } else { "free" };
         let mut table = match law {
             Law::Fixed(value) => Law::uniform(*value, *value).value(),
-            drawn => drawn.value(),
+            Law::Drawn(drawn) => drawn.value(),
         };
         if let Value::Table(table) = &mut table {
             table.given.0.push((&ORDER, Value::Word(order)));

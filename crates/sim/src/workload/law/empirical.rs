@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn draws_have_the_measured_law_and_its_mean() {
-        let law = Law::Drawn(Drawn::Empirical(measured()));
+        let law = Law::from(Drawn::Empirical(measured()));
         for seed in 1..=4 {
             let mut random = RandomStream::new(seed, "test", 0);
             let drawn: Vec<f64> = (0..20_000).map(|_| law.draw(&mut random)).collect();

@@ -10,6 +10,7 @@ use goodqueue_types::parameters::{
     key,
 };
 use goodqueue_types::{RandomStream, Span, variants};
+use std::sync::Arc;
 
 pub use empirical::{Empirical, Points};
 pub use exponential::Exponential;
@@ -65,23 +66,23 @@ pub enum Law {
     /// Constant value.
     Fixed(f64),
     /// Value that varies.
-    Drawn(Drawn),
+    Drawn(Arc<Drawn>),
 }
 
 impl Law {
     /// Returns the exponential law with this mean.
-    pub const fn exponential(mean: f64) -> Self {
-        Self::Drawn(Drawn::Exponential(Exponential { mean }))
+    pub fn exponential(mean: f64) -> Self {
+        Drawn::Exponential(Exponential { mean }).into()
     }
 
     /// Returns the Pareto law with this mean and shape.
-    pub const fn pareto(mean: f64, shape: f64) -> Self {
-        Self::Drawn(Drawn::Pareto(Pareto { mean, shape }))
+    pub fn pareto(mean: f64, shape: f64) -> Self {
+        Drawn::Pareto(Pareto { mean, shape }).into()
     }
 
     /// Returns the uniform law between two values.
-    pub const fn uniform(from: f64, to: f64) -> Self {
-        Self::Drawn(Drawn::Uniform(Uniform { from, to }))
+    pub fn uniform(from: f64, to: f64) -> Self {
+        Drawn::Uniform(Uniform { from, to }).into()
     }
 
     /// Returns one law of each kind whose typical values are close to `typical`.
@@ -93,7 +94,7 @@ impl Law {
                     law.set(key.name, Value::Number(typical * role.multiple()));
                 }
             }
-            Self::Drawn(law)
+            law.into()
         })
     }
 
@@ -144,11 +145,17 @@ impl Law {
     }
 }
 
+impl From<Drawn> for Law {
+    fn from(drawn: Drawn) -> Self {
+        Self::Drawn(Arc::new(drawn))
+    }
+}
+
 /// A table is a law that varies; a plain value is constant.
 impl Parameter for Law {
     fn from_value(value: Value) -> Self {
         match value {
-            Value::Table(_) => Self::Drawn(Drawn::from_value(value)),
+            Value::Table(_) => Drawn::from_value(value).into(),
             plain => Self::Fixed(f64::from_value(plain)),
         }
     }

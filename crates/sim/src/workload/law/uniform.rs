@@ -21,7 +21,7 @@ impl ChanceLaw for Uniform {
     }
 
     fn mean(&self) -> f64 {
-        (self.from + self.to) / 2.0
+        f64::midpoint(self.from, self.to)
     }
 
     fn share_up_to(&self, value: f64) -> f64 {

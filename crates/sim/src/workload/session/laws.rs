@@ -6,7 +6,7 @@ use crate::workload::law::fit::{assert_follows, distance, distance_of_counts};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=4;
 
-const fn exponential(mean: f64) -> Law {
+fn exponential(mean: f64) -> Law {
     Law::exponential(mean)
 }
 
