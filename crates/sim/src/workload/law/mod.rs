@@ -2,6 +2,7 @@
 
 mod empirical;
 mod exponential;
+mod lognormal;
 mod pareto;
 mod uniform;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 pub use empirical::{Empirical, Points};
 pub use exponential::Exponential;
+pub use lognormal::LogNormal;
 pub use pareto::Pareto;
 pub use uniform::Uniform;
 
@@ -33,6 +35,8 @@ variants! {
         Exponential(law: Exponential) = "exponential"("exponential"),
         /// Pareto, with few very large values.
         Pareto(law: Pareto) = "pareto"("Pareto"),
+        /// Log-normal.
+        LogNormal(law: LogNormal) = "lognormal"("log-normal"),
         /// Uniform between two values.
         Uniform(law: Uniform) = "uniform"("uniform"),
         /// Measured from data.
