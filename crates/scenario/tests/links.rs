@@ -355,7 +355,7 @@ fn the_examples_of_the_pages_are_accepted() {
     let (services, queues): (Vec<&str>, Vec<&str>) = lines
         .into_iter()
         .partition(|line| line.starts_with("service"));
-    assert_eq!((services.len(), queues.len()), (6, 2));
+    assert_eq!((services.len(), queues.len()), (6, 3));
     for line in services {
         match read(&text("", line)) {
             Ok(scenario) => check_round_trip(&scenario),
