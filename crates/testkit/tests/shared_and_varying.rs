@@ -1,11 +1,12 @@
 //! Shared buffers, shapers and variable rates in a run, compared with closed-form results.
 
-use goodqueue_queue::{Limit, QueueConfig, Sharing, TbfConfig, TbfPeak};
+use goodqueue_queue::{HeadDropConfig, Limit, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
     DeliveryTrace, FlowConfig, LinkConfig, Network, PacketSize, PoolConfig, RateStep, RateTrace,
     Record, ServiceConfig, SourceConfig, WorkloadConfig, run,
 };
 use goodqueue_testkit::dumbbell::link;
+use goodqueue_testkit::{compare, run_reference};
 use goodqueue_types::{Hosts, LinkId, PacketEventKind, RandomStream, Rate, Span, Time};
 
 /// Returns a network with one source for each of these links and a common reverse link.
@@ -101,6 +102,43 @@ fn overloaded_links_hold_their_share_of_a_buffer() {
             assert!((mean - n * share).abs() <= n * 1_000.0, "{mean}");
             assert!(most <= capacity as f64, "{most}");
         }
+    }
+}
+
+/// A burst of five packets crosses two links that share a buffer. The first of these links takes
+/// two milliseconds for a packet, and one arrives each millisecond. At 5 ms packet 1 reaches the
+/// second link and packet 4 the first, while packet 3 waits. A buffer of two packets has room for
+/// both if the packet with the lower number comes first: it books its bytes and leaves at once. In
+/// the other order packet 1 finds the buffer full.
+#[test]
+fn packets_of_a_burst_reach_the_links_of_a_shared_buffer_in_order() {
+    let burst = WorkloadConfig::Source(SourceConfig::Bursts {
+        mean_interval: Span::from_secs(1),
+        packets: 5,
+        packet: 1_000,
+    });
+    let mut links = vec![observed(); 3];
+    links[1].rate = Rate(4_000_000);
+    links[1].pool = Some(0);
+    links[2].pool = Some(0);
+    // This queue books a packet that finds the link idle. A drop-tail queue does not.
+    let limit = Limit::Unlimited;
+    links[2].queue = QueueConfig::HeadDrop(HeadDropConfig { limit });
+    let mut network = network(links, &burst, 10);
+    network.flows.truncate(1);
+    network.flows[0].forward = vec![LinkId(0), LinkId(1), LinkId(2)];
+    for (capacity, loses) in [(2_000, false), (1_999, true)] {
+        network.pools = vec![PoolConfig {
+            name: "pool".to_owned(),
+            capacity,
+            sharing: Sharing::Complete,
+            headroom: 0,
+        }];
+        let outcome = run(&network);
+        let totals = &outcome.totals;
+        assert!(totals.delivered > 20, "{totals:?}");
+        assert_eq!(totals.dropped > 0, loses, "{totals:?}");
+        assert_eq!(compare(&outcome, &run_reference(&network)), Ok(()));
     }
 }
 

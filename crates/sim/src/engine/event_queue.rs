@@ -23,7 +23,9 @@ pub enum Kind {
 }
 
 /// Time of an event and its place among simultaneous events: kind, then rank (a keyed hash of flow
-/// and packet, so that no flow is always first), then the index of the line, link or agent.
+/// and packet, so that no flow is always first), then the index of the line, link or agent. Arrivals
+/// that differ in nothing but their lines belong to one flow. At links that share a buffer the
+/// engine puts them in the order of the packets' numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event(u128);
 
@@ -54,6 +56,12 @@ impl Event {
             2 => Kind::Wake,
             _ => Kind::Arrival,
         }
+    }
+
+    /// Returns true if only the indices of the two events can differ.
+    #[inline]
+    pub fn ties_with(self, other: Self) -> bool {
+        self.0 >> 32 == other.0 >> 32
     }
 
     /// Returns the index of the line, link or agent.

@@ -32,9 +32,9 @@ pub(crate) use self::core::Host;
 use crate::engine::crossing::Crossed;
 use crate::engine::event_queue::{Event, Kind};
 use crate::engine::in_order::InOrder;
-use crate::engine::line::Lines;
+use crate::engine::line::{Lines, OnTheWay};
 use crate::engine::probe::{NoProbe, Probe, Recorder};
-use crate::engine::routing::Routing;
+use crate::engine::routing::{Hop, Routing};
 use crate::engine::serving::Announcement;
 use crate::host::agent::{flow_outcome, receiver_of};
 use crate::measure::fairness::add_fairness;
@@ -119,6 +119,8 @@ pub struct Simulation<'a, P> {
     core: Core<P>,
     lines: Lines,
     event_count: u64,
+    /// Packets of one flow that arrive at the present instant, in a network with shared buffers.
+    tied: Vec<OnTheWay>,
 }
 
 impl<'a, P: Probe> Simulation<'a, P> {
@@ -136,6 +138,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             core,
             lines,
             event_count: 0,
+            tied: Vec::new(),
         };
         for host in 0..simulation.core.hosts.len() {
             simulation.core.arm(host);
@@ -186,7 +189,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             if event.time() > until {
                 return true;
             }
-            if self.event_count == pause {
+            if self.event_count >= pause {
                 return false;
             }
             self.event_count += 1;
@@ -221,6 +224,10 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
         let hop = &core.routing.hops[head.hop as usize];
         if hop.served {
+            if !core.shared_buffers.is_empty() && core.events.peek().ties_with(event) {
+                let head = *head;
+                return self.arrive_by_number(event, head);
+            }
             let (link, packet, now) = (hop.link, head.packet, event.time());
             return self.arrive(link, packet, now);
         }
@@ -240,6 +247,39 @@ impl<'a, P: Probe> Simulation<'a, P> {
             }
             Crossed::Ends => {}
         }
+    }
+
+    /// Lets packets of equal time and rank arrive in the order of their numbers. They belong to one
+    /// flow. Their order among different links matters only if the links share a buffer.
+    #[cold]
+    fn arrive_by_number(&mut self, event: Event, first: OnTheWay) {
+        let mut tied = std::mem::take(&mut self.tied);
+        tied.push(first);
+        loop {
+            let next = self.core.events.peek();
+            if !next.ties_with(event) {
+                break;
+            }
+            self.event_count += 1;
+            let taken = self.lines.take(next);
+            match taken {
+                Some((_, after)) if after != Event::NONE => self.core.events.replace(after),
+                _ => self.core.events.pop(Kind::Arrival),
+            }
+            tied.extend(taken.map(|(head, _)| *head));
+        }
+        let hops = &self.core.routing.hops;
+        tied.sort_by_key(|head| (head.packet.number, hops[head.hop as usize].link));
+        for OnTheWay { hop, packet } in tied.drain(..) {
+            let Hop { served, link, .. } = self.core.routing.hops[hop as usize];
+            if served {
+                self.arrive(link, packet, event.time());
+            } else {
+                let crossed = self.core.cross(&packet, hop, event.time());
+                self.follow(&packet, crossed);
+            }
+        }
+        self.tied = tied;
     }
 
     /// Lets a packet arrive at a link with a queue discipline.

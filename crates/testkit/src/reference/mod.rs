@@ -56,8 +56,9 @@ enum What {
 }
 
 /// Time of an event, and its place among simultaneous events: kind, then rank and number of the
-/// packet. Copies of a packet keep the order in which they were scheduled.
-type Key = (Time, u8, u64, u64, u64);
+/// packet, then the link at which it arrives. Copies of a packet that arrive at one place keep the
+/// order in which they were scheduled.
+type Key = (Time, u8, u64, u64, usize, u64);
 
 /// An entry of the heap, ordered by key.
 #[derive(Clone, Copy, Debug)]
@@ -180,9 +181,13 @@ impl<'a> Reference<'a> {
                 (u64::from(self.ties.rank(&packet)), packet.number)
             }
         };
+        let link = match what {
+            What::Arrival(link, _) => link,
+            _ => 0,
+        };
         self.scheduled += 1;
         self.events.push(Reverse(Event {
-            key: (time, kind, rank, number, self.scheduled),
+            key: (time, kind, rank, number, link, self.scheduled),
             what,
         }));
     }
