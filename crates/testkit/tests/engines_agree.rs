@@ -6,7 +6,7 @@ use std::sync::Arc;
 use goodqueue_queue::Limit;
 use goodqueue_sim::{BetweenLosses, LinkConfig, Network, WorkloadConfig, run};
 use goodqueue_testkit::{Mutation, compare, run_mutant, run_reference};
-use goodqueue_testkit::{graphs, networks};
+use goodqueue_testkit::{coincidences, graphs, networks};
 use goodqueue_types::{LinkId, Rate, Span};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -27,6 +27,13 @@ proptest! {
 
     #[test]
     fn engines_agree_packet_for_packet(network in networks()) {
+        let (fast, reference) = (run(&network), run_reference(&network));
+        prop_assert_eq!(compare(&fast, &reference), Ok(()));
+    }
+
+    /// The engines also agree if nearly all events are simultaneous.
+    #[test]
+    fn engines_agree_on_simultaneous_events(network in coincidences()) {
         let (fast, reference) = (run(&network), run_reference(&network));
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }

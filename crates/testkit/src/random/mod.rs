@@ -1,9 +1,11 @@
 //! Random networks with random queues, on which tests run both engines.
 
 mod any_queue;
+mod coincidences;
 mod graph;
 mod moody_queue;
 mod network;
 
+pub use coincidences::coincidences;
 pub use graph::graphs;
 pub use network::networks;
