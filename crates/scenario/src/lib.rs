@@ -28,5 +28,5 @@ pub use output::buffers::{BufferEcho, LIMIT_COUNTS};
 pub use output::metrics::metrics;
 pub use output::summary::{buffer_json, summary_json};
 pub use output::taps::{Tap, endpoints};
-pub use scenario::{SCHEMA_VERSION, Scenario, parse_override};
+pub use scenario::{Checksums, SCHEMA_VERSION, Scenario, parse_override};
 pub use study::{Study, measure_text};

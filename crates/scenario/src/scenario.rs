@@ -1,6 +1,6 @@
 //! A scenario. A parsed scenario is valid.
 
-use crate::flow::{FlowGroup, read_flows};
+use crate::flow::{FlowGroup, python, read_flows};
 use crate::language::document::Document;
 use crate::language::error::{Checked, ScenarioError, nearest, shorten};
 use crate::language::file::Files;
@@ -21,6 +21,10 @@ use std::sync::Arc;
 
 /// Version of the file format and of the results' keys.
 pub const SCHEMA_VERSION: u64 = 1;
+
+/// Function that returns the checksum of the source of a class in Python, or the reason why there is
+/// none and what to do.
+pub type Checksums<'a> = dyn Fn(&str) -> Result<String, UnitError> + 'a;
 
 /// A valid scenario. Clones are cheap, because flows are stored as groups.
 #[derive(Clone, Debug)]
@@ -66,7 +70,23 @@ impl Scenario {
         files: Files<'_>,
     ) -> Result<Self, ScenarioError> {
         let document = Document::read(text, file, overrides)?;
-        read_scenario(&document, files).map_err(|problem| document.locate(problem))
+        read_scenario(&document, files, None).map_err(|problem| document.locate(problem))
+    }
+
+    /// Reads a scenario as [`Scenario::parse`] does, which may name controls in Python. `checksum`
+    /// returns the checksum of the source of a class, or the reason why there is none.
+    ///
+    /// # Errors
+    /// Returns the first mistake, with its place and what to write instead.
+    pub fn parse_with_python(
+        text: &[u8],
+        file: &str,
+        overrides: &[(String, String)],
+        checksum: &Checksums<'_>,
+    ) -> Result<Self, ScenarioError> {
+        let document = Document::read(text, file, overrides)?;
+        read_scenario(&document, Files::beside(file), Some(checksum))
+            .map_err(|problem| document.locate(problem))
     }
 
     /// Reads a scenario from a file.
@@ -315,7 +335,11 @@ pub(crate) fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(text)
 }
 
-pub(crate) fn read_scenario(document: &Document<'_>, files: Files<'_>) -> Checked<Scenario> {
+pub(crate) fn read_scenario(
+    document: &Document<'_>,
+    files: Files<'_>,
+    checksums: Option<&Checksums<'_>>,
+) -> Checked<Scenario> {
     let root = Reader::open(&document.root, &SCENARIO, String::new())?;
     root.require("schema_version")?.integer()?;
     let duration = root.require("duration")?.span()?;
@@ -332,7 +356,8 @@ pub(crate) fn read_scenario(document: &Document<'_>, files: Files<'_>) -> Checke
     if tables.is_empty() {
         return Err(flow_field.problem("there is no flow", "add a [[flow]]"));
     }
-    let flows = read_flows(&tables, tcp.as_ref(), &topology, files, duration)?;
+    let mut flows = read_flows(&tables, tcp.as_ref(), &topology, files, duration)?;
+    python::check(&mut flows, &tables, tcp.as_ref(), checksums)?;
     let layout = Layout::new(&topology, &flows).map_err(|misplaced| {
         let Misplaced {
             group,

@@ -55,7 +55,7 @@ fn every_queue_discipline_has_a_page() {
 #[test]
 fn every_congestion_control_has_a_section() {
     let page = text(&docs().join("congestion-controls.md"));
-    for word in CongestionControlConfig::WORDS {
+    for word in CongestionControlConfig::NAMES {
         let heading = format!("\n### `{word}`\n");
         assert!(
             page.contains(&heading),
@@ -218,7 +218,7 @@ fn random_parameters_of_every_discipline_survive_being_written() {
 
 #[test]
 fn every_congestion_control_runs_and_survives_being_written() {
-    for word in CongestionControlConfig::WORDS {
+    for word in CongestionControlConfig::NAMES {
         let control = format!("{{ kind = \"{word}\" }}");
         let scenario = link(&[("tcp.congestion_control", control)]);
         let written = scenario.resolved_toml();

@@ -55,10 +55,10 @@ impl CongestionControl for Fixed {
 /// link, so each has the goodput of its window.
 #[test]
 fn a_fixed_window_is_sent_once_per_round_trip() {
-    let fixed = CustomControl {
-        name: "fixed",
-        make: |config| Box::new(Fixed(10.0 * f64::from(config.mss))),
+    let make = |config: &TcpConfig| -> Box<dyn CongestionControl + Send> {
+        Box::new(Fixed(10.0 * f64::from(config.mss)))
     };
+    let fixed = CustomControl::new("fixed", make);
     let outcome = outcome(Profile::Rfc, CongestionControlConfig::Custom(fixed));
     let segments = outcome.totals.delivered as f64 / 2.0;
     let rounds = SECONDS as f64 / 0.040;
@@ -76,17 +76,14 @@ fn a_fixed_window_is_sent_once_per_round_trip() {
 #[test]
 fn a_built_in_control_inside_another_sends_the_same() {
     let cubic = CongestionControlConfig::Cubic(CubicConfig::default());
-    let wrapped = CustomControl {
-        name: "wrapped",
-        make: |config| {
-            let mut config = config.clone();
-            config.congestion_control = CongestionControlConfig::Cubic(CubicConfig::default());
-            built_in(&config)
-        },
-    };
+    let wrapped = CustomControl::new("wrapped", |config| {
+        let mut config = config.clone();
+        config.congestion_control = CongestionControlConfig::Cubic(CubicConfig::default());
+        built_in(&config)
+    });
     for profile in [Profile::Rfc, Profile::Ns2, Profile::Linux] {
-        let own = outcome(profile, cubic);
-        let other = outcome(profile, CongestionControlConfig::Custom(wrapped));
+        let own = outcome(profile, cubic.clone());
+        let other = outcome(profile, CongestionControlConfig::Custom(wrapped.clone()));
         assert!(own.totals.dropped > 0);
         assert_eq!(format!("{:?}", own.flows), format!("{:?}", other.flows));
     }

@@ -178,7 +178,7 @@ fn dualpi2_shares_by_the_laws_of_both_and_keeps_low_latency_low() {
         for each in [1, 3] {
             let queue = QueueConfig::DualPi2(DualPi2Config::linux(Limit::Packets(10_000)));
             let mut flows = vec![dctcp(true); each];
-            flows.extend(vec![classic(control); each]);
+            flows.extend(vec![classic(control.clone()); each]);
             let base = MILLI * 20;
             let outcome = run(&network(queue, 50, base, MILLI * 60_000, flows));
             let ratio = goodput(&outcome, 0..each) / goodput(&outcome, each..2 * each);

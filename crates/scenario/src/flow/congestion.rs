@@ -7,6 +7,14 @@ use goodqueue_tcp::cc::{self, GaimdConfig, Needs};
 use goodqueue_tcp::{CongestionControlConfig, EcnMode, Recovery, TcpConfig};
 use goodqueue_types::parameters::{Parameter, Parameters};
 
+/// Returns the measurements that the control needs. Controls in Python never need delivery rates.
+fn needs(config: &TcpConfig) -> Needs {
+    match config.congestion_control {
+        CongestionControlConfig::Python(_) => Needs::Segments,
+        _ => cc::built_in(config).needs(),
+    }
+}
+
 /// Reads `congestion_control`, and gaimd's `alpha` and `beta` beside it.
 pub(crate) fn read(table: &Reader<'_>, control: &mut CongestionControlConfig) -> Checked<()> {
     if let Some(field) = table.get("congestion_control") {
@@ -45,7 +53,7 @@ fn is_blind(config: &TcpConfig) -> bool {
 
 /// Checks that the other switches fit the control.
 pub(crate) fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
-    let needs_rates = cc::built_in(config).needs() == Needs::Rates;
+    let needs_rates = needs(config) == Needs::Rates;
     if needs_rates && config.recovery != Recovery::Sack {
         let name = config.congestion_control.word();
         let message = format!("{name} needs to know what was delivered during recovery");

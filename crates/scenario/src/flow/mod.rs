@@ -3,6 +3,7 @@
 pub mod congestion;
 pub mod law;
 pub mod long_flows;
+pub mod python;
 pub mod tcp;
 pub mod workload;
 

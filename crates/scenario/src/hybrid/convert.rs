@@ -285,10 +285,10 @@ fn free_windows(link: &mut FluidLink) {
 }
 
 fn control(tcp: &TcpConfig) -> Option<FluidControl> {
-    Some(match tcp.congestion_control {
+    Some(match &tcp.congestion_control {
         CongestionControlConfig::Reno => FluidControl::RENO,
         // The engine takes the share of the window that is kept after a loss.
-        CongestionControlConfig::Gaimd(GaimdConfig { alpha, beta }) => FluidControl::Gaimd {
+        &CongestionControlConfig::Gaimd(GaimdConfig { alpha, beta }) => FluidControl::Gaimd {
             alpha,
             beta: 1.0 - beta,
         },

@@ -11,7 +11,7 @@ use crate::language::error::{Checked, Origin, Problem, ScenarioError, nearest, s
 use crate::language::file::Files;
 use crate::language::reader::Reader;
 use crate::language::spec::{MOST_RUNS, MOST_VARIANTS, STUDY};
-use crate::scenario::{Scenario, read_file, read_scenario};
+use crate::scenario::{Checksums, Scenario, read_file, read_scenario};
 use axis::{Sweep, Swept};
 pub use measure::measure_text;
 use outline::Outline;
@@ -109,6 +109,19 @@ impl Study {
     /// # Errors
     /// Returns the first mistake, located at the axis with the value or in the base scenario.
     pub fn scenario(&self, variant: usize) -> Result<Scenario, ScenarioError> {
+        self.scenario_with(variant, None)
+    }
+
+    /// Returns the scenario of a variant, which may name controls in Python if the function for the
+    /// checksums of their sources is given.
+    ///
+    /// # Errors
+    /// Returns the first mistake, located at the axis with the value or in the base scenario.
+    pub fn scenario_with(
+        &self,
+        variant: usize,
+        checksums: Option<&Checksums<'_>>,
+    ) -> Result<Scenario, ScenarioError> {
         let mut settings: Vec<(&Swept, &Node)> = self
             .chosen(variant)
             .map(|(swept, value)| (swept, &swept.values[value]))
@@ -123,7 +136,7 @@ impl Study {
         }
         let Base { file, text, .. } = &self.base;
         let document = Document::of(file, text, &self.overrides, root);
-        read_scenario(&document, Files::beside(file))
+        read_scenario(&document, Files::beside(file), checksums)
             .map_err(|problem| self.locate(problem, &settings))
     }
 

@@ -1,9 +1,11 @@
 //! Congestion control. It only decides windows and rates. The sender detects losses and repairs
 //! them.
 
+pub mod conformance;
 mod dctcp;
 mod delay;
 mod loss;
+mod python;
 mod rate;
 mod slow_start;
 #[cfg(test)]
@@ -13,6 +15,7 @@ mod window;
 use goodqueue_types::parameters::{Key, Kind, REQUIRED, integer, key, number};
 use goodqueue_types::{Rate, Span, Time, variants};
 use std::fmt;
+use std::sync::Arc;
 
 pub use dctcp::{Dctcp, DctcpConfig};
 pub use delay::ledbat::{Ledbat, LedbatConfig};
@@ -23,6 +26,7 @@ pub use loss::illinois::{Illinois, IllinoisConfig};
 pub use loss::reno::Reno;
 pub use loss::scalable::{Scalable, ScalableConfig};
 pub use loss::westwood::{Westwood, WestwoodConfig};
+pub use python::PythonConfig;
 pub use rate::bbr::{Bbr, BbrConfig};
 pub use rate::bbr3::{Bbr3, Bbr3Config};
 pub use window::Window;
@@ -262,17 +266,35 @@ pub trait CongestionControl {
     }
 }
 
-/// A congestion control that is defined outside this crate, by its name in results. Two are equal if
-/// their names are.
-#[derive(Clone, Copy, Debug)]
+/// A congestion control that is defined outside this crate. Two are equal if they are copies of one.
+#[derive(Clone)]
 pub struct CustomControl {
     /// Name in results.
     pub name: &'static str,
     /// Returns the control of a new connection.
-    pub make: fn(&TcpConfig) -> Box<dyn CongestionControl + Send>,
+    pub make: MakeControl,
+}
+
+/// Factory of a control for each new connection.
+pub type MakeControl = Arc<dyn Fn(&TcpConfig) -> Box<dyn CongestionControl + Send> + Send + Sync>;
+
+impl fmt::Debug for CustomControl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("CustomControl");
+        shown.field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl CustomControl {
+    /// Creates a control by its name in results and its factory.
+    pub fn new(
+        name: &'static str,
+        make: impl Fn(&TcpConfig) -> Box<dyn CongestionControl + Send> + Send + Sync + 'static,
+    ) -> Self {
+        let make = Arc::new(make);
+        Self { name, make }
+    }
+
     /// Returns the name in results.
     pub fn name(&self) -> &'static str {
         self.name
@@ -281,7 +303,7 @@ impl CustomControl {
 
 impl PartialEq for CustomControl {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+        self.name == other.name && Arc::ptr_eq(&self.make, &other.make)
     }
 }
 
@@ -305,17 +327,21 @@ pub(crate) const SHARE: Key = number(0.001, 0.999);
 /// Key for the seed of a control's own draws.
 pub(crate) const SEED: Key = integer(0, u64::MAX >> 1).example("1");
 
-/// Generates the parameters, the state and the dispatch of all controls from one list. `Reno`, which
-/// has no parameters, and `Custom`, which no file can name, are added to it.
+/// Generates the parameters, the state and the dispatch of all controls from one list. Three are
+/// added to it: `Reno`, which has no parameters, `Python`, which has no state here, and `Custom`,
+/// which no file can name.
 macro_rules! controls {
     ($d:tt $($(#[$doc:meta])* $kind:ident = $word:literal($state:ty, $config:ty),)+) => {
         variants! {
             /// Congestion controls by their usual names.
-            #[derive(Clone, Copy, Debug, PartialEq)]
+            #[derive(Clone, Debug, PartialEq)]
             pub enum CongestionControlConfig(KIND) {
                 /// Additive increase by one segment per round trip, decrease by half.
                 Reno = "reno"("reno"),
                 $($(#[$doc])* $kind(parameters: $config) = $word($word),)+
+                /// A control in Python, which the program that runs the scenario replaces by a
+                /// `Custom` one.
+                Python(parameters: PythonConfig) = "python"("python control"),
                 ;
                 /// A control that is defined outside this crate.
                 Custom(CustomControl)
@@ -333,12 +359,15 @@ macro_rules! controls {
 
         impl Controller {
             pub fn new(config: &TcpConfig) -> Self {
-                match config.congestion_control {
+                match &config.congestion_control {
                     CongestionControlConfig::Reno => Self::smallest(config),
                     $(CongestionControlConfig::$kind(parameters) => {
-                        Self::$kind(Box::new(<$state>::new(config, parameters)))
+                        Self::$kind(Box::new(<$state>::new(config, *parameters)))
                     })+
                     CongestionControlConfig::Custom(custom) => Self::Custom((custom.make)(config)),
+                    CongestionControlConfig::Python(PythonConfig { class, .. }) => {
+                        unreachable!("nothing provides the control {class}")
+                    }
                 }
             }
         }

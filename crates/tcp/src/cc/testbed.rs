@@ -345,7 +345,7 @@ impl Bottleneck {
 
 /// Returns every control with its defaults.
 pub fn all_controls() -> Vec<CongestionControlConfig> {
-    let words = CongestionControlConfig::WORDS.iter();
+    let words = CongestionControlConfig::NAMES.iter();
     words
         .map(|word| CongestionControlConfig::defaults(word))
         .collect()

@@ -76,16 +76,16 @@ fn a_flow_may_begin_between_two_losses() {
     let k_rounds = libm::cbrt(0.3 * peak / 0.4) / rtt.as_secs_f64();
     let cubic = (cubic, k_rounds, 1.0 - libm::cbrt(0.01 / 0.3));
     for (profile, (control, epoch, nearly_all)) in [
-        (Profile::Rfc, reno),
+        (Profile::Rfc, reno.clone()),
         (Profile::Linux, reno),
         (Profile::Rfc, gaimd),
         (Profile::Rfc, scalable),
-        (Profile::Rfc, cubic),
+        (Profile::Rfc, cubic.clone()),
         (Profile::Linux, cubic),
     ] {
         for phase in [0.0, 0.3, 0.6] {
             let mut config = TcpConfig::profile(profile);
-            config.congestion_control = control;
+            config.congestion_control = control.clone();
             let mut path = testbed::Path::beginning(&config, rtt);
             let mss = f64::from(config.mss);
             path.control.begin_between_losses(peak * mss, phase);

@@ -31,7 +31,7 @@ parameters! {
     pub struct TcpConfig("tcp", "profile's") {
         /// Congestion control.
         congestion_control: CongestionControlConfig = CongestionControlConfig::Reno => one_of(&[
-            Kind::Choice(CongestionControlConfig::WORDS),
+            Kind::Choice(CongestionControlConfig::NAMES),
             Kind::Tagged { tag: "kind", variants: CongestionControlConfig::VARIANTS },
         ]).example("cubic")
             .doc("The congestion control, by name or as a table with parameters: `{ \

@@ -48,7 +48,7 @@ pub struct Case {
 
 /// Returns every control with random parameters.
 pub fn controls() -> impl Strategy<Value = CongestionControlConfig> {
-    let words = proptest::sample::select(CongestionControlConfig::WORDS);
+    let words = proptest::sample::select(CongestionControlConfig::NAMES);
     (words, any::<u64>()).prop_map(|(word, seed)| {
         let mut control = CongestionControlConfig::defaults(word);
         vary(
@@ -152,7 +152,7 @@ pub fn cases() -> impl Strategy<Value = Case> {
 pub fn network(case: &Case) -> Network {
     let mut config = TcpConfig::profile(case.profile);
     config.recovery = case.recovery;
-    config.congestion_control = case.control;
+    config.congestion_control = case.control.clone();
     config.slow_start = case.slow_start;
     config.pacing |= case.pacing;
     config.records |= case.records;

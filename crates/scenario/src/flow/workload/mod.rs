@@ -36,6 +36,16 @@ pub(crate) fn tcp_of(workload: &WorkloadConfig) -> Option<&Arc<TcpConfig>> {
     }
 }
 
+/// Returns the TCP configuration of a workload, to change it.
+pub(crate) fn tcp_of_mut(workload: &mut WorkloadConfig) -> Option<&mut Arc<TcpConfig>> {
+    match workload {
+        WorkloadConfig::Bulk { tcp, .. }
+        | WorkloadConfig::Echo { tcp, .. }
+        | WorkloadConfig::Session { tcp, .. } => Some(tcp),
+        WorkloadConfig::Source(_) => None,
+    }
+}
+
 /// Returns the time between packets of periodic clients, which differ in their phase.
 pub(crate) fn period(workload: &WorkloadConfig) -> Option<Span> {
     match workload {

@@ -24,7 +24,7 @@ fn both() -> [CongestionControlConfig; 2] {
 #[test]
 fn a_deep_buffer_stays_nearly_empty() {
     for control in both() {
-        let mut path = bottleneck(control, 400);
+        let mut path = bottleneck(control.clone(), 400);
         path.run(Span::from_secs(5));
         let outcome = path.run(Span::from_secs(30));
         assert!(outcome.utilization > 0.95, "{control:?}: {outcome:?}");
@@ -39,7 +39,7 @@ fn a_deep_buffer_stays_nearly_empty() {
 #[test]
 fn a_shallow_buffer_is_enough() {
     for (control, loss) in both().into_iter().zip([0.04, 0.005]) {
-        let mut path = bottleneck(control, 9);
+        let mut path = bottleneck(control.clone(), 9);
         path.run(Span::from_secs(5));
         let outcome = path.run(Span::from_secs(30));
         assert!(outcome.utilization > 0.93, "{control:?}: {outcome:?}");
@@ -51,7 +51,7 @@ fn a_shallow_buffer_is_enough() {
 fn losses_and_timeouts_give_the_window_back() {
     let cases = [(5, 1_000, 0.8), (4, 500, 0.7)];
     for (control, (start_s, pause_ms, kept)) in both().into_iter().zip(cases) {
-        let mut path = bottleneck(control, 400);
+        let mut path = bottleneck(control.clone(), 400);
         path.run(Span::from_secs(start_s));
         let before = path.control.window();
         path.control.on_retransmission_timeout(None);

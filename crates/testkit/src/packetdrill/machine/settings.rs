@@ -243,7 +243,7 @@ impl Settings {
     pub fn config(&self, agreed: &Offer, active: bool) -> Result<TcpConfig, String> {
         let mut config = TcpConfig::profile(self.profile);
         config.congestion_control = match self.congestion_control.as_str() {
-            word if CongestionControlConfig::WORDS.contains(&word) => {
+            word if CongestionControlConfig::NAMES.contains(&word) => {
                 CongestionControlConfig::defaults(word)
             }
             other => return Err(format!("the congestion control {other} is not modelled")),

@@ -1,0 +1,163 @@
+//! Congestion controls in Python, which a scenario names and only a program with leave runs.
+
+use crate::flow::FlowGroup;
+use crate::flow::workload::{tcp_of, tcp_of_mut};
+use crate::language::error::{Checked, nearest, shorten};
+use crate::language::reader::{Field, Reader};
+use crate::language::units::UnitError;
+use crate::scenario::{Checksums, Scenario};
+use goodqueue_tcp::cc::{CustomControl, PythonConfig};
+use goodqueue_tcp::{CongestionControlConfig, TcpConfig};
+use std::sync::Arc;
+
+/// Checks the controls in Python of all groups and writes the checksum of each class's source into
+/// its configuration. Without `checksums` no control in Python is accepted, because a scenario file
+/// must not run code by itself.
+pub(crate) fn check(
+    groups: &mut [FlowGroup],
+    tables: &[Reader<'_>],
+    common: Option<&Reader<'_>>,
+    checksums: Option<&Checksums<'_>>,
+) -> Checked<()> {
+    for (group, table) in groups.iter_mut().zip(tables) {
+        let Some(named) = named(group) else { continue };
+        let field = field(table, common)?.expect("a control in Python is given in the file");
+        let PythonConfig { class, checksum } = named;
+        let Some(checksums) = checksums else {
+            let class = shorten(&class);
+            let message =
+                format!("the control \"{class}\" is code in Python, which is not allowed");
+            let help = "add --allow-python if you trust this code, or name a built-in control";
+            return Err(field.problem(message, help));
+        };
+        if !is_class(&class) {
+            let message = format!("\"{}\" names no class", shorten(&class));
+            let help = "write the module and the class, as in class = \"controls:Aimd\"";
+            return Err(field.problem(message, help));
+        }
+        let found = checksums(&class)
+            .map_err(|UnitError { message, help }| field.problem(message, help))?;
+        if !checksum.is_empty() && checksum != found {
+            let message = format!("the source of {class} has changed: its checksum is {found}");
+            let help = "restore the source, or leave \"checksum\" out";
+            return Err(field.problem(message, help));
+        }
+        let tcp = tcp_of_mut(&mut group.workload).expect("it has a congestion control");
+        let named = PythonConfig {
+            class,
+            checksum: found,
+        };
+        Arc::make_mut(tcp).congestion_control = CongestionControlConfig::Python(named);
+    }
+    Ok(())
+}
+
+/// Returns the control in Python that a group names.
+fn named(group: &FlowGroup) -> Option<PythonConfig> {
+    match &tcp_of(&group.workload)?.congestion_control {
+        CongestionControlConfig::Python(named) => Some(named.clone()),
+        _ => None,
+    }
+}
+
+/// Returns the field with the control of a flow: in its own table `tcp`, or in the common one.
+fn field<'a>(table: &Reader<'a>, common: Option<&Reader<'a>>) -> Checked<Option<Field<'a>>> {
+    let own = table.table("tcp")?;
+    let own = own.and_then(|tcp| tcp.get("congestion_control"));
+    Ok(own.or_else(|| common?.get("congestion_control")))
+}
+
+/// Returns true for the dotted name of a module, a colon, and the dotted name of a class.
+fn is_class(text: &str) -> bool {
+    let is_word = |word: &str| {
+        let mut letters = word.chars();
+        letters
+            .next()
+            .is_some_and(|first| first.is_alphabetic() || first == '_')
+            && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
+    };
+    let is_dotted = |name: &str| name.split('.').all(is_word);
+    text.split_once(':')
+        .is_some_and(|(module, class)| is_dotted(module) && is_dotted(class))
+}
+
+impl Scenario {
+    /// Returns the groups of flows whose control is a class in Python, each with the class.
+    pub fn python_controls(&self) -> Vec<(String, String)> {
+        let groups = self.flows.iter();
+        let named = groups.filter_map(|group| Some((group.name.clone(), named(group)?.class)));
+        named.collect()
+    }
+
+    /// Returns the same scenario with this congestion control for all connections of a group of
+    /// flows.
+    ///
+    /// ```
+    /// use goodqueue_scenario::Scenario;
+    /// use goodqueue_tcp::cc::{AckSample, CongestionControl, CongestionEvent, CustomControl};
+    ///
+    /// /// A window of ten segments, whatever happens.
+    /// #[derive(Debug)]
+    /// struct Fixed(f64);
+    ///
+    /// impl CongestionControl for Fixed {
+    ///     fn on_ack(&mut self, _sample: &AckSample) {}
+    ///     fn on_congestion_event(&mut self, _event: &CongestionEvent) {}
+    ///     fn on_retransmission_timeout(&mut self, _event: Option<&CongestionEvent>) {}
+    ///     fn window(&self) -> f64 {
+    ///         self.0
+    ///     }
+    ///     fn set_window(&mut self, _bytes: f64) {}
+    ///     fn ssthresh(&self) -> u64 {
+    ///         u64::MAX
+    ///     }
+    ///     fn set_ssthresh(&mut self, _bytes: u64) {}
+    /// }
+    ///
+    /// let text = r#"
+    /// schema_version = 1
+    /// duration = "10s"
+    /// [topology]
+    /// shape = "dumbbell"
+    /// bottleneck = { rate = "10Mbps", delay = "20ms", queue = { limit = "50p" } }
+    /// [[flow]]
+    /// name = "upload"
+    /// workload = { kind = "bulk" }
+    /// "#;
+    /// let scenario = Scenario::parse(text.as_bytes(), "fixed.toml", &[]).unwrap();
+    /// let fixed = CustomControl::new("fixed", |config| Box::new(Fixed(10.0 * config.mss as f64)));
+    /// let network = scenario.with_control("upload", &fixed).unwrap().network();
+    /// let outcome = goodqueue_sim::run(&network);
+    /// // Ten segments of 1460 bytes per round trip of 41 to 53 ms.
+    /// assert!((2.2e6..2.9e6).contains(&outcome.flows[0].goodput_bps));
+    /// ```
+    ///
+    /// # Errors
+    /// Fails if there is no such group, or if its flows have no TCP.
+    pub fn with_control(&self, group: &str, control: &CustomControl) -> Result<Self, UnitError> {
+        let mut flows = Vec::clone(&self.flows);
+        let Some(found) = flows.iter_mut().find(|found| found.name == group) else {
+            let names: Vec<&str> = self.flows.iter().map(|group| group.name.as_str()).collect();
+            let help = match nearest(group, names.iter().copied()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("the flows are {}", names[..names.len().min(8)].join(", ")),
+            };
+            return Err(UnitError {
+                message: format!("there is no flow \"{}\"", shorten(group)),
+                help,
+            });
+        };
+        let Some(tcp) = tcp_of_mut(&mut found.workload) else {
+            return Err(UnitError {
+                message: format!("the flow \"{group}\" has no congestion control"),
+                help: "name a flow whose workload uses TCP".to_owned(),
+            });
+        };
+        let changed: &mut TcpConfig = Arc::make_mut(tcp);
+        changed.congestion_control = CongestionControlConfig::Custom(control.clone());
+        Ok(Self {
+            flows: Arc::new(flows),
+            ..self.clone()
+        })
+    }
+}
