@@ -169,19 +169,24 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// Runs for some milliseconds of computing. Returns the simulated time of the next event, or
     /// none if the run has reached its end.
     pub fn advance(&mut self) -> Option<Time> {
+        self.advance_by(BLOCK)
+    }
+
+    /// Handles up to this number of events. Returns the simulated time of the next event, or none if
+    /// the run has reached its end.
+    pub fn advance_by(&mut self, events: u64) -> Option<Time> {
         let end = self.core.window.to;
-        (!self.run_block(end)).then(|| self.core.events.peek().time().min(end))
+        (!self.run_block(end, events)).then(|| self.core.events.peek().time().min(end))
     }
 
     /// Handles every event up to and including `until`.
     pub fn run_until(&mut self, until: Time) {
-        while !self.run_block(until) {}
+        while !self.run_block(until, BLOCK) {}
     }
 
-    /// Handles up to [`BLOCK`] events up to and including `until`. Returns true if none of them is
-    /// left.
-    fn run_block(&mut self, until: Time) -> bool {
-        let pause = self.event_count + BLOCK;
+    /// Handles up to `most` events up to and including `until`. Returns true if none of them is left.
+    fn run_block(&mut self, until: Time, most: u64) -> bool {
+        let pause = self.event_count + most;
         debug_assert!(until < Time::MAX);
         loop {
             let event = self.core.events.peek();

@@ -92,7 +92,7 @@ impl fmt::Debug for dyn LossState {
 }
 
 /// State of a law.
-pub trait LossState {
+pub trait LossState: Send {
     /// Returns true if the next packet is lost. It has this number of units, and `random` is drawn
     /// uniformly from 0 to 1.
     fn loses(&mut self, units: u64, random: f64) -> bool;

@@ -91,7 +91,7 @@ impl fmt::Debug for dyn ServiceState {
 }
 
 /// State of a law.
-pub trait ServiceState {
+pub trait ServiceState: Send {
     /// Returns the stretch that begins at `at`, the end of the previous one.
     fn next(&mut self, at: Time) -> Stretch;
 }
