@@ -19,6 +19,12 @@ from goodqueue.errors import RequestError, RuleError, ScenarioError
 if TYPE_CHECKING:
     from goodqueue.characterization.api import characterize
     from goodqueue.runs.api import load, run, schema
+    from goodqueue.runs.controls import (
+        CongestionControl,
+        ControlReport,
+        IntervalControl,
+        check_control,
+    )
     from goodqueue.runs.example import EXAMPLE
     from goodqueue.runs.queues import QueueDiscipline, QueueReport, check_queue
     from goodqueue.runs.results.result import Result, Series
@@ -27,6 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXAMPLE",
+    "CongestionControl",
+    "ControlReport",
+    "IntervalControl",
     "QueueDiscipline",
     "QueueReport",
     "RequestError",
@@ -37,6 +46,7 @@ __all__ = [
     "Series",
     "Study",
     "characterize",
+    "check_control",
     "check_queue",
     "load",
     "run",
@@ -46,6 +56,9 @@ __all__ = [
 # Importing the frames takes a quarter of a second, so `goodqueue --help` must not import them.
 _HOMES = {
     "EXAMPLE": "goodqueue.runs.example",
+    "CongestionControl": "goodqueue.runs.controls",
+    "ControlReport": "goodqueue.runs.controls",
+    "IntervalControl": "goodqueue.runs.controls",
     "QueueDiscipline": "goodqueue.runs.queues",
     "QueueReport": "goodqueue.runs.queues",
     "Result": "goodqueue.runs.results.result",
@@ -53,6 +66,7 @@ _HOMES = {
     "Series": "goodqueue.runs.results.result",
     "Study": "goodqueue.study.sweep",
     "characterize": "goodqueue.characterization.api",
+    "check_control": "goodqueue.runs.controls",
     "check_queue": "goodqueue.runs.queues",
     "load": "goodqueue.runs.api",
     "run": "goodqueue.runs.api",

@@ -198,6 +198,258 @@ def check_queue(
             call, and a description.
     """
 
+def check_control(
+    factory: Callable[[Connection], object],
+    *,
+    reacts_to_loss: bool,
+    restarts_after_timeout: bool,
+    waits_when_unused: bool,
+    seed: int,
+) -> tuple[int, tuple[str, str, int, str] | None]:
+    """Tries a congestion control.
+
+    Returns:
+        The number of calls, and None or the violation: the broken rule, the TCP profile, the number
+            of the call, and a description.
+    """
+
+@final
+class Connection:
+    """Configuration of a connection whose control is created."""
+
+    @property
+    def mss_bytes(self) -> int:
+        """Largest payload of a segment, in bytes."""
+
+    @property
+    def initial_window_bytes(self) -> int:
+        """Congestion window with which the connection starts, in bytes."""
+
+    @property
+    def initial_ssthresh_bytes(self) -> float:
+        """Slow-start threshold with which the connection starts, in bytes; infinite without one."""
+
+@final
+class Ack:
+    """Information of an ACK. Byte counts are of payload."""
+
+    @property
+    def now_s(self) -> float:
+        """Time at which the ACK arrived, in seconds."""
+
+    @property
+    def acked_bytes(self) -> int:
+        """Bytes by which the window may grow.
+
+        Newly acknowledged ones; 0 if the window was not used.
+        """
+
+    @property
+    def delivered_bytes(self) -> int:
+        """Bytes that the ACK shows to be delivered, in order or selectively."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Bytes that the sender considers lost since the ACK before."""
+
+    @property
+    def rtt_s(self) -> float | None:
+        """Round-trip time of the newest segment that the ACK shows to be delivered, in seconds.
+
+        None if there is none (Karn).
+        """
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Bytes in flight after the ACK."""
+
+    @property
+    def prior_in_flight_bytes(self) -> int:
+        """Bytes in flight before the ACK."""
+
+    @property
+    def acked_to(self) -> int:
+        """Acknowledgement number. A round trip has passed when it reaches an earlier `sent_to`."""
+
+    @property
+    def sent_to(self) -> int:
+        """Highest sequence number sent."""
+
+    @property
+    def in_recovery(self) -> bool:
+        """True if the sender is in fast recovery."""
+
+    @property
+    def after_timeout(self) -> bool:
+        """True if the sender repairs losses by go-back-N after a timeout."""
+
+    @property
+    def is_window_limited(self) -> bool:
+        """True if the window limited sending, False if the application did."""
+
+@final
+class Loss:
+    """A loss, a congestion mark or a timeout that requires a smaller window."""
+
+    @property
+    def now_s(self) -> float:
+        """Time at which the sender noticed it, in seconds."""
+
+    @property
+    def basis_bytes(self) -> float:
+        """Bytes from which the decrease is computed.
+
+        Those in flight, or the window, as the profile says.
+        """
+
+    @property
+    def is_mark(self) -> bool:
+        """True if the signal was an ECN echo and not a loss."""
+
+    @property
+    def kept_share(self) -> float | None:
+        """Share of the basis that remains, if the signal decides and not the control (RFC 8511)."""
+
+@final
+class Marks:
+    """Information of an ACK about congestion marks, on a connection with ECN."""
+
+    @property
+    def acked_bytes(self) -> int:
+        """Bytes newly acknowledged in order."""
+
+    @property
+    def marked_bytes(self) -> int:
+        """Bytes that the receiver reports as marked."""
+
+@final
+class IntervalReport:
+    """Sums over an interval. Byte counts are of payload."""
+
+    @property
+    def now_s(self) -> float:
+        """Time of the ACK that ended the interval, in seconds."""
+
+    @property
+    def length_s(self) -> float:
+        """Length of the interval, in seconds."""
+
+    @property
+    def acks(self) -> int:
+        """Number of ACKs."""
+
+    @property
+    def delivered_bytes(self) -> int:
+        """Bytes that ACKs showed to be delivered."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Bytes that the sender considered lost."""
+
+    @property
+    def sent_bytes(self) -> int:
+        """Bytes that were sent, new ones and retransmissions."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Bytes in flight at the end."""
+
+    @property
+    def delivery_rate_bps(self) -> float:
+        """Delivered bits per second."""
+
+    @property
+    def send_rate_bps(self) -> float:
+        """Sent bits per second."""
+
+    @property
+    def mean_rtt_s(self) -> float | None:
+        """Mean of the round-trip times, in seconds; None without one."""
+
+    @property
+    def min_rtt_s(self) -> float | None:
+        """Smallest round-trip time of the interval, in seconds; None without one."""
+
+    @property
+    def base_rtt_s(self) -> float | None:
+        """Smallest round-trip time of the connection so far, in seconds; None without one."""
+
+    @property
+    def rtt_gradient(self) -> float:
+        """Change of the round-trip time over time, from a least-squares line, without unit."""
+
+    @property
+    def loss_events(self) -> int:
+        """Number of loss events."""
+
+    @property
+    def timeouts(self) -> int:
+        """Number of retransmission timeouts."""
+
+@final
+class FlowEpisodes:
+    """Runs that pause for decisions about the congestion control of flows."""
+
+    def __new__(
+        cls,
+        group: str,
+        count: int,
+        *,
+        interval_s: float | None = None,
+        interval_rtts: float = 1.0,
+        over: str | None = None,
+        threads: int = 1,
+    ) -> FlowEpisodes:
+        """Prepares `count` runs.
+
+        Decisions are due every `interval_s` seconds, or every `interval_rtts` smoothed round-trip
+        times. Actions change a window of their own, or that of the built-in control `over`.
+        """
+
+    def begin(self, index: int, scenario: Scenario) -> int:
+        """Begins a run in a place, and returns the number of its flows that are steered.
+
+        Raises:
+            goodqueue.ScenarioError: if the scenario has no such group of bulk flows.
+        """
+
+    def step(self, which: Sequence[int], actions: bytes) -> bytes:
+        """Acts in some runs, and runs each to its next decision without the interpreter's lock.
+
+        Args:
+            which: places of the runs, each at most once.
+            actions: two little-endian doubles for each run: window in bytes, and pacing rate in
+                bits per second. NaN and 0 change nothing.
+
+        Returns:
+            A row of doubles for each run; `goodqueue.gym.rows` names them.
+        """
+
+@final
+class QueueEpisodes:
+    """Runs in which the drop or mark probability of a link's queue is set before each step."""
+
+    def __new__(cls, link: str, count: int, *, step_s: float, threads: int = 1) -> QueueEpisodes:
+        """Prepares `count` runs, in steps of `step_s` seconds."""
+
+    def begin(self, index: int, scenario: Scenario) -> None:
+        """Begins a run in a place.
+
+        Raises:
+            goodqueue.ScenarioError: if the scenario has no such link, or if it has no queue.
+        """
+
+    def step(self, which: Sequence[int], actions: bytes) -> bytes:
+        """Sets the probability in some runs, and runs each for a step.
+
+        Args:
+            which: places of the runs, each at most once.
+            actions: the probability as a little-endian double, for each run.
+
+        Returns:
+            A row of doubles for each run; `goodqueue.gym.rows` names them.
+        """
+
 @final
 class LabJob:
     """One question of the lab's page, whose answer another thread can watch and stop."""
@@ -316,8 +568,16 @@ class Study:
     """A study file whose own keys are valid."""
 
     @staticmethod
-    def parse(text: bytes, file_name: str, overrides: list[tuple[str, str]]) -> Study:
+    def parse(
+        text: bytes,
+        file_name: str,
+        overrides: list[tuple[str, str]],
+        checksum: Callable[[str], str] | None = None,
+    ) -> Study:
         """Reads a study file; `overrides` are (path, value) pairs of its base scenario.
+
+        Its scenarios may name classes in Python only if `checksum` is given, which returns the
+        checksum of the source of a class.
 
         Raises:
             goodqueue.ScenarioError: if the file has a mistake; the message has place, mistake and
@@ -360,8 +620,16 @@ class Scenario:
     """A valid scenario."""
 
     @staticmethod
-    def parse(text: bytes, file_name: str, overrides: list[tuple[str, str]]) -> Scenario:
+    def parse(
+        text: bytes,
+        file_name: str,
+        overrides: list[tuple[str, str]],
+        checksum: Callable[[str], str] | None = None,
+    ) -> Scenario:
         """Reads a scenario file; `overrides` are (path, value) pairs.
+
+        It may name classes in Python only if `checksum` is given, which returns the checksum of the
+        source of a class.
 
         Raises:
             goodqueue.ScenarioError: if the file has a mistake; the message has place, mistake and
@@ -386,6 +654,9 @@ class Scenario:
 
     def flows(self) -> list[tuple[str, str, list[str]]]:
         """Returns all flows: name, workload (`bulk`, `ping` or nothing), and links of its data."""
+
+    def python_controls(self) -> list[tuple[str, str]]:
+        """Returns the groups of flows whose control is a class in Python, each with the class."""
 
     @property
     def links(self) -> list[str]:
@@ -464,6 +735,7 @@ class Scenario:
         packets: bool | None = None,
         cancel: Cancel | None = None,
         queues: Sequence[tuple[str, Callable[[], object]]] = (),
+        controls: Sequence[tuple[str, Callable[[Connection], object]]] = (),
         traces: Sequence[tuple[str, PathLike[str]]] = (),
         snap: int = 128,
         watch: Callable[[float, int], None] | None = None,
@@ -472,9 +744,10 @@ class Scenario:
         """Runs the scenario without holding the interpreter's lock.
 
         By default the scenario determines what is recorded. `queues` are factories of queue
-        disciplines, by link. `traces` are pairs of a trace's name and a file; frames of captures
-        are cut to `snap` bytes. The hybrid engine has no series, packets, queues or traces, and
-        does not tell `watch` how far it is.
+        disciplines, by link, and `controls` those of congestion controls, by group of flows.
+        `traces` are pairs of a trace's name and a file; frames of captures are cut to `snap` bytes.
+        The hybrid engine has no series, packets, queues, controls or traces, and does not tell
+        `watch` how far it is.
 
         Raises:
             KeyboardInterrupt: on Ctrl-C in the main thread, or if `cancel` is set.

@@ -94,13 +94,14 @@ def os_error(error: BaseException) -> OSError | None:
 
 
 class RuleError(AssertionError):
-    """A violation of a rule that all queue disciplines must keep.
+    """A violation of a rule that all queue disciplines or all congestion controls must keep.
 
     Attributes:
         rule: the rule: Conservation, Backlog, Account, FlowOrder, WorkConservation, Readiness,
-            Replay, Marks or Contents.
-        load: the load under which the violation occurred.
-        call: the call of `enqueue` or `dequeue`, counted from 1, that showed it.
+            Replay, Marks or Contents for queues; Window, Loss, Timeout, Unused, Setting or Replay
+            for controls.
+        load: the load, or the TCP profile, under which the violation occurred.
+        call: the call, counted from 1, that showed it.
         message: description of the violation.
 
     Example:

@@ -25,7 +25,7 @@ BLOCK = re.compile(
     r"```console\n\$ goodqueue (?P<arguments>[^|\n]*)(?P<filter> \| .*)?\n"
     r"(?P<output>(?:.*\n)*?)```\n"
 )
-GUIDE = "docs/sizing-guide.md"
+GUIDES = ["docs/sizing-guide.md", "docs/own-control.md"]
 CODE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```\n", re.DOTALL)
 
 
@@ -65,8 +65,9 @@ def test_examples_print_the_output_on_the_page(page: str, tmp_path: Path) -> Non
     assert now == written
 
 
-def test_the_guide_prints_the_output_that_it_shows(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("guide", GUIDES)
+def test_a_guide_prints_the_output_that_it_shows(
+    guide: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -79,7 +80,7 @@ def test_the_guide_prints_the_output_that_it_shows(
         text = "\n".join(line.rstrip() for line in printed.getvalue().splitlines())
         return f"```python\n{block['code']}```\n\n```text\n{text}\n```\n"
 
-    page = ROOT / GUIDE
+    page = ROOT / guide
     written = page.read_text()
     assert len(CODE.findall(written)) == written.count("```python")
     now = CODE.sub(run, written)
@@ -96,7 +97,9 @@ def test_the_scenario_in_the_readme_has_only_lines_of_its_file() -> None:
     assert set("".join(shown).splitlines()) <= set(scenario)
 
 
-@pytest.mark.parametrize("page", [*PAGES, GUIDE, "CONTRIBUTING.md", "ARCHITECTURE.md", "MODEL.md"])
+@pytest.mark.parametrize(
+    "page", [*PAGES, *GUIDES, "CONTRIBUTING.md", "ARCHITECTURE.md", "MODEL.md"]
+)
 def test_relative_links_name_existing_files(page: str) -> None:
     for link in re.findall(r"\]\(([^)#:]+)[)#]", (ROOT / page).read_text()):
         assert (ROOT / page).parent.joinpath(link).exists(), link

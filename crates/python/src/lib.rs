@@ -3,9 +3,9 @@
 mod convert;
 mod lab;
 mod live;
+mod own;
 mod passive;
 mod probe;
-mod queue;
 mod run;
 mod study;
 
@@ -26,12 +26,18 @@ mod _core {
     #[pymodule_export]
     use crate::live::{emulate_enter, emulate_program, emulate_route};
     #[pymodule_export]
+    use crate::own::control::check_control;
+    #[pymodule_export]
+    use crate::own::episode::{FlowEpisodes, QueueEpisodes};
+    #[pymodule_export]
+    use crate::own::queue::{Packet, QueueContext, check_queue};
+    #[pymodule_export]
+    use crate::own::views::{Ack, Connection, IntervalReport, Loss, Marks};
+    #[pymodule_export]
     use crate::passive::{Analysis, analyze, passive_thresholds};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::probe::{probe_path, probe_serve};
-    #[pymodule_export]
-    use crate::queue::{Packet, QueueContext, check_queue};
     #[pymodule_export]
     use crate::run::batch::run_batch;
     #[pymodule_export]

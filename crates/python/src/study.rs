@@ -1,17 +1,24 @@
 //! Study files.
 
 use crate::convert::error::scenario_error;
+use crate::own::control::checksum_of;
 use crate::run::scenario::Scenario;
 use pyo3::prelude::*;
 
 /// A study file whose own keys are valid.
 #[pyclass(frozen, module = "goodqueue._core")]
-pub struct Study(goodqueue_scenario::Study);
+pub struct Study {
+    study: goodqueue_scenario::Study,
+    checksum: Option<Py<PyAny>>,
+}
 
 #[pymethods]
 impl Study {
-    /// Reads a study file; `overrides` are (path, value) pairs of its base scenario.
+    /// Reads a study file; `overrides` are (path, value) pairs of its base scenario. Its scenarios
+    /// may name classes in Python only if `checksum` is given, which returns the checksum of the
+    /// source of a class.
     #[staticmethod]
+    #[pyo3(signature = (text, file_name, overrides, checksum = None))]
     #[expect(
         clippy::needless_pass_by_value,
         reason = "Python hands over a list of its own"
@@ -21,33 +28,40 @@ impl Study {
         text: &[u8],
         file_name: &str,
         overrides: Vec<(String, String)>,
+        checksum: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         py.detach(|| goodqueue_scenario::Study::parse(text, file_name, &overrides))
-            .map(Self)
+            .map(|study| Self { study, checksum })
             .map_err(|error| scenario_error(py, &error))
     }
 
     /// Number of points of its grid that are not excluded.
     #[getter]
     fn variants(&self) -> usize {
-        self.0.variants()
+        self.study.variants()
     }
 
     /// Returns all but the variants, as JSON.
     fn outline_json(&self) -> String {
-        self.0.outline_json()
+        self.study.outline_json()
     }
 
     /// Returns the values of the axes at a variant by column, as JSON.
     fn parameters_json(&self, variant: usize) -> String {
-        self.0.parameters_json(variant)
+        self.study.parameters_json(variant)
     }
 
     /// Returns the scenario of a variant.
     fn scenario(&self, py: Python<'_>, variant: usize) -> PyResult<Scenario> {
-        py.detach(|| self.0.scenario(variant))
-            .map(Scenario)
-            .map_err(|error| scenario_error(py, &error))
+        py.detach(|| match &self.checksum {
+            None => self.study.scenario(variant),
+            Some(checksum) => {
+                let checksums = |class: &str| checksum_of(checksum, class);
+                self.study.scenario_with(variant, Some(&checksums))
+            }
+        })
+        .map(Scenario)
+        .map_err(|error| scenario_error(py, &error))
     }
 
     /// Checks the names of metrics in the study against those of its runs.
@@ -56,13 +70,13 @@ impl Study {
         reason = "Python hands over a list of its own"
     )]
     fn check_metrics(&self, py: Python<'_>, names: Vec<String>) -> PyResult<()> {
-        let checked = self.0.check_metrics(&names);
+        let checked = self.study.check_metrics(&names);
         checked.map_err(|error| scenario_error(py, &error))
     }
 
     /// Returns the study with its base scenario written into it.
     fn resolved_toml(&self) -> String {
-        self.0.resolved_toml()
+        self.study.resolved_toml()
     }
 }
 

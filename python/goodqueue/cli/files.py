@@ -10,6 +10,7 @@ from goodqueue.core.drawing import FORMATS
 from goodqueue.core.outdir import MARKER
 from goodqueue.output.terminal import say, stderr
 from goodqueue.runs.api import MOST_BYTES, NamedText
+from goodqueue.runs.plugins import search_here
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +21,13 @@ def source_of(file: str) -> str | NamedText:
     if file != "-":
         return file
     return NamedText(sys.stdin.buffer.read(MOST_BYTES + 1), "<stdin>")
+
+
+def may_import(allow_python: bool) -> bool:
+    """Returns the option; if it is set, modules of the working directory become importable."""
+    if allow_python:
+        search_here()
+    return allow_python
 
 
 def write_scenario(directory: Path, toml: str) -> None:

@@ -13,6 +13,7 @@ from goodqueue import _core
 from goodqueue.errors import ScenarioError
 from goodqueue.runs.engines import engine_of_run
 from goodqueue.runs.memory import check, limit_of, parts
+from goodqueue.runs.plugins import checksum_of
 from goodqueue.runs.results.throughput import measured
 from goodqueue.runs.results.traces import folders_of, opened
 from goodqueue.runs.settings import overrides, toml_of
@@ -21,6 +22,7 @@ from goodqueue.runs.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from goodqueue.runs.controls import ControlFactory
     from goodqueue.runs.engines import Choice
     from goodqueue.runs.queues import QueueFactory
     from goodqueue.runs.results.result import Result
@@ -47,7 +49,13 @@ MOST_BYTES = 1 << 20
 """Largest scenario file that the parser accepts, in bytes."""
 
 
-def load(source: Source, *, set: Overrides = (), seed: int | None = None) -> _core.Scenario:  # noqa: A002
+def load(
+    source: Source,
+    *,
+    set: Overrides = (),  # noqa: A002
+    seed: int | None = None,
+    allow_python: bool = False,
+) -> _core.Scenario:
     """Reads and checks a scenario.
 
     Args:
@@ -55,6 +63,8 @@ def load(source: Source, *, set: Overrides = (), seed: int | None = None) -> _co
         set: values that replace the file's, by path, such as `{"topology.bottleneck.queue.limit":
             "50p"}`.
         seed: replaces the scenario's seed.
+        allow_python: True to import the classes that the scenario names as congestion controls,
+            which runs their modules' code.
 
     Raises:
         ScenarioError: if the scenario has a mistake; it names place, mistake and remedy.
@@ -65,7 +75,8 @@ def load(source: Source, *, set: Overrides = (), seed: int | None = None) -> _co
         >>> scenario.duration_s, scenario.buffer("bottleneck")["limit_packets"]
         (60.0, 100)
     """
-    scenario = _core.Scenario.parse(*text_of(source), overrides(set))
+    checksum = checksum_of if allow_python else None
+    scenario = _core.Scenario.parse(*text_of(source), overrides(set), checksum)
     return scenario if seed is None else scenario.with_seed(_checked_seed(seed))
 
 
@@ -78,6 +89,8 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
     packets: bool | str | PathLike[str] | None = None,
     throughput: bool = False,
     queues: Mapping[str, QueueFactory] | None = None,
+    controls: Mapping[str, ControlFactory] | None = None,
+    allow_python: bool = False,
     trace: Traces | str | PathLike[str] | None = None,
     snap: str = HEADERS,
     memory: str | None = None,
@@ -102,6 +115,10 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         throughput: if True, the throughput of flows is recorded (`Result.throughput`).
         queues: queue disciplines in Python, by link, in place of the scenario's. They are slow, a
             few microseconds per packet, and must pass `goodqueue.check_queue`.
+        controls: congestion controls in Python, by group of flows, in place of the scenario's. They
+            cost about a microsecond per ACK, and should pass `goodqueue.check_control`.
+        allow_python: True to import the classes that the scenario names as congestion controls,
+            which runs their modules' code.
         trace: traces to write (docs/traces.md): a file for each trace name, or a directory for all
             traces. Names are `sender`, `receiver`, `before`, `after` (captures; a colon selects one
             flow, or another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`,
@@ -117,8 +134,8 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
             traces.
         engine: `packets` simulates every packet; `hybrid` lets windows and queue change
             continuously between losses (docs/hybrid.md), and has no series, packets, throughput,
-            traces or queues in Python; `auto` is `hybrid` if the packet engine would take more than
-            a minute and both engines were shown to agree, else `packets`.
+            traces, queues or controls in Python; `auto` is `hybrid` if the packet engine would take
+            more than a minute and both engines were shown to agree, else `packets`.
 
     Raises:
         ScenarioError: if the scenario has a mistake; it names place, mistake and remedy.
@@ -135,9 +152,9 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
     """
     from goodqueue.runs.results.result import Result
 
-    scenario = load(source, set=set, seed=seed)
+    scenario = load(source, set=set, seed=seed, allow_python=allow_python)
     limit = limit_of(memory)
-    needs_packets = bool(series or packets or throughput or queues or trace)
+    needs_packets = bool(series or packets or throughput or queues or controls or trace)
     which = engine_of_run(engine, scenario, needs_packets=needs_packets)
     recorded, streamed = _recorded(packets)
     needs = parts(scenario, series=series, packets=recorded, engine=which)
@@ -158,6 +175,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
             series=series,
             packets=recorded,
             queues=list((queues or {}).items()),
+            controls=list((controls or {}).items()),
             traces=wanted,
             snap=_core.parse_size("--snap", snap),
             watch=watch,

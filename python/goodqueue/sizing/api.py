@@ -14,9 +14,10 @@ from goodqueue.sizing.link import Asked
 from goodqueue.sizing.trials.described import LinkTrial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from goodqueue.runs.api import Source
+    from goodqueue.runs.controls import ControlFactory
     from goodqueue.runs.settings import Overrides
     from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.link import Link
@@ -83,6 +84,8 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
     jitter_s: float | None = None,
     set: Overrides = (),  # noqa: A002
     seed: int | None = None,
+    controls: Mapping[str, ControlFactory] | None = None,
+    allow_python: bool = False,
     on_run: Callable[[int], None] = lambda _left: None,
 ) -> Answer:
     """Finds the smallest buffer of a scenario's link that keeps the bounds with its own traffic.
@@ -96,6 +99,9 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
             for one base round-trip time of the link.
         set: values that replace the file's, by path.
         seed: seed of the first replicate; replaces the scenario's seed.
+        controls: congestion controls in Python, by group of flows: classes at the top of a module.
+        allow_python: True to import the classes that the scenario names as congestion controls,
+            which runs their modules' code.
         on_run: function called after every run with the number of runs known to follow.
 
     Raises:
@@ -113,9 +119,12 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
         True
     """
     from goodqueue.runs.api import load
+    from goodqueue.runs.plugins import named_controls
+    from goodqueue.runs.settings import overrides
     from goodqueue.sizing.trials.file import FileTrial, link_name
 
-    scenario = load(source, set=set, seed=seed)
+    given = [*overrides(set), *named_controls(controls)]
+    scenario = load(source, set=given, seed=seed, allow_python=allow_python or bool(controls))
     trial = FileTrial(scenario, link_name(scenario, link), asked, jitter_s)
     return simulate(
         trial, trial.link, effort, scenario.seed, notes=trial.notes, listener=Listener(on_run)

@@ -14,10 +14,11 @@ from goodqueue.study.record.store import Store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from goodqueue.runs.api import Source
+    from goodqueue.runs.controls import ControlFactory
     from goodqueue.runs.settings import Overrides
     from goodqueue.study.model import Executor, Run, RunResult, StopSpec, StudyPlan
     from goodqueue.study.results import Results
@@ -91,20 +92,35 @@ class Study:
         6
     """
 
-    def __init__(self, source: Source, *, set: Overrides = ()) -> None:  # noqa: A002
+    def __init__(
+        self,
+        source: Source,
+        *,
+        set: Overrides = (),  # noqa: A002
+        controls: Mapping[str, ControlFactory] | None = None,
+        allow_python: bool = False,
+    ) -> None:
         """Reads a study.
 
         Args:
             source: the path of a study file, its text, or a mapping of the same shape.
             set: values that replace those of its base scenario, by path.
+            controls: congestion controls in Python, by group of flows. Each is a class at the top
+                of a module; a checksum of its source is a part of the identity of the runs.
+            allow_python: True to import the classes that the study names as congestion controls,
+                which runs their modules' code.
 
         Raises:
             ScenarioError: with place, mistake and remedy.
+            RequestError: if a class in `controls` is not found by its name.
         """
         from goodqueue.runs.api import text_of
+        from goodqueue.runs.plugins import checksum_of, named_controls
         from goodqueue.runs.settings import overrides
 
-        self.plan = plan(_core.Study.parse(*text_of(source), overrides(set)))
+        checksum = checksum_of if allow_python or controls else None
+        given = [*overrides(set), *named_controls(controls)]
+        self.plan = plan(_core.Study.parse(*text_of(source), given, checksum))
 
     def run(  # noqa: PLR0913 - all but the folder are options, by name
         self,

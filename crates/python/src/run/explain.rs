@@ -1,6 +1,8 @@
 //! The life of one flow.
 
 use crate::convert::error::unit_error;
+use crate::own::raised::Raised;
+use crate::run::job::with_python;
 use crate::run::scenario::Scenario;
 use crate::run::worker::{Shared, interruptible};
 use goodqueue_sim::LifeRange;
@@ -20,7 +22,8 @@ pub fn explain(
     most: usize,
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let (py, scenario) = (scenario.py(), scenario.get().0.clone());
+    let (py, raised) = (scenario.py(), Raised::default());
+    let scenario = with_python(&scenario.get().0, &raised)?;
     let network = scenario.network();
     let flow = scenario
         .explained_flow(&network, flow)
@@ -45,5 +48,8 @@ pub fn explain(
         let life = scenario.explain(&network, range, |now| switch.go_on(now.0));
         life.map(|life| life.to_string())
     })?;
+    if let Some(error) = raised.take() {
+        return Err(error);
+    }
     life.ok_or_else(|| PyKeyboardInterrupt::new_err("run cancelled"))
 }

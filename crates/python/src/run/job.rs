@@ -1,10 +1,12 @@
 //! One run, from its scenario to its outcome.
 
-use crate::convert::error::file_error;
-use crate::queue::Raised;
+use crate::convert::error::{file_error, unit_error};
+use crate::own::control::{named_class, python_control};
+use crate::own::raised::Raised;
 use crate::run::outcome::Outcome;
 use goodqueue_queue::QueueConfig;
 use goodqueue_scenario::{Hybrid, Scenario};
+use goodqueue_tcp::cc::CustomControl;
 use goodqueue_trace::write::Traces;
 use goodqueue_types::Time;
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -18,6 +20,8 @@ pub struct Job {
     pub packets: Option<bool>,
     /// Queues in place of the scenario's, by link.
     pub queues: Vec<(String, QueueConfig)>,
+    /// Congestion controls in place of the scenario's, by group of flows.
+    pub controls: Vec<(String, CustomControl)>,
     pub raised: Raised,
     pub traces: Traces,
 }
@@ -30,14 +34,26 @@ impl Job {
             series: Some(false),
             packets: Some(false),
             queues: Vec::new(),
+            controls: Vec::new(),
             raised: Raised::default(),
             traces: Traces::default(),
         }
     }
 
+    /// Returns the scenario with its controls in Python.
+    fn equipped(&mut self) -> PyResult<Scenario> {
+        let mut scenario = with_python(&self.scenario, &self.raised)?;
+        for (group, control) in self.controls.drain(..) {
+            scenario = scenario
+                .with_control(&group, &control)
+                .map_err(|error| Python::attach(|py| unit_error(py, "controls", error)))?;
+        }
+        Ok(scenario)
+    }
+
     /// Builds the network, runs it while `go_on` returns true, and summarises.
     pub fn run(mut self, mut go_on: impl FnMut(Time) -> bool) -> PyResult<Outcome> {
-        let mut network = self.scenario.network();
+        let mut network = self.equipped()?.network();
         for (link, queue) in self.queues {
             for config in network.links.iter_mut().filter(|other| other.name == link) {
                 config.queue = queue.clone();
@@ -65,6 +81,19 @@ impl Job {
             .map(|outcome| Outcome::new(&self.scenario, &network, outcome))
             .ok_or_else(|| PyKeyboardInterrupt::new_err("run cancelled"))
     }
+}
+
+/// Returns a scenario in which the classes that it names control their flows.
+pub fn with_python(scenario: &Scenario, raised: &Raised) -> PyResult<Scenario> {
+    let mut equipped = scenario.clone();
+    for (group, class) in scenario.python_controls() {
+        equipped = Python::attach(|py| {
+            let control = python_control(named_class(py, &class)?, raised);
+            let equipped = equipped.with_control(&group, &control);
+            equipped.map_err(|error| unit_error(py, "controls", error))
+        })?;
+    }
+    Ok(equipped)
 }
 
 /// Runs the scenario by the hybrid engine while `go_on` returns true.

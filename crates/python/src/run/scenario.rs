@@ -1,8 +1,10 @@
 //! Scenarios: reading, changing, running.
 
 use crate::convert::error::{file_error, scenario_error, unit_error};
-use crate::queue::{Raised, python_queue};
-use crate::run::job::{Job, simulate};
+use crate::own::control::{checksum_of, given_controls};
+use crate::own::queue::python_queue;
+use crate::own::raised::Raised;
+use crate::run::job::{Job, simulate, with_python};
 use crate::run::outcome::Outcome;
 use crate::run::worker::{Shared, interruptible, waited_for};
 use goodqueue_queue::Limit;
@@ -66,7 +68,12 @@ impl Cancel {
 }
 
 /// Arguments of [`Scenario::parse`] for pickling.
-type ResolvedArguments<'py> = (Bound<'py, PyBytes>, &'static str, Vec<(String, String)>);
+type ResolvedArguments<'py> = (
+    Bound<'py, PyBytes>,
+    &'static str,
+    Vec<(String, String)>,
+    Option<Bound<'py, PyAny>>,
+);
 
 /// A valid scenario.
 #[pyclass(frozen, module = "goodqueue._core")]
@@ -74,16 +81,27 @@ pub struct Scenario(pub(crate) goodqueue_scenario::Scenario);
 
 #[pymethods]
 impl Scenario {
-    /// Reads a scenario file; `overrides` are (path, value) pairs.
+    /// Reads a scenario file; `overrides` are (path, value) pairs. It may name classes in Python
+    /// only if `checksum` is given, which returns the checksum of the source of a class.
     #[staticmethod]
+    #[pyo3(signature = (text, file_name, overrides, checksum = None))]
     fn parse(
         py: Python<'_>,
         text: &[u8],
         file_name: &str,
         overrides: Vec<(String, String)>,
+        checksum: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let (text, name) = (text.to_vec(), file_name.to_owned());
-        let read = move || goodqueue_scenario::Scenario::parse(&text, &name, &overrides);
+        let read = move || match &checksum {
+            None => goodqueue_scenario::Scenario::parse(&text, &name, &overrides),
+            Some(checksum) => goodqueue_scenario::Scenario::parse_with_python(
+                &text,
+                &name,
+                &overrides,
+                &|class| checksum_of(checksum, class),
+            ),
+        };
         waited_for(py, read)?
             .map(Self)
             .map_err(|error| scenario_error(py, &error))
@@ -139,6 +157,11 @@ impl Scenario {
         flows.collect()
     }
 
+    /// Returns the groups of flows whose control is a class in Python, each with the class.
+    fn python_controls(&self) -> Vec<(String, String)> {
+        self.0.python_controls()
+    }
+
     /// Returns the scenario with every key written out.
     fn resolved_toml(&self) -> String {
         self.0.resolved_toml()
@@ -156,7 +179,7 @@ impl Scenario {
 
     /// Returns the names of the metrics of its runs.
     fn metric_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let scenario = self.0.clone();
+        let scenario = with_python(&self.0, &Raised::default())?;
         waited_for(py, move || {
             let mut network = scenario.network();
             network.record = goodqueue_sim::Record::default();
@@ -181,7 +204,7 @@ impl Scenario {
         seconds: f64,
         engine: Engine,
     ) -> PyResult<(f64, Vec<(f64, f64)>)> {
-        let scenario = self.0.clone();
+        let scenario = with_python(&self.0, &Raised::default())?;
         let shared = Shared::default();
         let switch = shared.clone();
         let found = interruptible(
@@ -210,10 +233,19 @@ impl Scenario {
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, ResolvedArguments<'py>)> {
+        let py = slf.py();
         let text = slf.get().0.resolved_toml();
-        let text = PyBytes::new(slf.py(), text.as_bytes());
+        let text = PyBytes::new(py, text.as_bytes());
         let parse = slf.get_type().getattr("parse")?;
-        Ok((parse, (text, "<resolved scenario>", Vec::new())))
+        let checksum = if slf.get().0.python_controls().is_empty() {
+            None
+        } else {
+            Some(
+                py.import("goodqueue.runs.plugins")?
+                    .getattr("checksum_of")?,
+            )
+        };
+        Ok((parse, (text, "<resolved scenario>", Vec::new(), checksum)))
     }
 
     /// Returns the same scenario with another seed.
@@ -322,8 +354,8 @@ impl Scenario {
     }
 
     /// Runs the scenario without holding the interpreter's lock. The scenario sets the records
-    /// unless they are given. `queues` are factories of queue disciplines, by link. `traces` are
-    /// pairs of a trace's name and a file; frames of captures are cut to `snap` bytes. `watch` is
+    /// unless they are given. `queues` are factories of queue disciplines, by link, and `controls`
+    /// those of congestion controls, by group of flows. `traces` are pairs of a trace's name and a file; frames of captures are cut to `snap` bytes. `watch` is
     /// called several times a second with the share of the simulated time that is done and the
     /// bytes of traces written. An exception that it raises ends the run. A run that has a switch
     /// to cancel it, for threads, is not watched. The hybrid engine has no series, packets, queues
@@ -331,10 +363,11 @@ impl Scenario {
     #[pyo3(
         signature = (
             *, series = None, packets = None, cancel = None, queues = Vec::new(),
-            traces = Vec::new(), snap = DEFAULT_SNAP, watch = None, engine = Engine::Packets
+            controls = Vec::new(), traces = Vec::new(), snap = DEFAULT_SNAP, watch = None,
+            engine = Engine::Packets
         ),
-        text_signature = "($self, *, series=None, packets=None, cancel=None, queues=(), traces=(), \
-                          snap=128, watch=None, engine='packets')"
+        text_signature = "($self, *, series=None, packets=None, cancel=None, queues=(), controls=(), \
+                          traces=(), snap=128, watch=None, engine='packets')"
     )]
     #[expect(clippy::too_many_arguments, reason = "options, by name")]
     fn run(
@@ -344,6 +377,7 @@ impl Scenario {
         packets: Option<bool>,
         cancel: Option<&Cancel>,
         queues: Vec<(String, Py<PyAny>)>,
+        controls: Vec<(String, Py<PyAny>)>,
         traces: Vec<(String, PathBuf)>,
         snap: u64,
         watch: Option<&Bound<'_, PyAny>>,
@@ -361,6 +395,7 @@ impl Scenario {
             Ok((link, python_queue(factory, &raised)))
         });
         let queues = queues.collect::<PyResult<Vec<_>>>()?;
+        let controls = given_controls(py, &scenario, controls, &raised)?;
         let end = scenario.duration().0 as f64;
         let traces = if traces.is_empty() {
             Traces::default()
@@ -373,6 +408,7 @@ impl Scenario {
             series,
             packets,
             queues,
+            controls,
             raised,
             traces,
         };
@@ -391,8 +427,10 @@ impl Scenario {
             None => Ok(()),
         };
         let (worker, switch) = (job, shared.clone());
+        // A thread that has been attached once is attached again at a tenth of the cost, which every
+        // call of a queue or a control in Python pays.
         let done = interruptible(py, &shared, tell, move || {
-            worker.run(|now| switch.go_on(now.0))
+            Python::attach(|py| py.detach(|| worker.run(|now| switch.go_on(now.0))))
         });
         // If the work was abandoned, no other thread removes the files that it has written.
         done.inspect_err(|_| parts.iter().for_each(|part| drop(fs::remove_file(part))))?

@@ -39,6 +39,15 @@ SetOption = Annotated[
     ),
 ]
 
+AllowPythonOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-python",
+        help="Import the classes that the file names as congestion controls, which runs their "
+        "modules' code. Modules are also searched in the working directory.",
+    ),
+]
+
 
 def in_panel(title: str) -> Callable[..., Any]:
     """Returns `typer.Option` for options that the help lists below this title."""

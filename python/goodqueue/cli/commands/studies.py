@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.commands.options import (
+    AllowPythonOption,
     CaptionOption,
     FormatOption,
     JobsOption,
@@ -77,6 +78,7 @@ class Sweep:
     caption: CaptionOption = True
     memory: MemoryOption = None
     set_: SetOption = None
+    allow_python: AllowPythonOption = False
     json: JsonOption = False
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from goodqueue import _core
 from goodqueue.cli.commands.options import overrides
-from goodqueue.cli.files import source_of
+from goodqueue.cli.files import may_import, source_of
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import run_progress
 from goodqueue.output.terminal import counted, plain, print_json, rate, stdout
@@ -42,7 +42,10 @@ WIDEST_PLACE = 20
 
 def explain_flow(asked: Run, flow: str) -> int:
     """Runs a scenario and prints the life of one of its flows."""
-    scenario = load(source_of(asked.file), set=overrides(asked.set_), seed=asked.seed)
+    allowed = may_import(asked.allow_python)
+    scenario = load(
+        source_of(asked.file), set=overrides(asked.set_), seed=asked.seed, allow_python=allowed
+    )
     limit, most = limit_of(asked.memory), asked.lines
     check(parts(scenario, series=False, packets=False), limit)
     from_s = 0.0 if asked.from_ is None else _core.parse_span("--from", asked.from_)

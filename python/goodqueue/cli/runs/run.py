@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.cli.commands.options import drawing, overrides
-from goodqueue.cli.files import print_written, source_of, write_json, write_scenario
+from goodqueue.cli.files import may_import, print_written, source_of, write_json, write_scenario
 from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart, check_folder, check_output, whole_directory
 from goodqueue.errors import RequestError
@@ -60,7 +60,8 @@ def run_scenario(asked: Run) -> int:
         require("polars", "matplotlib")
         check_output(out)
     source = source_of(asked.file)
-    scenario = load(source, set=settings, seed=asked.seed)
+    allowed = may_import(asked.allow_python)
+    scenario = load(source, set=settings, seed=asked.seed, allow_python=allowed)
     traces = {f"--pcap {name}": path for name, path in files_of(trace, scenario).items()}
     if not isinstance(trace, Mapping):
         traces = {f"--trace {trace}": path for path in files_of(trace, scenario).values()}
@@ -83,6 +84,7 @@ def run_scenario(asked: Run) -> int:
             trace=trace,
             snap=asked.snap or HEADERS,
             memory=asked.memory,
+            allow_python=allowed,
             engine=which,
             progress=progress,
             notice=lambda text: stderr().print(text, soft_wrap=True, markup=False),

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 from goodqueue.cli.commands.options import drawing, overrides, taken
 from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
-from goodqueue.cli.files import print_written, print_wrote, source_of, write_json, write_scenario
+from goodqueue.cli.files import (
+    may_import,
+    print_written,
+    print_wrote,
+    source_of,
+    write_json,
+    write_scenario,
+)
 from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart, check_file, check_output, whole_directory
 from goodqueue.output.progress import duration
@@ -115,7 +122,10 @@ def _size_file(asked: Size, file: str, bounds: Asked) -> int:
     from goodqueue.sizing.trials.file import FileTrial, link_name
 
     jitter_s = None if asked.jitter is None else _core.parse_span("--jitter", asked.jitter)
-    scenario = load(source_of(file), set=overrides(asked.set_), seed=asked.seed)
+    allowed = may_import(asked.allow_python)
+    scenario = load(
+        source_of(file), set=overrides(asked.set_), seed=asked.seed, allow_python=allowed
+    )
     trial = FileTrial(scenario, link_name(scenario, asked.link), bounds, jitter_s)
     inputs = [file, *files_read(scenario)]
     return _size(asked, trial, trial.link, scenario.seed, trial.notes, inputs)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.cli.commands.options import overrides
 from goodqueue.cli.exits import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
-from goodqueue.cli.files import source_of
+from goodqueue.cli.files import may_import, source_of
 from goodqueue.cli.studies.executor import executor_of
 from goodqueue.core.drawing import FORMATS, drawing_of
 from goodqueue.core.outdir import check_apart
@@ -35,7 +35,8 @@ def sweep_study(asked: SweepOptions) -> int:
     """Runs the runs of a study that its folder does not contain; returns the exit code."""
     file, pictured = asked.file, drawing_of(asked.format_, caption=asked.caption, usual=FORMATS)
     part = _part(asked.shard)
-    study = Study(source_of(file), set=overrides(asked.set_)).plan
+    allowed = may_import(asked.allow_python)
+    study = Study(source_of(file), set=overrides(asked.set_), allow_python=allowed).plan
     check_part(study, part)
     folder = _folder(asked)
     if asked.metrics:

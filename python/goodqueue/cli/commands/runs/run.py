@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.commands.options import (
+    AllowPythonOption,
     CaptionOption,
     FormatOption,
     JsonOption,
@@ -29,6 +30,7 @@ class Run:
 
     file: ScenarioFile
     set_: SetOption = None
+    allow_python: AllowPythonOption = False
     seed: SeedOption = None
     json: JsonOption = False
     out: OutOption = None

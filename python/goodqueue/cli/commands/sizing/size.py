@@ -27,7 +27,7 @@ with_file = in_panel("Of a scenario file")
 measured = in_panel("What was measured of the traffic, where there is no scenario file")
 
 
-OF_FILE = ("--link", "--set", "--jitter")
+OF_FILE = ("--link", "--set", "--allow-python", "--jitter")
 OF_CAPTURE = ("--from", "--after")
 OF_LINK = (
     *("--rate", "--rtt", "--flows", "--packet", "--control", "--profile", "--as-in-theory"),
@@ -139,6 +139,14 @@ class Size:
             help="Replace one value of the scenario; may be given several times.",
         ),
     ] = None
+    allow_python: Annotated[
+        bool,
+        with_file(
+            "--allow-python",
+            help="Import the classes that the file names as congestion controls, which runs their "
+            "modules' code.",
+        ),
+    ] = False
     min_utilization: Annotated[
         str,
         typer.Option(

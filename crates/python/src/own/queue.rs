@@ -1,12 +1,13 @@
 //! Queue disciplines written in Python, which the conformance suite checks and which links run.
 
+use crate::own::raised::Raised;
 use goodqueue_queue::conformance::{self, Claims, Violation};
 use goodqueue_queue::{Backlog, Context, CustomQueue, Limit, QueueConfig, QueueDiscipline};
 use goodqueue_types::{Body, Direction, DropReason, Ecn, Framing, RandomStream, Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A packet as a queue sees it.
 #[pyclass(module = "goodqueue._core")]
@@ -151,32 +152,6 @@ impl QueueContext {
             });
         }
         Ok(capable)
-    }
-}
-
-/// The first exception that a queue raised.
-#[derive(Clone, Debug, Default)]
-pub struct Raised(Arc<Mutex<Option<PyErr>>>);
-
-impl Raised {
-    /// Removes and returns the exception.
-    pub fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// Returns whether there is an exception.
-    pub fn is_some(&self) -> bool {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_some()
-    }
-
-    fn set(&self, error: PyErr) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert(error);
     }
 }
 
