@@ -8,6 +8,7 @@ from goodqueue.errors import RequestError
 
 EXTRAS = {
     "distributed": "cluster",
+    "gymnasium": "gym",
     "matplotlib": "plots",
     "polars": "tables",
     "scipy": "papers",

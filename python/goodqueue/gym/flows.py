@@ -1,0 +1,264 @@
+"""`CongestionControl-v0`: a learner controls one flow of a scenario.
+
+A decision is due at the flow's first ACK after an interval. The run pauses there. The action holds
+from the flow's next ACK, loss event or timeout.
+"""
+
+from __future__ import annotations
+
+import copy
+from struct import Struct
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+from gymnasium import Space
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from goodqueue._core import FlowEpisodes
+from goodqueue.core.parallel import available_processors
+from goodqueue.gym.presets import Numbers, preset_of
+from goodqueue.gym.rows import FLOW, FlowRow
+from goodqueue.runs.api import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from goodqueue._core import Scenario
+    from goodqueue.gym.presets import Preset
+    from goodqueue.runs.api import Source
+    from goodqueue.runs.settings import Overrides
+
+LINK = """
+schema_version = 1
+title = "One learner on a link"
+duration = "30s"
+[topology]
+shape = "dumbbell"
+bottleneck = { rate = "20Mbps", delay = "15ms", queue = { limit = "1bdp" } }
+[[flow]]
+name = "learner"
+workload = { kind = "bulk" }
+"""
+"""Scenario of an environment that gets none: 20 Mb/s, 30 ms and a buffer of one BDP."""
+
+NO_ACTION = (0.0, 0.0)
+LARGEST_SEED = (1 << 63) - 1
+
+
+class Links:
+    """The scenarios of an environment's episodes.
+
+    Attributes:
+        group: name of the learner's group of flows.
+    """
+
+    def __init__(
+        self,
+        scenario: Source | None,
+        group: str,
+        vary: Callable[[np.random.Generator], Overrides] | None,
+    ) -> None:
+        self.group = group
+        self._source = LINK if scenario is None else scenario
+        self._vary = vary
+        self._base = load(self._source)
+
+    def draw(self, random: np.random.Generator) -> Scenario:
+        """Returns the scenario of an episode, with a seed of its own."""
+        base = self._base if self._vary is None else load(self._source, set=self._vary(random))
+        return base.with_seed(int(random.integers(LARGEST_SEED)))
+
+
+def _info(row: FlowRow) -> dict[str, float]:
+    return {
+        "now_s": row.now_s,
+        "throughput_bps": 8 * row.delivered / row.length_s if row.length_s > 0 else 0.0,
+        "mean_rtt_s": row.mean_rtt_s,
+        "lost_bytes": row.lost,
+        "window_bytes": row.window,
+        "pacing_rate_bps": row.rate_bps,
+    }
+
+
+def _episodes(links: Links, preset: Preset, count: int, threads: int) -> FlowEpisodes:
+    return FlowEpisodes(
+        links.group,
+        count,
+        interval_s=preset.interval_s,
+        interval_rtts=preset.interval_rtts,
+        over=preset.over,
+        threads=threads,
+    )
+
+
+class CongestionControlEnv(gymnasium.Env[Numbers, Numbers]):
+    """One flow whose congestion control a learner decides.
+
+    An episode is a run of the scenario. It is truncated at the run's end and never terminates.
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own declaration
+
+    def __init__(
+        self,
+        preset: str | Preset = "aurora",
+        scenario: Source | None = None,
+        *,
+        group: str = "learner",
+        vary: Callable[[np.random.Generator], Overrides] | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        """Prepares an environment.
+
+        Args:
+            preset: `aurora`, `orca`, or an object with observations, actions and rewards.
+            scenario: a scenario file, its text, or a mapping of the same shape; None for one flow
+                on a link of 20 Mb/s and 30 ms.
+            group: name of the learner's flow in the scenario.
+            vary: draws values that replace those of the scenario in each episode.
+            render_mode: None; nothing is drawn.
+        """
+        self.render_mode = render_mode
+        self._links = Links(scenario, group, vary)
+        self._template = preset_of(preset)
+        self._preset = copy.deepcopy(self._template)
+        self._runs = _episodes(self._links, self._preset, 1, 1)
+        self.observation_space: Space[Numbers] = self._preset.observation_space()
+        self.action_space: Space[Numbers] = self._preset.action_space()
+        self._row = FlowRow(*[0.0] * len(FlowRow._fields))
+        self._seen = np.zeros(self.observation_space.shape or (), np.float32)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Numbers, dict[str, Any]]:
+        """Begins a run, up to the first decision."""
+        super().reset(seed=seed, options=options)
+        self._preset = copy.deepcopy(self._template)
+        self._runs.begin(0, self._links.draw(self.np_random))
+        self._advance(NO_ACTION)
+        return self._seen, _info(self._row)
+
+    def _advance(self, action: tuple[float, float]) -> bool:
+        """Acts and runs to the next decision. Returns True if the run has ended."""
+        row = FlowRow._make(FLOW.unpack(self._runs.step(FIRST, ACTION.pack(*action))))
+        if row.ended:
+            return True
+        self._row = row
+        self._seen = np.array(self._preset.observe(row), np.float32)
+        return False
+
+    def step(self, action: Numbers) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
+        """Acts, and runs to the next decision."""
+        if self._advance(self._preset.act(float(action[0]), self._row)):
+            return self._seen, 0.0, False, True, _info(self._row)
+        return self._seen, self._preset.reward(self._row), False, False, _info(self._row)
+
+
+FIRST = (0,)
+ACTION = Struct("<2d")
+
+
+class CongestionControlVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, Any]):
+    """Many such flows in runs of their own, on threads of the core.
+
+    A run that has ended begins again with the next step, whose action it ignores.
+    """
+
+    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - Gymnasium's declaration
+
+    def __init__(  # noqa: PLR0913 - options, by name
+        self,
+        num_envs: int = 1,
+        preset: str | Preset = "aurora",
+        scenario: Source | None = None,
+        *,
+        group: str = "learner",
+        vary: Callable[[np.random.Generator], Overrides] | None = None,
+        threads: int | None = None,
+    ) -> None:
+        """Prepares the environments.
+
+        Args:
+            num_envs: number of runs at a time.
+            preset: `aurora`, `orca`, or an object with observations, actions and rewards.
+            scenario: a scenario file, its text, or a mapping; None for one flow on a link of
+                20 Mb/s and 30 ms.
+            group: name of the learner's flow in the scenario.
+            vary: draws values that replace those of the scenario in each episode.
+            threads: number of threads; None for one per processor.
+        """
+        self.num_envs = num_envs
+        self._links = Links(scenario, group, vary)
+        self._template = preset_of(preset)
+        self._presets = [copy.deepcopy(self._template) for _ in range(num_envs)]
+        workers = threads or available_processors()
+        self._runs = _episodes(self._links, self._template, num_envs, workers)
+        self.single_observation_space = self._template.observation_space()
+        self.single_action_space = self._template.action_space()
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        shape = (num_envs, *(self.single_observation_space.shape or ()))
+        self._seen = np.zeros(shape, np.float32)
+        self._rows = [FlowRow(*[0.0] * len(FlowRow._fields))] * num_envs
+        self._ended = [False] * num_envs
+        self._all = list(range(num_envs))
+        self._randoms: list[np.random.Generator] = []
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Numbers, dict[str, Any]]:
+        """Begins all runs, each up to its first decision."""
+        if isinstance(seed, list):
+            self._randoms = [np.random.default_rng(one) for one in seed]
+        elif seed is not None or not self._randoms:
+            first = seed if seed is not None else int(np.random.default_rng().integers(1 << 31))
+            self._randoms = [np.random.default_rng(first + place) for place in self._all]
+        del options
+        for place in self._all:
+            self._begin(place)
+        self._advance([NO_ACTION] * self.num_envs)
+        return self._seen.copy(), {}
+
+    def _begin(self, place: int) -> None:
+        self._presets[place] = copy.deepcopy(self._template)
+        self._runs.begin(place, self._links.draw(self._randoms[place]))
+        self._ended[place] = False
+
+    def _advance(self, actions: list[tuple[float, float]]) -> NDArray[np.bool_]:
+        packed = np.array(actions, np.float64).tobytes()
+        rows = FLOW.iter_unpack(self._runs.step(self._all, packed))
+        ended = np.zeros(self.num_envs, np.bool_)
+        for place, fields in enumerate(rows):
+            row = FlowRow._make(fields)
+            if row.ended:
+                ended[place] = True
+            else:
+                self._rows[place] = row
+                self._seen[place] = self._presets[place].observe(row)
+        self._ended = ended.tolist()
+        return ended
+
+    def step(
+        self, actions: Numbers
+    ) -> tuple[Numbers, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Acts in all runs, and runs each to its next decision."""
+        chosen, fresh = [], []
+        for place, action in enumerate(actions[:, 0].tolist()):
+            if self._ended[place]:
+                self._begin(place)
+                chosen.append(NO_ACTION)
+                fresh.append(place)
+            else:
+                chosen.append(self._presets[place].act(action, self._rows[place]))
+        truncated = self._advance(chosen)
+        rewards = np.array(
+            [preset.reward(row) for preset, row in zip(self._presets, self._rows, strict=True)]
+        )
+        rewards[truncated] = 0.0
+        rewards[fresh] = 0.0
+        terminated = np.zeros(self.num_envs, np.bool_)
+        return self._seen.copy(), rewards, terminated, truncated, {}

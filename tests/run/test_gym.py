@@ -1,0 +1,100 @@
+"""Environments for reinforcement learning."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import goodqueue.gym
+from goodqueue.gym import ActiveQueueEnv, CongestionControlEnv, CongestionControlVectorEnv
+
+SHORT = goodqueue.gym.flows.LINK.replace('"30s"', '"3s"')
+
+
+@pytest.mark.parametrize("preset", ["aurora", "orca"])
+def test_gymnasiums_own_check_finds_nothing(preset: str) -> None:
+    check_env(CongestionControlEnv(preset, SHORT), skip_render_check=True)
+
+
+def test_the_queue_passes_gymnasiums_check() -> None:
+    check_env(ActiveQueueEnv(), skip_render_check=True)
+
+
+def _episode(env: CongestionControlEnv, seed: int, action: float) -> list[tuple[float, float]]:
+    env.reset(seed=seed)
+    seen, ended = [], False
+    while not ended:
+        _, reward, _, ended, info = env.step(np.array([action], np.float32))
+        seen.append((info["now_s"], reward))
+    return seen
+
+
+def test_equal_seeds_give_equal_episodes() -> None:
+    loss = 'loss = { kind = "independent", probability = 0.01 }'
+    lossy = SHORT.replace("queue = {", f"{loss}, queue = {{")
+    env = CongestionControlEnv("orca", lossy)
+    assert _episode(env, 1, 0.1) == _episode(env, 1, 0.1)
+    assert _episode(env, 1, 0.1) != _episode(env, 2, 0.1)
+
+
+def test_vectorised_episodes_equal_single_ones() -> None:
+    single = CongestionControlEnv("aurora", SHORT)
+    observation, _ = single.reset(seed=7)
+    vector = CongestionControlVectorEnv(3, "aurora", SHORT, threads=2)
+    observations, _ = vector.reset(seed=[7, 8, 9])
+    for step in range(60):
+        assert np.array_equal(observations[0], observation), step
+        action = np.array([0.5], np.float32)
+        observation, reward, _, truncated, _ = single.step(action)
+        observations, rewards, _, ends, _ = vector.step(np.full((3, 1), 0.5, np.float32))
+        assert rewards[0] == reward
+        assert ends[0] == truncated
+        if truncated:
+            break
+
+
+def test_a_run_that_ended_begins_again() -> None:
+    vector = CongestionControlVectorEnv(2, "orca", SHORT, threads=1)
+    vector.reset(seed=1)
+    ends = 0
+    for _ in range(400):
+        _, _, _, truncated, _ = vector.step(np.zeros((2, 1), np.float32))
+        ends += int(truncated.sum())
+    assert ends >= 2
+
+
+def test_an_action_of_zero_leaves_cubic_alone() -> None:
+    """Orca's action 0 sets the window that CUBIC has, so the run is CUBIC's own."""
+    plain = goodqueue.run(goodqueue.gym.flows.LINK, set={"tcp.congestion_control": "cubic"})
+    own = plain.summary["flows"]["learner"]["goodput_bps"] * 30.0
+    env = CongestionControlEnv("orca")
+    _, info = env.reset(seed=1)
+    delivered, before, ended = 0.0, info["now_s"], False
+    while not ended:
+        _, _, _, ended, info = env.step(np.zeros(1, np.float32))
+        delivered += info["throughput_bps"] * (info["now_s"] - before)
+        before = info["now_s"]
+    # The first and the last interval have no reward, and retransmissions are no goodput.
+    assert delivered == pytest.approx(own, rel=0.02)
+
+
+def test_a_larger_probability_shortens_the_queue() -> None:
+    delays = {}
+    for probability in (0.0, 0.02):
+        env = ActiveQueueEnv()
+        env.reset(seed=1)
+        found, ended = [], False
+        while not ended:
+            _, _, _, ended, info = env.step(np.array([probability], np.float32))
+            found.append(info["mean_delay_s"])
+        delays[probability] = np.mean(found[len(found) // 2 :])
+    assert delays[0.02] < 0.7 * delays[0.0]
+
+
+def test_environments_are_made_by_name() -> None:
+    env = gymnasium.make("goodqueue/CongestionControl-v0", preset="orca", scenario=SHORT)
+    observation, _ = env.reset(seed=1)
+    assert env.observation_space.contains(observation)
+    assert gymnasium.make("goodqueue/ActiveQueue-v0").reset(seed=1)[0].shape == (6,)
