@@ -288,6 +288,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     }
 
     /// Lets a packet arrive at a link with a queue discipline.
+    #[inline(always)]
     fn arrive(&mut self, link: u32, packet: Packet, now: Time) {
         if let Some(packet) = self.core.arrive(link, packet, now) {
             let crossed = self.core.begin(link, &packet, now, Announcement::Pushed);
