@@ -179,8 +179,11 @@ impl Cubic {
         };
         let cwnd = (self.window.segments() as u32).max(1);
         let acked = (acked as f64 / mss) as u32;
-        let window = steps.advance(cwnd, acked, &around);
-        self.window.set_cwnd(f64::from(window) * mss);
+        let grown = steps.advance(cwnd, acked, &around) - cwnd;
+        // A fraction of a segment stays. Without it the window would fall below a threshold that has
+        // one, back into slow start.
+        self.window
+            .set_cwnd(self.window.cwnd() + f64::from(grown) * mss);
     }
 
     /// Ends the epoch after a congestion event (sections 4.6 and 4.7). Returns the new threshold.
@@ -345,6 +348,25 @@ mod tests {
                 "{n}: {window} in {least}..{most}"
             );
         }
+    }
+
+    /// Linux's window of 9 segments is cut to 6.3, and the threshold keeps the fraction. Each ACK covers
+    /// one segment. The window does not fall below the threshold again, which would be slow start,
+    /// and is back at 9 after K = ∛(2.7 / 0.4) = 1.89 s.
+    #[test]
+    fn a_threshold_between_whole_segments_does_not_stop_growth() {
+        let mut config = TcpConfig::profile(Profile::Linux);
+        config.mss = 1000;
+        config.initial_window = InitialWindow::Segments(9);
+        config.details.whole_segment_ssthresh = false;
+        let mut control = Cubic::new(&config, CubicConfig::default());
+        loss(&mut control);
+        assert_eq!((control.cwnd(), control.ssthresh()), (6300, 6300));
+        for n in 0..22 {
+            round(&mut control, Time::ZERO + RTT * n);
+            assert!(control.cwnd() >= 6300, "{n}: {}", control.cwnd());
+        }
+        assert!(control.cwnd() >= 9000, "{}", control.cwnd());
     }
 
     /// Section 4.7: the window falls from 100 to 70, and again at 80. The plateau is then 80 × 0.85
