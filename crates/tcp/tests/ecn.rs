@@ -69,6 +69,21 @@ fn l4s_data_carry_ect_1() {
     assert_eq!(peer.host.transmit_ecn(), Ecn::NotCapable);
 }
 
+/// RFC 9331 section 4.2 requires a count of marks for ECT(1). If the peer has classic feedback only,
+/// data carry ECT(0), and if it has none, they are not ECN-capable.
+#[test]
+fn l4s_without_counts_falls_back() {
+    let answers = [
+        (CWR, Ecn::Capable1),
+        (ECE, ECT0),
+        (SegmentFlags::default(), Ecn::NotCapable),
+    ];
+    for (answer, expected) in answers {
+        let mut peer = connected_as(TcpConfig::profile(Profile::Prague), answer);
+        assert_eq!(sends(&mut peer).1, expected);
+    }
+}
+
 /// Returns a connection that the peer opened with these flags besides SYN, and the ECN flags of the
 /// SYN-ACK.
 fn accepted(ecn: EcnMode, asks: SegmentFlags, mark: Ecn) -> (Peer, SegmentFlags) {

@@ -46,6 +46,12 @@ impl CongestionControl for Asking {
     fn least_burst(&self) -> u32 {
         self.0.least_burst()
     }
+    fn burst(&self) -> Option<u32> {
+        self.0.burst()
+    }
+    fn on_feedback(&mut self, counts_marks: bool) {
+        self.0.on_feedback(counts_marks);
+    }
     fn observe(&mut self, sample: &AckSample) {
         self.0.observe(sample);
     }

@@ -37,10 +37,19 @@ pub(crate) fn read(table: &Reader<'_>, control: &mut CongestionControlConfig) ->
     }
 }
 
-/// A control that lives on marks brings the ECN it needs, as in Linux (`TCP_CONG_NEEDS_ECN`).
+/// A control that lives on marks brings the ECN it needs, as in Linux (`TCP_CONG_NEEDS_ECN` and
+/// `TCP_CONG_NEEDS_ACCECN`).
 pub(crate) fn imply_ecn(table: &Reader<'_>, config: &mut TcpConfig) {
-    let is_new = table.get("congestion_control").is_some() && table.get("ecn").is_none();
-    if is_new && is_blind(config) {
+    if table.get("congestion_control").is_none() || table.get("ecn").is_some() {
+        return;
+    }
+    if matches!(
+        config.congestion_control,
+        CongestionControlConfig::Prague(_)
+    ) {
+        config.ecn = EcnMode::AccEcn;
+        config.l4s |= table.get("l4s").is_none();
+    } else if is_blind(config) {
         config.ecn = EcnMode::Dctcp;
     }
 }

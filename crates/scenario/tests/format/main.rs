@@ -464,7 +464,7 @@ fn a_control_is_a_name_or_a_table_of_parameters() {
 }
 
 #[test]
-fn dctcp_brings_the_ecn_that_it_needs() {
+fn controls_bring_the_ecn_that_they_need() {
     let ecn = |tcp: &str| {
         let text = format!(
             "schema_version = 1\nduration = \"1s\"\n[topology]\nshape = \"dumbbell\"\n\
@@ -481,4 +481,7 @@ fn dctcp_brings_the_ecn_that_it_needs() {
     assert_eq!(ecn("congestion_control = \"dctcp\""), EcnMode::Dctcp);
     let accurate = "congestion_control = \"dctcp\"\necn = \"accecn\"";
     assert_eq!(ecn(accurate), EcnMode::AccEcn);
+    assert_eq!(ecn("congestion_control = \"prague\""), EcnMode::AccEcn);
+    let classic = "congestion_control = \"prague\"\necn = \"rfc3168\"";
+    assert_eq!(ecn(classic), EcnMode::Rfc3168);
 }

@@ -2,9 +2,9 @@
 //! them.
 
 pub mod conformance;
-mod dctcp;
 mod delay;
 mod loss;
+mod marks;
 mod python;
 mod rate;
 mod slow_start;
@@ -17,7 +17,6 @@ use goodqueue_types::{Rate, Span, Time, variants};
 use std::fmt;
 use std::sync::Arc;
 
-pub use dctcp::{Dctcp, DctcpConfig};
 pub use delay::ledbat::{Ledbat, LedbatConfig};
 pub use delay::vegas::{Vegas, VegasConfig};
 pub use loss::cubic::{Cubic, CubicConfig};
@@ -26,6 +25,8 @@ pub use loss::illinois::{Illinois, IllinoisConfig};
 pub use loss::reno::Reno;
 pub use loss::scalable::{Scalable, ScalableConfig};
 pub use loss::westwood::{Westwood, WestwoodConfig};
+pub use marks::dctcp::{Dctcp, DctcpConfig};
+pub use marks::prague::{Prague, PragueConfig};
 pub use python::PythonConfig;
 pub use rate::bbr::{Bbr, BbrConfig};
 pub use rate::bbr3::{Bbr3, Bbr3Config};
@@ -236,6 +237,14 @@ pub trait CongestionControl {
     fn least_burst(&self) -> u32 {
         2
     }
+    /// Returns the segments that leave back to back, if sending is paced and the control limits the
+    /// duration of a burst. Otherwise a burst lasts about a millisecond, as in Linux.
+    fn burst(&self) -> Option<u32> {
+        None
+    }
+    /// Handles the result of the negotiation of ECN: `counts_marks` is true if the peer counts marks
+    /// (RFC 9768).
+    fn on_feedback(&mut self, _counts_marks: bool) {}
     /// Handles an ACK that cannot change the window, because recovery or a reduction sets it or it
     /// was not used. A control may still take measurements from it.
     fn observe(&mut self, _sample: &AckSample) {}
@@ -397,6 +406,8 @@ controls! { $
     Westwood = "westwood"(Westwood, WestwoodConfig),
     /// DCTCP of RFC 8257.
     Dctcp = "dctcp"(Dctcp, DctcpConfig),
+    /// Prague, DCTCP's successor for L4S.
+    Prague = "prague"(Prague, PragueConfig),
     /// Kelly's Scalable TCP.
     Scalable = "scalable"(Scalable, ScalableConfig),
     /// LEDBAT of RFC 6817, a background transport.
@@ -456,6 +467,14 @@ impl CongestionControl for Controller {
 
     fn least_burst(&self) -> u32 {
         dispatch!(self, control => control.least_burst())
+    }
+
+    fn burst(&self) -> Option<u32> {
+        dispatch!(self, control => control.burst())
+    }
+
+    fn on_feedback(&mut self, counts_marks: bool) {
+        dispatch!(self, control => control.on_feedback(counts_marks));
     }
 
     fn observe(&mut self, sample: &AckSample) {

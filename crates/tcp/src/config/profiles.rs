@@ -2,10 +2,10 @@
 
 use goodqueue_types::{Span, words};
 
-use crate::cc::CubicConfig;
+use crate::cc::{CubicConfig, PragueConfig};
 use crate::config::{
     AckRule, CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
-    DuplicateAcksAtTimeout, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
+    DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
     InitialWindow, LossDetection, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit,
     RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SynLossRule, TcpConfig, TimingRule,
     WindowArithmetic,
@@ -22,6 +22,8 @@ words! {
         Ns2 = "ns2",
         /// Linux 6.18 with default settings. Timers are exact and not rounded to ticks.
         Linux = "linux",
+        /// The `linux` profile with Prague, accurate ECN and ECT(1) (L4S).
+        Prague = "prague",
     }
 }
 
@@ -33,6 +35,7 @@ impl TcpConfig {
             Profile::Inet2011 => inet2011(),
             Profile::Ns2 => ns2(),
             Profile::Linux => linux(),
+            Profile::Prague => prague(),
         }
     }
 }
@@ -181,5 +184,15 @@ fn linux() -> TcpConfig {
             ..rfc().details
         },
         ..rfc()
+    }
+}
+
+/// Returns the profile of L4S senders (RFC 9331).
+fn prague() -> TcpConfig {
+    TcpConfig {
+        congestion_control: CongestionControlConfig::Prague(PragueConfig::default()),
+        ecn: EcnMode::AccEcn,
+        l4s: true,
+        ..linux()
     }
 }

@@ -89,9 +89,21 @@ impl EcnState {
             return false;
         }
         if self.mode == EcnMode::AccEcn && !segment.flags.contains(AE) {
-            self.mode = EcnMode::Rfc3168;
+            self.fall_back();
         }
         true
+    }
+
+    /// Returns true if the peer counts marks, so that the sender knows the share of them.
+    pub fn counts_marks(&self) -> bool {
+        self.mode != EcnMode::Rfc3168
+    }
+
+    /// Changes to classic feedback. It does not count marks, which scalable traffic needs, so data
+    /// are no longer sent as ECT(1) (RFC 9331 section 4.2).
+    fn fall_back(&mut self) {
+        self.mode = EcnMode::Rfc3168;
+        self.codepoint = Ecn::Capable0;
     }
 
     /// Returns the flags of a SYN-ACK that accepts ECN.
@@ -111,7 +123,7 @@ impl EcnState {
         }
         match code {
             0b000 | 0b111 => return false,
-            0b001 | 0b101 => self.mode = EcnMode::Rfc3168,
+            0b001 | 0b101 => self.fall_back(),
             _ => {
                 self.handshake = mark;
                 self.handshake_told = false;

@@ -4,6 +4,7 @@ use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Time, Timestamps};
 
 use crate::cc::CongestionControl;
 use crate::config::{Handshake, Recovery, SynLossRule};
+use crate::connection::ecn::EcnState;
 use crate::connection::endpoint::TcpEndpoint;
 use crate::connection::stats::ConnectionState;
 use crate::receive::receiver::AckDue;
@@ -112,6 +113,8 @@ impl TcpEndpoint {
         if !agreed {
             self.ecn = None;
         }
+        let counts_marks = self.ecn.as_deref().is_some_and(EcnState::counts_marks);
+        self.sender.controller.on_feedback(counts_marks);
     }
 
     /// Opens the connection, because the SYN is acknowledged.

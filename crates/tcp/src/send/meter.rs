@@ -8,7 +8,7 @@ use crate::cc::{AckSample, CongestionControl, Needs, SegmentSample};
 use crate::config::{Recovery, TcpConfig};
 use crate::connection::stats::Phase;
 use crate::recovery::records::{Record, Records};
-use crate::send::pacing::Pacer;
+use crate::send::pacing::{Pacer, burst};
 use crate::send::rate::DeliveryRate;
 use crate::send::rtt::MinRtt;
 use crate::send::sender::Sender;
@@ -316,12 +316,13 @@ impl Sender {
     /// Records that `seq..end` leaves, and passes it to the pacer.
     #[cold]
     pub fn measure_sending(&mut self, now: Time, seq: u64, end: u64) {
-        let (max_sent, rate) = (self.max_sent, self.controller.pacing_rate());
-        let least = self.controller.least_burst();
+        let (max_sent, control) = (self.max_sent, &self.controller);
+        let payload = (end - seq) as u32;
         if let Some(meter) = &mut self.meter {
             meter.on_sent(now, seq, end, max_sent);
-            if let Some(rate) = rate {
-                meter.pacer.on_sent(now, rate, least, (end - seq) as u32);
+            if let Some(rate) = control.pacing_rate() {
+                let burst = burst(control, rate, payload);
+                meter.pacer.on_sent(now, rate, burst, payload);
             }
         }
     }

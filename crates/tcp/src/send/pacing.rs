@@ -43,10 +43,10 @@ impl Pacer {
     }
 
     /// Records that a segment has left. The next burst waits for the duration of this one at the
-    /// pace, less at most half of it if this one left late. `least` segments or more form a burst.
-    pub fn on_sent(&mut self, now: Time, rate: Rate, least: u32, payload: u32) {
+    /// pace, less at most half of it if this one left late. `burst` segments leave back to back.
+    pub fn on_sent(&mut self, now: Time, rate: Rate, burst: u32, payload: u32) {
         let clock = self.clock.get_or_insert_default();
-        clock.on_sent(now, rate, least, payload);
+        clock.on_sent(now, rate, burst, payload);
     }
 }
 
@@ -55,7 +55,7 @@ impl Clock {
         self.next > now && (self.together == 0 || self.burst_at != now)
     }
 
-    fn on_sent(&mut self, now: Time, rate: Rate, least: u32, payload: u32) {
+    fn on_sent(&mut self, now: Time, rate: Rate, burst: u32, payload: u32) {
         self.sent += 1;
         if self.sent <= UNPACED || rate.0 == 0 {
             return;
@@ -70,15 +70,18 @@ impl Clock {
         wait = wait.saturating_sub(late.min(wait / 2));
         self.next = now.saturating_add(wait);
         self.burst_at = now;
-        self.together = burst(rate, least, payload) - 1;
+        self.together = burst - 1;
     }
 }
 
-/// Returns the segments that Linux hands to the device at once: about a millisecond of sending, and
-/// at least `least`.
-fn burst(rate: Rate, least: u32, payload: u32) -> u32 {
-    let bytes = (rate.0 / 8 / 1024).min(65_216);
-    ((bytes / u64::from(payload.max(1))) as u32).max(least)
+/// Returns the segments that leave back to back: those that the control asks for, or as many as
+/// Linux hands to the device at once: about a millisecond of sending, and at least the control's
+/// smallest number.
+pub(crate) fn burst(control: &impl CongestionControl, rate: Rate, payload: u32) -> u32 {
+    control.burst().unwrap_or_else(|| {
+        let bytes = (rate.0 / 8 / 1024).min(65_216);
+        ((bytes / u64::from(payload.max(1))) as u32).max(control.least_burst())
+    })
 }
 
 impl Ledger {

@@ -8,6 +8,7 @@ use crate::config::IdleRestart;
 use crate::connection::stats::CaState;
 use crate::recovery::ledger::{Ends, Ledger, Resend, Timer, Turn};
 use crate::recovery::records::Record;
+use crate::send::pacing::burst;
 use crate::send::rate::Snapshot;
 use crate::send::sender::{Chunk, Sender};
 
@@ -329,8 +330,8 @@ impl Ledger {
             return;
         }
         let rate = self.pacing_rate(turn);
-        let least = turn.sender.controller.least_burst();
-        self.pacer.on_sent(turn.now, rate, least, payload);
+        let burst = burst(&turn.sender.controller, rate, payload);
+        self.pacer.on_sent(turn.now, rate, burst, payload);
     }
 }
 

@@ -114,6 +114,9 @@ impl Ledger {
     /// Returns the segments sent in about a millisecond at the pace, and more on short paths. The
     /// control sets the minimum.
     fn largest_unit(&self, turn: &Turn<'_>) -> u32 {
+        if let Some(burst) = turn.sender.controller.burst() {
+            return burst;
+        }
         let rate = self.pacing_rate(turn).0;
         let mut bytes = (rate / 8) >> PACE_SHIFT;
         if let Some(min_rtt) = self.min_rtt.get() {

@@ -3,8 +3,8 @@
 use goodqueue_types::parameters::fraction;
 use goodqueue_types::{Time, parameters};
 
-use super::window::serve_by_window;
-use super::{
+use crate::cc::window::serve_by_window;
+use crate::cc::{
     AckSample, CongestionControl, CongestionEvent, CongestionSignal, MarkSample, SHARE, Window,
 };
 use crate::config::{SlowStart, TcpConfig, WindowArithmetic};

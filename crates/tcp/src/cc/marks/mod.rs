@@ -1,0 +1,4 @@
+//! Controls that follow the share of marked packets.
+
+pub mod dctcp;
+pub mod prague;
