@@ -72,7 +72,7 @@ def main() -> int:
         "--only",
         metavar="PART",
         help="run this part alone and replace its section of the report: links, variants, red, "
-        "chains, papers-ns2, ns3, ns3-queues, linux, sizing, root-n or captures",
+        "chains, papers-ns2, ns3, ns3-queues, linux, l4s, sizing, root-n or captures",
     )
     parser.add_argument(
         "--most-packets",

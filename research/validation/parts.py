@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from goodqueue.core.parallel import workers
 from research.validation import simulators
 from research.validation.compare import Comparison
+from research.validation.l4s import report as l4s
 from research.validation.linux import deep as linux_deep
 from research.validation.linux import recording as linux_recording
 from research.validation.linux import report as linux
@@ -180,6 +181,19 @@ def linux_recordings(seeds: range) -> Part:
     )
 
 
+def l4s_flows(seeds: range) -> Part:
+    """Compares TCP Prague and DualPI2 with published figures of Linux."""
+    few = seeds[: l4s.MAX_SEEDS]
+    with workers(PROCESSES) as threads:
+        started = [
+            (row, [threads.submit(partial(l4s.run, row, seed)) for seed in few])
+            for row in l4s.rows()
+        ]
+        comparisons = [l4s.Comparison(row, _results(runs)) for row, runs in started]
+    missed = [goal.words for goal in l4s.goals(comparisons) if not goal.is_met]
+    return Part(l4s.section(comparisons, few), [], missed)
+
+
 def recommendations(seeds: range, most_packets: float | None = None) -> Part:
     """Checks the recommendations of `goodqueue size` on random links; five links if seeds are few.
 
@@ -242,6 +256,7 @@ PARTS: Mapping[str, Callable[[range], Part]] = {
     "ns3": ns3_controls,
     "ns3-queues": ns3_disciplines,
     "linux": linux_recordings,
+    "l4s": l4s_flows,
     "sizing": recommendations,
     "root-n": square_root,
     "captures": captured,

@@ -1,0 +1,1 @@
+"""TCP Prague and DualPI2 beside published figures of Linux."""
