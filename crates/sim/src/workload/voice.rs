@@ -15,10 +15,10 @@ parameters! {
         interval: Span = Span::from_millis(20) => Key::of(INTERVAL).example("10ms");
         /// Size of the IP packets: 64 kb/s for the interval, and 40 bytes of IP, UDP and RTP headers.
         packet: u32 = 200 => Key::of(PACKET).example("120B");
-        /// How long the playout buffer holds the flow's first packet. Every packet is played as long after it was
-        /// sent as the first, and is lost if it comes later.
+        /// Time for which the playout buffer holds the flow's first packet. Every packet is played as long after
+        /// its sending as the first one. A packet that arrives later is lost.
         playout: Span = Span::from_millis(60) => Key::of(ANY_TIME).example("100ms");
-        /// Whether the G.711 decoder conceals lost packets (Bpl 25.1 of the E-model) or plays silence (4.3).
+        /// True if the G.711 decoder conceals lost packets (Bpl 25.1 of the E-model), false if it plays silence (4.3).
         concealment: bool = true => flag().example("false");
     }
 }

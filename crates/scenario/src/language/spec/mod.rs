@@ -132,7 +132,7 @@ pub(crate) static SCENARIO: Spec = Spec {
             Kind::Table(&TCP),
             "{}",
             "{ profile = \"rfc\" }",
-            "What holds for every bulk flow that does not say otherwise.",
+            "Defaults of all bulk flows.",
         ),
         key(
             "flow",

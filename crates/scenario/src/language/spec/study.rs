@@ -93,7 +93,7 @@ pub(crate) static STOP: Spec = Spec {
             REPLICATES,
             "5",
             "10",
-            "Every variant gets so many.",
+            "Smallest number of seeds of each variant.",
         ),
         key(
             "max_replicates",

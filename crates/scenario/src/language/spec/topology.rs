@@ -27,14 +27,14 @@ const ALL_FRAMING: Key = key(
     FRAMING,
     "\"0B\"",
     "\"7B\"",
-    "What the link layer adds to every IP packet, on every link that does not say otherwise: bytes, a link layer by name, or a table.",
+    "Overhead of the link layer for each IP packet, on every link without a value of its own: bytes, a link layer by name, or a table.",
 );
 const ALL_QUEUE: Key = key(
     "queue",
     Kind::Queue,
     "{ limit = \"unlimited\" }",
     "{ limit = \"100p\" }",
-    "Queue of every link and direction that does not say otherwise.",
+    "Queue of every link and direction without a queue of its own.",
 );
 const ACCESS: Key = key(
     "access",
@@ -50,7 +50,7 @@ const FAR_ACCESS: Key = key(
     Kind::Table(&FAR_ACCESS_LINK),
     "as `access`",
     "{ delay = \"5ms\" }",
-    "What differs for hosts at the far end of their path: at the node of the higher number, in a graph at the one that stands later in the file.",
+    "Differences for hosts at the far end of their path, which is the node of the higher number. In a graph it is the node that comes later in the file.",
 );
 
 /// Keys of every shape.

@@ -11,7 +11,7 @@ parameters! {
     pub struct Pareto("Pareto") {
         /// Mean.
         mean: f64 = 1.0 => quantity(Role::Middle);
-        /// How fast large values become rare; up to 2 the variance is infinite.
+        /// Exponent of the tail: a larger one makes large values rarer. Up to 2 the variance is infinite.
         shape: f64 = 1.5 => number(1.01, 100.0).example("1.2");
     }
 }

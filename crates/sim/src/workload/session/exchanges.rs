@@ -20,14 +20,14 @@ parameters! {
         request: Law = Law::Fixed(200.0) => Key::of(SIZES).example("200kB");
         /// Bytes that the server answers.
         reply: Law = Law::Fixed(200.0) => Key::of(SIZES).example("1kB");
-        /// How many bytes of a request the server answers at a time, and at its end what is left of it: as a server
-        /// that echoes what comes; or the request as a whole.
+        /// Bytes of a request that the server answers at a time, and at its end the rest, as an echo server
+        /// does. `request`: the server answers the request as a whole.
         reply_per: Option<u64> = None => one_of(&[AMOUNT, Kind::Choice(&["request"])]).example("536B");
         server_time: Law = Law::Fixed(0.0) => SERVER_TIME;
         /// Time to the next request.
         pause: Law = Law::Fixed(1.0) => Key::of(TIMES).required().example("10s");
-        /// Whether the pause begins with the request, so that requests keep their times however late the answers
-        /// are; else with the end of the answer.
+        /// True if the pause begins with the request, so that late answers do not delay later requests. False if
+        /// it begins with the end of the answer.
         periodic: bool = false => flag().example("true");
         most: Option<u64> = None => MOST;
     }

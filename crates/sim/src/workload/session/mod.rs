@@ -46,7 +46,7 @@ const MOST: Key = one_of(&[
 ])
 .named("most")
 .example("1000")
-.doc("At most so many.");
+.doc("Largest number of transfers, exchanges, segments or pages.");
 
 const REQUEST: Key = Key::of(AMOUNT).example("350B").doc("Bytes of a request.");
 

@@ -44,7 +44,7 @@ parameters! {
         interval: Span = Span::from_secs(1) => Key::of(INTERVAL)
             .default("one of `interval` and `load`").example("100ms");
         load: Load = Load;
-        /// Whether transfers begin at exponential intervals, whatever else is under way, or at equal ones.
+        /// Distribution of the intervals between starts. Transfers under way do not delay a start.
         intervals: Intervals = Intervals::Exponential => words::<Intervals>().example("fixed");
         /// `up`: the client sends and closes. `down`: the client asks with 200 bytes, the server sends and closes.
         direction: TransferWay = TransferWay::Up => words::<TransferWay>().example("down");

@@ -14,23 +14,24 @@ parameters! {
     pub struct VideoConfig("video") {
         /// Playing time of a segment.
         segment: Span = Span::from_secs(4) => Key::of(INTERVAL).example("2s");
-        /// The bit rates that there are, rising.
+        /// Bit rates of the video, in rising order.
         ladder: Vec<Rate> = [350_000, 750_000, 1_500_000, 3_000_000, 6_000_000].map(Rate).to_vec()
             => Key::of(Kind::ListOf(&Kind::Rate)).example("[\"1Mbps\", \"5Mbps\"]");
-        /// How far sizes of segments vary about the mean of their bit rate, up and down, all sizes alike.
+        /// Largest deviation of a segment's size from the mean of its bit rate. Sizes are uniform.
         variation: f64 = 0.0 => fraction().default("\"0%\"").example("30%");
         request: u64 = 350 => REQUEST;
-        /// Playing begins with so much in the buffer, and begins again so after a stall.
+        /// Playing time in the buffer at which playing begins, and begins again after a stall.
         startup: Span = Span::ZERO => Key::of(INTERVAL).default("a segment").example("8s");
-        /// The buffer holds no more; a segment that would not fit is asked for later.
+        /// Playing time that the buffer holds. The player requests a segment once it fits.
         max_buffer: Span = Span::from_secs(60) => Key::of(INTERVAL).example("30s");
-        /// With no more in the buffer, the lowest bit rate is asked for.
+        /// Playing time in the buffer up to which the player requests the lowest bit rate.
         reservoir: Span = Span::ZERO => Key::of(ANY_TIME).default("a quarter of `max_buffer`")
             .example("10s");
-        /// With so much above the reservoir, the highest; between them as BBA-0 does (Huang et al., SIGCOMM 2014).
+        /// Playing time above the reservoir from which the player requests the highest bit rate. Between
+        /// both, bit rates follow BBA-0 (Huang et al., SIGCOMM 2014).
         cushion: Span = Span::ZERO => Key::of(INTERVAL)
             .default("from the reservoir to 90 % of `max_buffer`").example("20s");
-        most: Option<u64> = None => MOST.example("100").doc("At most so many segments.");
+        most: Option<u64> = None => MOST.example("100").doc("Largest number of segments.");
     }
 }
 

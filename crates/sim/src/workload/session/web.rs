@@ -19,14 +19,14 @@ parameters! {
         objects: Law = Law::Fixed(10.0) => integer(0, 10_000).example("40");
         request: u64 = 350 => REQUEST;
         server_time: Law = Law::Fixed(0.0) => SERVER_TIME;
-        /// Connections at once, at most.
+        /// Largest number of connections at a time.
         parallel: u32 = 6 => integer(1, 256).example("2");
-        /// Whether a connection serves one object after the other until the page is complete; else each object has
-        /// its own.
+        /// True if a connection serves one object after the other until the page is complete. False if each object
+        /// has a connection of its own.
         persistent: bool = true => flag().example("false");
         /// Time from the end of a page to the next.
         think: Law = Law::exponential(5.0) => Key::of(TIMES).example("5s");
-        most: Option<u64> = None => MOST.example("10").doc("At most so many pages.");
+        most: Option<u64> = None => MOST.example("10").doc("Largest number of pages.");
     }
 }
 
