@@ -32,6 +32,19 @@ class CongestionControl(Protocol):
     Attributes:
         window_bytes: congestion window, in bytes. The sender also sets it, at the end of recovery
             and after idle times.
+
+    Example:
+        >>> class Aimd:
+        ...     def __init__(self, connection):
+        ...         self.mss = connection.mss_bytes
+        ...         self.window_bytes = connection.initial_window_bytes
+        ...     def on_ack(self, ack):
+        ...         self.window_bytes += self.mss * ack.acked_bytes / self.window_bytes
+        ...     def on_loss(self, loss):
+        ...         self.window_bytes = max(0.5 * loss.basis_bytes, 2 * self.mss)
+        >>> import goodqueue
+        >>> goodqueue.check_control(Aimd).calls > 1000
+        True
     """
 
     window_bytes: float
@@ -55,6 +68,18 @@ class IntervalControl(Protocol):
 
     Attributes:
         window_bytes: congestion window, in bytes.
+
+    Example:
+        >>> class Double:
+        ...     interval_s = 0.1
+        ...     def __init__(self, connection):
+        ...         self.window_bytes = connection.initial_window_bytes
+        ...     def on_interval(self, report):
+        ...         self.window_bytes *= 0.5 if report.lost_bytes else 2
+        >>> import goodqueue
+        >>> result = goodqueue.run(goodqueue.EXAMPLE, controls={"upload": Double})
+        >>> result.summary["flows"]["upload"]["packets_lost"] > 0
+        True
     """
 
     window_bytes: float
@@ -76,6 +101,11 @@ class ControlReport:
 
     Attributes:
         calls: number of ACKs, losses and timeouts that the controls got.
+
+    Example:
+        >>> import goodqueue
+        >>> goodqueue.ControlReport(calls=12).calls
+        12
     """
 
     calls: int
@@ -102,6 +132,23 @@ def check_control(
     Raises:
         RuleError: if the control broke a rule; the message names the first and describes the
             violation.
+
+    Example:
+        A control that ignores losses breaks a rule:
+
+        >>> class Fixed:
+        ...     def __init__(self, connection):
+        ...         self.window_bytes = 10 * connection.mss_bytes
+        ...     def on_ack(self, ack):
+        ...         pass
+        ...     def on_loss(self, loss):
+        ...         pass
+        >>> import goodqueue
+        >>> try:
+        ...     goodqueue.check_control(Fixed)
+        ... except goodqueue.RuleError as broken:
+        ...     print(broken.rule)
+        Loss
     """
     calls, violation = _core.check_control(
         factory,
