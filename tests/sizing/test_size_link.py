@@ -312,7 +312,9 @@ def test_the_page_is_self_contained(capsys: pytest.CaptureFixture[str], tmp_path
         assert rule.title in text
     assert "tc qdisc replace" in text
     assert f"<pre>goodqueue {' '.join(command)}</pre>" in text, "what was typed, to be typed again"
-    assert re.search(r"#rate=\d+bps&amp;rtt=\S+ms&amp;flows=\d+&amp;", text), "its place in the lab"
+    assert re.search(r"--settings &#x27;rate=\d+bps&amp;rtt=\S+ms&amp;flows=\d+&amp;", text), (
+        "its place in the lab"
+    )
     assert {path.name for path in out.iterdir()} == {
         *("scenario.toml", "summary.json", "captions.txt", "curve.png", "pareto.png"),
         *("rules.csv", "rules.parquet", "curve.csv", "curve.parquet"),

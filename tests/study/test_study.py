@@ -459,5 +459,5 @@ def test_a_study_from_python(tmp_path: Path) -> None:
 
 def test_the_study_of_the_demonstration_finds_its_scenario() -> None:
     """`make demo` runs this study last, after minutes of other runs."""
-    study = Study(ROOT / "python/goodqueue/cli/demo.toml")
+    study = Study(ROOT / "python/goodqueue/cli/papers/demo.toml")
     assert len(study.plan.variants) > 1
