@@ -35,6 +35,7 @@ impl Sender {
                 self.on_ack_outside_recovery(now, ack, config, stats);
                 if news && config.details.sack_variant == SackVariant::Rfc6675 {
                     // RFC 6675 section 2: an ACK of new data that reports more is a duplicate, too.
+                    self.deliver_before_loss(now, segment, config);
                     self.count_duplicate_ack(now, config, stats);
                 }
             }

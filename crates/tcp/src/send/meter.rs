@@ -62,6 +62,8 @@ struct Seen {
     resent_acked: bool,
     /// Sample of the sender, without the segments, and true if the window may grow.
     sample: Option<(AckSample, bool)>,
+    /// Count of lost segments when the control got the sample of this ACK.
+    reported: Option<u64>,
 }
 
 /// Records of the outstanding segments, and the pace of a control that sets one.
@@ -72,6 +74,9 @@ pub(crate) struct Meter {
     pub min_rtt: MinRtt,
     pacer: Pacer,
     seen: Seen,
+    /// Segments that an ACK showed to be lost after the control got its sample. The next sample has
+    /// them.
+    unreported: u64,
     mss: u64,
     sack: bool,
     control_sets_window: bool,
@@ -91,6 +96,7 @@ impl Meter {
             min_rtt: MinRtt::default(),
             pacer: Pacer::default(),
             seen: Seen::default(),
+            unreported: 0,
             mss: u64::from(config.mss),
             sack: config.recovery == Recovery::Sack,
             control_sets_window: control.sets_window_in_recovery(),
@@ -109,6 +115,8 @@ impl Meter {
             una_advanced: segment.ack > sender.una,
             ..Seen::default()
         };
+        self.seen.before.lost -= self.unreported;
+        self.unreported = 0;
         if self.sack {
             self.take_sack(segment, sender);
         } else if segment.ack == sender.una
@@ -222,7 +230,11 @@ impl Meter {
         config: &TcpConfig,
     ) -> Option<(AckSample, bool)> {
         self.mark_lost(sender, config);
-        let (mut sample, grows) = self.seen.sample?;
+        if let Some(reported) = self.seen.reported {
+            self.unreported = self.records.lost - reported;
+        }
+        let (mut sample, grows) = self.seen.sample.take()?;
+        self.seen.reported = Some(self.records.lost);
         let rtt = match self.seen.newest {
             Some(sent) => Some(now - sent),
             None => sender
@@ -279,6 +291,24 @@ impl Sender {
     ) {
         self.with_meter(|meter, sender| meter.take(segment, sender));
         self.apply_ack(now, segment, config, stats);
+        self.deliver_sample(now, segment, config);
+    }
+
+    /// Gives a control whose window recovery sets the sample of an ACK that also shows a loss. The
+    /// control gets the sample before the loss, as one without measurements does.
+    pub fn deliver_before_loss(&mut self, now: Time, segment: &Segment, config: &TcpConfig) {
+        if self
+            .meter
+            .as_ref()
+            .is_some_and(|meter| !meter.control_sets_window)
+        {
+            self.deliver_sample(now, segment, config);
+        }
+    }
+
+    /// Completes the sample of an ACK and gives it to the control, at most once an ACK.
+    #[cold]
+    fn deliver_sample(&mut self, now: Time, segment: &Segment, config: &TcpConfig) {
         let sample = self.with_meter(|meter, sender| meter.finish(now, segment, sender, config));
         let Some((sample, grows)) = sample.flatten() else {
             return;
