@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Literal, TypeAlias, TypedDict, final, type_check_only
+from typing import Literal, Self, TypeAlias, TypedDict, final, type_check_only
 
 Table: TypeAlias = dict[str, tuple[str, bytes]]
 """Columns by name, each as its numpy type and its bytes. Missing values are -1 or NaN."""
@@ -133,6 +133,30 @@ def probe_path(
         RuntimeError: if the server refuses; the text is a message for the user.
     """
 
+@final
+class Uplink:
+    """Connection of an emulated network with that of this process, by translation of addresses.
+
+    Linux only.
+    """
+
+    def __new__(cls, network: int) -> Self:
+        """Joins two networks.
+
+        Args:
+            network: number of the open file that stands for the far host's network.
+
+        Raises:
+            OSError: if the operating system refuses a step; the text names it.
+        """
+
+    @property
+    def name(self) -> str | None:
+        """Name of this machine's device; None after `close`."""
+
+    def close(self) -> None:
+        """Removes the device and the rules."""
+
 def emulate_enter(command: Sequence[str]) -> int | None:
     """Makes the namespaces of an emulation and waits for the command that is started in them.
 
@@ -156,6 +180,7 @@ def emulate_route(
     traces: Sequence[tuple[str, str | PathLike[str]]],
     snap: int,
     watch: Callable[[str], object] | None,
+    join: Callable[[int], object] | None,
 ) -> tuple[str, Outcome, Table]:
     """Runs programs behind the links of a scenario until those on near hosts have ended.
 
@@ -172,6 +197,8 @@ def emulate_route(
         traces: traces to write, by name, with their files.
         snap: largest captured part of a frame in bytes.
         watch: called each second with the time and the activity of each link as JSON.
+        join: called with the number of the open file that stands for the network of the first
+            flow's far host, before programs start.
 
     Returns:
         A JSON object with `summary`, `fidelity`, `programs` and `interrupted`; the tables; and the
@@ -181,7 +208,7 @@ def emulate_route(
         OSError: if the operating system refuses a step; the text names it.
     """
 
-def emulate_program(user: int, hosts: str, command: Sequence[str]) -> BaseException:
+def emulate_program(user: int, hosts: str, resolver: str, command: Sequence[str]) -> BaseException:
     """Replaces this process by a program of a user.
 
     Returns:

@@ -24,7 +24,7 @@ mod _core {
     use crate::lab::LabJob;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::live::{emulate_enter, emulate_program, emulate_route};
+    use crate::live::{PyUplink, emulate_enter, emulate_program, emulate_route};
     #[pymodule_export]
     use crate::own::control::check_control;
     #[pymodule_export]

@@ -11,8 +11,10 @@ mod stages {
     use crate::run::scenario::{Scenario, open_traces};
     use goodqueue_live::address::HostTable;
     use goodqueue_live::fidelity::Fidelity;
-    use goodqueue_live::linux::run::{Ended, Job, Kernel, Program, Watch, run};
+    use goodqueue_live::linux::namespace::NetworkNamespace;
+    use goodqueue_live::linux::run::{Ended, Job, Join, Kernel, Program, Watch, run};
     use goodqueue_live::linux::sandbox::{self, Refused};
+    use goodqueue_live::linux::uplink::Uplink;
     use goodqueue_live::record::{Activity, Records};
     use goodqueue_queue::Backlog;
     use goodqueue_scenario::summary_json;
@@ -23,6 +25,8 @@ mod stages {
     use pyo3::types::PyDict;
     use serde_json::{Value, json};
     use std::fs::File;
+    use std::io;
+    use std::os::fd::{AsRawFd, BorrowedFd};
     use std::path::PathBuf;
     use std::process::Command;
 
@@ -35,15 +39,47 @@ mod stages {
 
     /// Replaces this process by a program of the user, in the network of its host.
     #[pyfunction]
-    pub fn emulate_program(user: u32, hosts: &str, command: Vec<String>) -> PyErr {
-        refused(sandbox::become_program(user, hosts, &command))
+    pub fn emulate_program(user: u32, hosts: &str, resolver: &str, command: Vec<String>) -> PyErr {
+        refused(sandbox::become_program(user, hosts, resolver, &command))
+    }
+
+    /// A connection of an emulated network with the outside, until it is closed.
+    #[pyclass(module = "goodqueue._core", name = "Uplink")]
+    pub struct PyUplink(Option<Uplink>);
+
+    #[pymethods]
+    impl PyUplink {
+        /// Joins the network for which an open file stands with that of this process.
+        #[new]
+        fn new(py: Python<'_>, network: u32) -> PyResult<Self> {
+            let join = || {
+                let file = File::open(format!("/proc/self/fd/{network}"))?;
+                Uplink::join(&NetworkNamespace::of(file))
+            };
+            let uplink = py.detach(join);
+            uplink
+                .map(|uplink| Self(Some(uplink)))
+                .map_err(|error| PyOSError::new_err(error.to_string()))
+        }
+
+        /// Name of this machine's device; none after `close`.
+        #[getter]
+        fn name(&self) -> Option<String> {
+            self.0.as_ref().map(|uplink| uplink.name().to_owned())
+        }
+
+        /// Removes the device and the rules.
+        fn close(&mut self) {
+            self.0 = None;
+        }
     }
 
     /// Results of a run: figures as JSON, tables, and the table of queueing delays over time.
     type Emulated<'py> = (String, Outcome, Bound<'py, PyDict>);
 
     /// Runs programs behind the links of a scenario. `traces` are names of traces and their files.
-    /// `watch` is called each second with the time and the activity of the links, as JSON.
+    /// `watch` is called each second with the time and the activity of the links, as JSON. `join` is
+    /// called with the open file of the first far host's network.
     #[pyfunction]
     #[expect(clippy::too_many_arguments, reason = "each has a name in Python")]
     pub fn emulate_route<'py>(
@@ -58,6 +94,7 @@ mod stages {
         traces: Vec<(String, PathBuf)>,
         snap: u64,
         watch: Option<Py<PyAny>>,
+        join: Option<Py<PyAny>>,
     ) -> PyResult<Emulated<'py>> {
         let mut network = scenario.0.network();
         network.record.series = over_time;
@@ -81,6 +118,7 @@ mod stages {
         let traces = open_traces(py, &scenario.0, &network, traces, snap)?;
         let records = Records::new(&network, traces, over_time);
         let mut watch = watch.map(|watch| watcher(&network, watch));
+        let mut join = join.map(joiner);
         let emulated = py.detach(|| {
             sandbox::settle().map_err(refused)?;
             run(Job {
@@ -91,6 +129,7 @@ mod stages {
                 stop: &File::open(stop)?,
                 records,
                 watch: watch.as_mut().map(|watch| watch as &mut Watch<'_>),
+                join: join.as_mut().map(|join| join as &mut Join<'_>),
             })
             .map_err(|error| PyOSError::new_err(error.to_string()))
         })?;
@@ -132,6 +171,17 @@ mod stages {
             let text = json!({"time_s": time.as_secs_f64(), "links": links}).to_string();
             // No caller waits for these figures, so a failure does not end the run.
             Python::attach(|py| watch.call1(py, (text,)).ok());
+        }
+    }
+
+    /// Returns a receiver of a host's network that passes on the number of the file that stands for it.
+    fn joiner(join: Py<PyAny>) -> impl FnMut(BorrowedFd<'_>) -> io::Result<()> {
+        move |network| {
+            Python::attach(|py| {
+                let joined = join.call1(py, (network.as_raw_fd(),));
+                let refused = |error: PyErr| io::Error::other(error.value(py).to_string());
+                joined.map(|_| ()).map_err(refused)
+            })
         }
     }
 
@@ -193,4 +243,4 @@ mod stages {
 }
 
 #[cfg(target_os = "linux")]
-pub use stages::{emulate_enter, emulate_program, emulate_route};
+pub use stages::{PyUplink, emulate_enter, emulate_program, emulate_route};

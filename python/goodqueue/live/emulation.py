@@ -14,11 +14,12 @@ import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from goodqueue import _core
 from goodqueue.core.unfinished import scratch
 from goodqueue.errors import RequestError
+from goodqueue.live.nat import NO_RESOLVER, Nat
 from goodqueue.live.process import Interrupt, run_stages
 from goodqueue.live.relay import Relay
 from goodqueue.live.tables import Tables
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from goodqueue.runs.results.result import Result
     from goodqueue.runs.results.throughput import Measured
     from goodqueue.runs.settings import Settings
+
+UplinkKind = Literal["socks", "nat"]
+"""Connections of emulated networks with the outside."""
 
 MOST_FLOWS = 100
 """Largest number of flows of an emulation, each with its programs."""
@@ -98,7 +102,7 @@ class Emulation:
             names below `net.ipv4`.
         programs: the end of each program: its exit code, null if the run ended it.
         interrupted: True if the run was interrupted before its programs ended.
-        uplink: the relay to the outside and its counts; None without one.
+        uplink: the connection with the outside, its kind and its counts; None without one.
         result: figures and tables as of a simulated run; None unless recorded over time.
     """
 
@@ -171,7 +175,7 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
     watch: Watch | None = None,
     stop: Interrupt | None = None,
     privileged: bool = False,
-    uplink: bool = False,
+    uplink: UplinkKind | None = None,
 ) -> Emulation:
     """Runs programs behind the links of a network until those on near hosts have ended.
 
@@ -186,7 +190,8 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
         stop: ends the run from another thread.
         privileged: let the programs administer the network of their own host, so that they can
             choose every congestion control that the kernel has loaded.
-        uplink: open a SOCKS relay to the outside on the far host of the first flow.
+        uplink: connection of the far host of the first flow with the outside: a SOCKS relay, or
+            translation of addresses.
 
     Raises:
         ScenarioError: if a setting is wrong.
@@ -207,7 +212,9 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
             (name, str(file.absolute()))
             for name, file in stack.enter_context(opened(records.traces or {}, scenario))
         ]
-        relay = stack.enter_context(Relay()) if uplink else None
+        relay = stack.enter_context(Relay()) if uplink == "socks" else None
+        nat = stack.enter_context(Nat()) if uplink == "nat" else None
+        outside = relay or nat
         throughput = None if folder is None else Throughput(_measured(scenario), folder)
         if throughput is not None:
             traces += [(name, str(file)) for name, file in throughput.traces]
@@ -226,8 +233,10 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
             "traces": traces,
             "snap": _core.parse_size("--snap", records.snap),
             "watched": watch is not None,
+            "join": None if nat is None else nat.inside.fileno(),
+            "resolver": NO_RESOLVER if nat is None else nat.resolver,
         }
-        files = [] if relay is None else [relay.inside.fileno()]
+        files = [] if outside is None else [outside.inside.fileno()]
         answer = run_stages(job, stop or Interrupt(), watch, files)
         if answer["summary"]["measured_s"] <= 0:
             raise RequestError("the run ended within its warm-up, so that nothing was measured")
@@ -242,7 +251,7 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
         answer["kernel"],
         answer["programs"],
         answer["interrupted"],
-        None if relay is None else relay.report(),
+        None if outside is None else outside.report(),
         result,
     )
 

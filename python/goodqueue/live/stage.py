@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.live import precedence
+from goodqueue.live.nat import hand_over
 from goodqueue.live.tables import save_tables
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ def route(job: str, answer: str, niceness: str) -> int:
     programs = [(p["flow"], p["server"], p["command"]) for p in wanted["programs"]]
     parameters = list(wanted["parameters"].items())
     stop = f"/proc/self/fd/{job}"
+    join = None if wanted["join"] is None else partial(hand_over, wanted["join"])
     with os.fdopen(int(answer), "w", encoding="utf-8", closefd=False) as file:
 
         def watch(activity: str) -> None:
@@ -69,13 +72,14 @@ def route(job: str, answer: str, niceness: str) -> int:
                 scenario,
                 programs,
                 parameters,
-                [*launcher("program"), niceness],
+                [*launcher("program"), niceness, wanted["resolver"]],
                 wanted["user"],
                 stop,
                 wanted["tables"] is not None,
                 [(name, path) for name, path in wanted["traces"]],
                 wanted["snap"],
                 watch if wanted["watched"] else None,
+                join,
             )
         except (OSError, RuntimeError) as error:
             return refuse(answer, error)
@@ -97,10 +101,10 @@ def write(answer: str, text: str) -> None:
         file.write(text)
 
 
-def program(niceness: str, user: str, hosts: str, *command: str) -> int:
+def program(niceness: str, resolver: str, user: str, hosts: str, *command: str) -> int:
     """Becomes a program of the user. Returns only if the operating system refuses."""
     precedence.give_up(int(niceness))
-    error = _core.emulate_program(int(user), hosts, list(command))
+    error = _core.emulate_program(int(user), hosts, resolver, list(command))
     print(f"{command[0]}: {error}", file=sys.stderr)
     return EXIT_REFUSED
 

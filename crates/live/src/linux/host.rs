@@ -69,7 +69,7 @@ impl Host {
                 .iter()
                 .filter(|(own, _)| own.is_ipv4() || has_ipv6);
             for (own, _) in pairs.clone() {
-                netlink.add_address(index, *own)?;
+                netlink.add_address(index, *own, *own)?;
             }
             netlink.switch_on(index, Some(RING_PACKETS), Some(MTU))?;
             netlink.set_default_route(index)?;
@@ -144,6 +144,11 @@ impl Host {
             let texts = tables.iter().filter_map(|table| read(table).ok());
             Ok(texts.into_iter().map(|text| open_ports(&text)).sum())
         })
+    }
+
+    /// Returns the host's network.
+    pub fn network(&self) -> &NetworkNamespace {
+        &self.namespace
     }
 
     /// Starts a command in the host.

@@ -4,6 +4,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::{Gid, Uid};
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::thread;
 
 /// Enters a new user namespace, in which the present user has the number `inside`, together with
@@ -32,6 +33,11 @@ pub struct NetworkNamespace {
 }
 
 impl NetworkNamespace {
+    /// Returns the network namespace that this file stands for, as one of `/proc/PID/ns/net` does.
+    pub fn of(handle: File) -> Self {
+        Self { handle }
+    }
+
     /// Makes a network namespace and returns it with what `set_up` made in it.
     ///
     /// # Errors
@@ -53,6 +59,12 @@ impl NetworkNamespace {
             setns(&self.handle, CloneFlags::CLONE_NEWNET)?;
             work()
         })
+    }
+}
+
+impl AsFd for NetworkNamespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
     }
 }
 

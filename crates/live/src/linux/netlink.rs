@@ -3,19 +3,23 @@
 //! The older ioctl calls for the length of a device's queue are refused in a user namespace.
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage,
+    NetlinkPayload,
 };
 use netlink_packet_route::address::{
     AddressAttribute, AddressFlags, AddressHeader, AddressMessage,
 };
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkHeader, LinkMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkHeader, LinkInfo, LinkMessage,
+};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Number of the main routing table.
 const MAIN_TABLE: u8 = 254;
@@ -64,27 +68,82 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Gives a device this address, of which it may make use at once: no other host is asked if it has the
-    /// same.
+    /// Gives a device the address `own`, of which it may make use at once: no other host is asked if it has
+    /// the same. `other` is the address at the other end, or `own` if there is none.
     ///
     /// # Errors
     /// Returns the kernel's error.
-    pub fn add_address(&mut self, device: u32, address: IpAddr) -> io::Result<()> {
+    pub fn add_address(&mut self, device: u32, own: IpAddr, other: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header = AddressHeader {
-            family: family(address),
-            prefix_len: bits(address),
+            family: family(own),
+            prefix_len: bits(own),
             index: device,
             ..AddressHeader::default()
         };
         message.attributes = vec![
-            AddressAttribute::Local(address),
-            AddressAttribute::Address(address),
+            AddressAttribute::Local(own),
+            AddressAttribute::Address(other),
             AddressAttribute::Flags(AddressFlags::Nodad),
         ];
         self.ask(
             RouteNetlinkMessage::NewAddress(message),
             NLM_F_CREATE | NLM_F_EXCL,
+        )
+    }
+
+    /// Makes a pair of joined devices: `own` in the present network namespace and `other` in another one.
+    ///
+    /// # Errors
+    /// Returns the kernel's error.
+    pub fn add_pair(&mut self, own: &str, other: &str, far: BorrowedFd<'_>) -> io::Result<()> {
+        let mut peer = LinkMessage::default();
+        peer.attributes = vec![
+            LinkAttribute::IfName(other.to_owned()),
+            LinkAttribute::NetNsFd(far.as_raw_fd()),
+        ];
+        let mut message = LinkMessage::default();
+        message.attributes = vec![
+            LinkAttribute::IfName(own.to_owned()),
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Veth),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+            ]),
+        ];
+        self.ask(
+            RouteNetlinkMessage::NewLink(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+    }
+
+    /// Removes a device.
+    ///
+    /// # Errors
+    /// Returns the kernel's error.
+    pub fn remove(&mut self, device: u32) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = device;
+        self.ask(RouteNetlinkMessage::DelLink(message), 0)
+    }
+
+    /// Sends all IPv4 packets for other addresses to `gateway`, which this device reaches, in place of
+    /// where they were sent before.
+    ///
+    /// # Errors
+    /// Returns the kernel's error.
+    pub fn set_gateway(&mut self, device: u32, gateway: Ipv4Addr) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header = RouteHeader {
+            scope: RouteScope::Universe,
+            ..route_header(AddressFamily::Inet)
+        };
+        message.attributes = vec![
+            RouteAttribute::Oif(device),
+            RouteAttribute::Gateway(RouteAddress::Inet(gateway)),
+        ];
+        self.ask(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
         )
     }
 
@@ -108,13 +167,8 @@ impl Netlink {
     fn add_route(&mut self, device: u32, pair: Option<(IpAddr, IpAddr)>) -> io::Result<()> {
         let mut message = RouteMessage::default();
         message.header = RouteHeader {
-            address_family: pair.map_or(AddressFamily::Inet, |(_, to)| family(to)),
-            table: MAIN_TABLE,
-            protocol: RouteProtocol::Static,
-            scope: RouteScope::Link,
-            kind: RouteType::Unicast,
             destination_prefix_length: pair.map_or(0, |(_, to)| bits(to)),
-            ..RouteHeader::default()
+            ..route_header(pair.map_or(AddressFamily::Inet, |(_, to)| family(to)))
         };
         message.attributes = vec![RouteAttribute::Oif(device)];
         if let Some((from, to)) = pair {
@@ -145,6 +199,18 @@ impl Netlink {
             NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
             _ => Ok(()),
         }
+    }
+}
+
+/// Returns the header of a route to hosts that a device reaches by itself.
+fn route_header(address_family: AddressFamily) -> RouteHeader {
+    RouteHeader {
+        address_family,
+        table: MAIN_TABLE,
+        protocol: RouteProtocol::Static,
+        scope: RouteScope::Link,
+        kind: RouteType::Unicast,
+        ..RouteHeader::default()
     }
 }
 

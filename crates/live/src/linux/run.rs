@@ -17,7 +17,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::fs::{File, read_to_string};
 use std::io;
 use std::mem::take;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, Command, ExitStatus};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -108,6 +108,9 @@ const WATCH_EVERY: Span = Span::from_millis(1000);
 /// Receiver of the activity and the backlog of all links, each second.
 pub type Watch<'a> = dyn FnMut(Time, &[(Activity, Backlog)]) + 'a;
 
+/// Receiver of the network of the first flow's far host, before programs start.
+pub type Join<'a> = dyn FnMut(BorrowedFd<'_>) -> io::Result<()> + 'a;
+
 /// A run to make.
 pub struct Job<'a> {
     /// Links and routes. Its end is the latest end of the run.
@@ -124,6 +127,8 @@ pub struct Job<'a> {
     pub records: Records,
     /// Receiver of the present activity, if anybody watches.
     pub watch: Option<&'a mut Watch<'a>>,
+    /// Connects a far host with the outside, if anything does.
+    pub join: Option<&'a mut Join<'a>>,
 }
 
 /// Runs programs behind a network until all clients have ended, the network's end is reached, a
@@ -140,6 +145,9 @@ pub fn run(job: Job<'_>) -> io::Result<Emulated> {
         ..
     } = job;
     let mut router = Router::new(network, job.parameters, job.records)?;
+    if let Some(join) = job.join {
+        join(router.far_network(FlowId(0)))?;
+    }
     let mut running = Vec::new();
     let order = |servers| {
         programs
@@ -289,6 +297,12 @@ impl Router {
         self.sleeper = Sleeper::new(self.clock);
         self.ports.clock = self.clock;
         self.used = Used::now();
+    }
+
+    /// Returns the network of a flow's far host.
+    fn far_network(&self, flow: FlowId) -> BorrowedFd<'_> {
+        let host = self.ports.table.host(flow, true);
+        self.ports.hosts[host].network().as_fd()
     }
 
     fn start(&self, program: &Program, launch: &Launch<'_>) -> io::Result<Running> {

@@ -60,13 +60,13 @@ pub fn settle() -> Result<(), Refused> {
 }
 
 /// Replaces this process by a program of the user with the number `user`. `hosts` are the lines by
-/// which it finds other hosts by name, as in `/etc/hosts`.
+/// which it finds other hosts by name, as in `/etc/hosts`, and `resolver` those of `/etc/resolv.conf`.
 ///
 /// # Errors
 /// Returns the step that was refused; it does not return otherwise.
-pub fn become_program(user: u32, hosts: &str, command: &[String]) -> Refused {
+pub fn become_program(user: u32, hosts: &str, resolver: &str, command: &[String]) -> Refused {
     let run = || {
-        name_hosts(hosts)?;
+        name_hosts(hosts, resolver)?;
         if user != 0 {
             enter_as(user, CloneFlags::empty()).map_err(|(step, error)| Refused { step, error })?;
         }
@@ -80,8 +80,9 @@ pub fn become_program(user: u32, hosts: &str, command: &[String]) -> Refused {
     run().err().unwrap_or_else(nothing)
 }
 
-/// Puts these lines in the place of `/etc/hosts`, for this process and its children.
-fn name_hosts(hosts: &str) -> Result<(), Refused> {
+/// Puts these lines in the place of `/etc/hosts` and `/etc/resolv.conf`, for this process and its
+/// children.
+fn name_hosts(hosts: &str, resolver: &str) -> Result<(), Refused> {
     unshare(CloneFlags::CLONE_NEWNS).map_err(refused("making a mount namespace"))?;
     mount_all_private()?;
     // The files need a place only until they are mounted.
@@ -95,9 +96,8 @@ fn name_hosts(hosts: &str) -> Result<(), Refused> {
         fs::remove_file("/mnt/file")
     };
     replace("/etc/hosts", hosts).map_err(refused(step))?;
-    // Other names are refused at once. The user's name server would not be reached, and each
-    // question would wait for it. A machine without this file needs none.
-    replace("/etc/resolv.conf", "nameserver 127.0.0.1\n").ok();
+    // A machine without this file needs none.
+    replace("/etc/resolv.conf", resolver).ok();
     umount2("/mnt", MntFlags::MNT_DETACH).map_err(refused(step))
 }
 

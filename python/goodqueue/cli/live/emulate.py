@@ -121,7 +121,7 @@ def _emulate(
         asked.control,
         records=records,
         watch=print_activity if meter else None,
-        uplink=asked.uplink is not None,
+        uplink=None if asked.uplink is None else asked.uplink.value,
     )
     figures = as_json(emulation)
     if asked.json:
@@ -162,8 +162,17 @@ def print_activity(activity: dict[str, Any]) -> None:
 
 
 def _print_uplink(uplink: dict[str, Any] | None) -> None:
-    """Prints what the relay to the outside carried."""
-    if uplink is not None:
+    """Prints what the connection with the outside carried, or how it works."""
+    if uplink is None:
+        return
+    if uplink["kind"] == "nat":
+        servers = ", ".join(uplink["name_servers"])
+        names = f"asked {servers} for names" if servers else "had no name server"
+        stdout().print(
+            f"Uplink: addresses were translated behind the far host; programs {names}.",
+            soft_wrap=True,
+        )
+    else:
         carried = counted(uplink["connections"], "connection")
         stdout().print(
             f"Uplink: the SOCKS relay at {uplink['address']} carried {carried} and refused "

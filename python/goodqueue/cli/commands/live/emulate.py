@@ -26,6 +26,7 @@ class Uplink(StrEnum):
     """Kinds of connections to the outside."""
 
     SOCKS = "socks"
+    NAT = "nat"
 
 
 def _check(wanted: bool) -> None:
@@ -75,7 +76,7 @@ class Emulate:
         Uplink | None,
         typer.Option(
             help="Connect programs with the outside: a SOCKS relay on the far host, "
-            "socks5h://server:1080, which splits TCP.",
+            "socks5h://server:1080, which splits TCP, or translation of addresses, as root.",
             show_default="none",
         ),
     ] = None

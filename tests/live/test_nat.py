@@ -1,0 +1,185 @@
+"""`goodqueue emulate --uplink nat`, on a machine with an Internet, both made of namespaces."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conftest import COMMAND
+from goodqueue import RequestError
+from goodqueue.live import nat
+from helpers.emulation import ENDED, LINK, need_emulation, within
+from helpers.internet import MACHINE, OUTSIDE, WEB_PORT, Machine, internet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EMULATE = (str(COMMAND), "emulate", *LINK, "--uplink=nat")
+ROUTES = (
+    "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
+    "wlan0\t00000000\t010200C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n"
+    "eth0\t00000000\t010200C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n"
+    "eth0\t000200C0\t00000000\t0001\t0\t0\t100\t00FFFFFF\t0\t0\t0\n"
+)
+
+
+@pytest.fixture(name="machine", scope="module")
+def made_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """Yields a machine with an Internet."""
+    need_emulation()
+    with internet(tmp_path_factory.mktemp("machine")) as machine:
+        yield machine
+
+
+def emulated(machine: Machine, *words: str) -> tuple[str, dict[str, Any]]:
+    """Runs a program behind a link. Returns its output, and the figures of the run."""
+    command = machine.command(*EMULATE, "--json", "--", *words)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode in ENDED, done.stderr
+    printed, brace, figures = done.stdout.partition("{\n")
+    return printed, json.loads(brace + figures)
+
+
+def root_of(folder: Path, **settings: str) -> Path:
+    """Makes a directory that looks like the root of a machine which can have an uplink."""
+    texts = {
+        "proc/self/status": "Name:\tx\nCapEff:\t000001ffffffffff\n",
+        "proc/net/route": ROUTES,
+        "proc/sys/net/ipv4/conf/eth0/forwarding": "1\n",
+        **settings,
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_what_is_missing_is_named_with_its_remedy(tmp_path: Path) -> None:
+    nat.check(root_of(tmp_path))
+    status = {"proc/self/status": "CapEff:\t0000000000000000\n"}
+    with pytest.raises(RequestError, match=r"needs root .*`--uplink socks` works without"):
+        nat.check(root_of(tmp_path / "user", **status))
+    forwarding = {"proc/sys/net/ipv4/conf/eth0/forwarding": "0\n"}
+    with pytest.raises(RequestError, match=r"`sysctl net\.ipv4\.conf\.eth0\.forwarding=1`"):
+        nat.check(root_of(tmp_path / "closed", **forwarding))
+    with pytest.raises(RequestError, match="default route"):
+        nat.check(root_of(tmp_path / "alone", **{"proc/net/route": ROUTES.splitlines()[0]}))
+
+
+def test_the_default_route_is_that_of_the_smallest_metric() -> None:
+    assert nat.default_device(ROUTES) == "eth0"
+    refused = ROUTES.replace("eth0\t00000000\t010200C0\t0003", "eth0\t00000000\t00000000\t0201")
+    assert nat.default_device(refused) == "wlan0"
+    assert nat.default_device("") is None
+
+
+def test_name_servers_on_the_machine_itself_are_not_passed_on(tmp_path: Path) -> None:
+    local = root_of(tmp_path / "local", **{"etc/resolv.conf": "nameserver 127.0.0.53\n"})
+    assert nat.name_servers(local) == []
+    real = {"run/systemd/resolve/resolv.conf": "nameserver 2001:db8::1\nnameserver 192.0.2.53\n"}
+    assert nat.name_servers(root_of(local, **real)) == ["192.0.2.53"]
+    plain = {"etc/resolv.conf": "# by hand\nnameserver 192.0.2.1\noptions edns0\nnameserver\n"}
+    assert nat.name_servers(root_of(tmp_path / "plain", **plain)) == ["192.0.2.1"]
+
+
+def test_programs_reach_the_outside_by_name_over_the_emulated_link(machine: Machine) -> None:
+    page, figures = emulated(machine, "curl", "-s", f"http://page.example:{WEB_PORT}/")
+    # The address that the outside sees is the machine's.
+    assert page.strip() == MACHINE
+    assert figures["uplink"] == {"kind": "nat", "split_tcp": False, "name_servers": [OUTSIDE]}
+    back = figures["links"]["bottleneck.reverse"]
+    assert back["throughput_bps"] * figures["measured_s"] > 8 * 60_000
+    assert within(10, lambda: not machine.traces_of_uplinks())
+
+
+def test_a_round_trip_to_the_outside_takes_that_of_the_link(machine: Machine) -> None:
+    pinged, _ = emulated(machine, "ping", "-n", "-c", "3", "-i", "0.2", OUTSIDE)
+    assert "3 received" in pinged
+    times = [float(part.split("=")[1]) for part in pinged.split() if part.startswith("time=")]
+    assert min(times) >= 40
+
+
+def test_two_runs_at_once_have_uplinks_of_their_own(machine: Machine) -> None:
+    command = machine.command(
+        *EMULATE, "--json", "--", "sh", "-c", f"sleep 1; curl -s http://{OUTSIDE}:{WEB_PORT}/"
+    )
+    runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    printed = [run.communicate(timeout=120)[0] for run in runs]
+    assert [text.split()[0] for text in printed] == [MACHINE, MACHINE]
+
+
+def test_the_outside_does_not_reach_hosts_by_itself(machine: Machine) -> None:
+    """A server of the far host is closed to the outside, even with a route there."""
+    outside = machine.outside
+    assert outside is not None
+    inside = machine.command(*EMULATE, "--server=python3 -m http.server 80", "--", "sleep", "300")
+    run = subprocess.Popen(inside, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        assert within(60, lambda: bool(machine.traces_of_uplinks()))
+        [routed] = [
+            line for line in machine.run("ip", "-o", "route").splitlines() if " dev gq" in line
+        ]
+        far = routed.split()[0]
+        asked = ("curl", "-s", "-m", "3", f"http://{far}/")
+        assert within(20, lambda: "<html" in _output(machine.command(*asked)))
+        outside.run("ip", "route", "add", far, "via", MACHINE)
+        assert not _output(outside.command(*asked))
+        outside.run("ip", "route", "del", far)
+    finally:
+        run.terminate()
+        run.wait()
+
+
+def _output(command: list[str]) -> str:
+    return subprocess.run(command, check=False, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("victim", range(4))
+def test_nothing_is_left_of_a_run_of_which_a_process_was_killed(
+    machine: Machine, victim: int
+) -> None:
+    command = machine.command(*EMULATE, "--", "sleep", "345.678")
+    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        assert within(60, lambda: len(_below(run.pid)) == 4)
+        # A device, and a table of rules.
+        assert within(60, lambda: len(machine.traces_of_uplinks()) == 2)
+        of_run = _below(run.pid)
+        os.kill(of_run[victim], signal.SIGKILL)
+        assert within(10, lambda: run.poll() is not None)
+        assert within(10, lambda: not machine.traces_of_uplinks())
+        assert within(10, lambda: not any(Path(f"/proc/{one}").exists() for one in of_run))
+    finally:
+        run.kill()
+        run.wait()
+
+
+def _below(top: int) -> list[int]:
+    """Returns a process and its only descendants, in order."""
+    found = [top]
+    while True:
+        try:
+            text = Path(f"/proc/{found[-1]}/task/{found[-1]}/children").read_text()
+        except OSError:
+            return found
+        if not text.split():
+            return found
+        found.append(int(text.split()[0]))
+
+
+def test_a_machine_that_does_not_forward_is_refused(machine: Machine) -> None:
+    machine.set_forwarding(False)
+    try:
+        command = machine.command(*EMULATE, "--", "true")
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2
+        assert "sysctl net.ipv4.conf.wan.forwarding=1" in done.stderr
+        assert not machine.traces_of_uplinks()
+    finally:
+        machine.set_forwarding(True)
