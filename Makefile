@@ -93,7 +93,7 @@ golden: ## after behaviour changed on purpose: write the tables of tests/golden 
 	UPDATE_GOLDEN=1 cargo test --locked --quiet --package goodqueue-scenario --test golden
 
 slow: setup ## after tests became slower or faster: measure tests/slow.txt again
-	PYTHONPATH=tests $(BIN)/python -m pytest -q -p helpers.cpu_times --numprocesses auto --dist loadfile
+	PYTHONPATH=tests $(BIN)/python -m pytest -q -p helpers.times --numprocesses auto --dist loadfile
 
 counts: ## after the cost of a packet changed: count the instructions of crates/bench/instructions.txt again
 	cargo run --locked --release --quiet --package goodqueue-bench -- --counts --update

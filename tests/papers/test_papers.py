@@ -420,6 +420,7 @@ def test_every_cell_that_does_not_match_has_a_remark_and_no_other_has(
             assert bool(cell["note"]) == (cell["verdict"] != "matches"), cell
 
 
+@pytest.mark.slow  # `make slow` charges the runs to the test that uses them first
 def test_only_the_explained_cells_of_tables_4_and_5_do_not_match(
     reproduced: Callable[[str], Cells],
 ) -> None:
