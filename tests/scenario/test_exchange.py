@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -26,9 +27,9 @@ NS3 = str(ROOT / "scenarios/ns3.toml")
 LIMIT = "topology.bottleneck.queue.limit"
 
 
-def ours(file: str, settings: Settings) -> Figures:
+def ours(file: str, settings: Settings, seed: int | None = None) -> Figures:
     """Returns the figures of the bottleneck in goodqueue."""
-    summary = json.loads(load(file, set=settings).run().summary_json())
+    summary = json.loads(load(file, set=settings, seed=seed).run().summary_json())
     figures: Figures = summary["links"]["bottleneck"]
     return figures
 
@@ -39,6 +40,12 @@ def answer(command: list[str]) -> Figures:
     assert done.returncode == 0, done.stderr
     figures: Figures = json.loads(done.stdout.splitlines()[-1])
     return figures
+
+
+def means(runs: list[Figures]) -> Figures:
+    """Returns the means of the compared figures over several runs."""
+    names = ("utilization", "loss_rate", "mean_backlog_packets")
+    return {name: fmean(run[name] for run in runs) for name in names}
 
 
 def agree(theirs: Figures, own: Figures, use: float, loss: float, backlog: float) -> None:
@@ -93,39 +100,46 @@ def test_transfers_that_end_have_their_size_in_ns2(tmp_path: Path) -> None:
     assert theirs["goodput_bps"]["bulk"] == pytest.approx(1_460_000 * 8 / 20)
 
 
-@pytest.mark.parametrize(
-    ("settings", "tolerances"),
-    [
-        ({"duration": "40s"}, (0.001, 0.01, 0.02)),
-        (
-            {
-                "duration": "40s",
-                "topology.bottleneck.rate": "20Mbps",
-                "topology.bottleneck.queue": {"kind": "pie", "limit": "1000p"},
-                "tcp.congestion_control": "reno",
-                "tcp.details.decrease_basis": "flight_size",
-                "flow.bulk.count": 5,
-            },
-            (0.01, 0.6, 0.1),
-        ),
-    ],
-    ids=["CUBIC, drop tail", "Reno, PIE"],
-)
-def test_flows_in_ns3_have_nearly_the_figures_of_goodqueue(
-    settings: Settings,
-    tolerances: tuple[float, float, float],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def run_ns3(settings: Settings, seeds: range, monkeypatch: pytest.MonkeyPatch) -> list[Figures]:
+    """Returns the figures of a scenario in ns-3, by seed. It writes to the current folder."""
+    folder = Path.cwd()
     monkeypatch.chdir(ROOT)
     if lacks := ns3_missing():
         pytest.skip(f"NO NS-3 ON THIS MACHINE: exported programs were not run: {lacks}")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(folder)
     script = export(load(NS3, set=settings), "ns3", NS3)
     Path("link.cc").write_text(script.text)
     build, run, _ = (command.replace("FILE", "link") for command in script.commands)
     subprocess.run(build.split(), check=True)
-    agree(answer(run.split()), ours(NS3, settings), *tolerances)
+    return [answer([*run.split(), f"--seed={seed}"]) for seed in seeds]
+
+
+def test_a_cubic_flow_in_ns3_has_nearly_the_figures_of_goodqueue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings: Settings = {"duration": "40s"}
+    (theirs,) = run_ns3(settings, range(1, 2), monkeypatch)
+    agree(theirs, ours(NS3, settings), 0.001, 0.01, 0.02)
+
+
+def test_reno_behind_pie_in_ns3_differs_by_the_known_factor_of_its_recovery(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Means of three seeds. Recovery in ns-3 loses two fifths more packets (docs/validation.md)."""
+    monkeypatch.chdir(tmp_path)
+    settings: Settings = {
+        "duration": "40s",
+        "topology.bottleneck.rate": "20Mbps",
+        "topology.bottleneck.queue": {"kind": "pie", "limit": "1000p"},
+        "tcp.congestion_control": "reno",
+        "tcp.details.decrease_basis": "flight_size",
+        "flow.bulk.count": 5,
+    }
+    seeds = range(1, 4)
+    theirs = means(run_ns3(settings, seeds, monkeypatch))
+    own = means([ours(NS3, settings, seed) for seed in seeds])
+    agree(theirs, own | {"loss_rate": 1.4 * own["loss_rate"]}, 0.01, 0.15, 0.1)
 
 
 def test_the_mininet_script_has_the_queue_and_the_flows() -> None:
