@@ -71,6 +71,10 @@ class Sweep:
             "--keep-both", help="Keep results of another version of the engine beside the new ones."
         ),
     ] = False
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write the results as a self-contained HTML page."),
+    ] = None
     json_lines: Annotated[
         bool, typer.Option("--json-lines", help="Print progress as one JSON object per line.")
     ] = False
@@ -80,6 +84,15 @@ class Sweep:
     set_: SetOption = None
     allow_python: AllowPythonOption = False
     json: JsonOption = False
+
+    def __post_init__(self) -> None:
+        """Refuses a page of runs that are not made."""
+        if self.report is not None:
+            of_none = {
+                **given(self, "--dry-run", "--metrics"),
+                "--shard": self.shard is not None,
+            }
+            refuse_stray(of_none, "leaves runs of the study out: write the page with results")
 
 
 @dataclass(frozen=True)
@@ -126,6 +139,14 @@ class ShowResults:
         bool,
         typer.Option("--repair", help="Remove damaged parts; the next sweep runs them again."),
     ] = False
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the results as a self-contained HTML page: the best variant, the "
+            "study's pictures and all means.",
+        ),
+    ] = None
     draw: Annotated[
         Path | None,
         typer.Option(
@@ -184,6 +205,9 @@ class ShowResults:
             stray = given(self, *how, "--title") | {"--no-caption": not self.caption}
             refuse_stray(stray, "applies to a picture: name its file with --draw FILE")
         else:
-            of_lists = given(self, "--export", "--runs", "--long", "--failed")
+            of_lists = given(self, "--export", "--runs", "--long", "--failed", "--report")
             why = "lists runs, and --draw draws them; omit one of them"
             refuse_stray(of_lists, why)
+        if self.report is not None:
+            of_runs = given(self, "--export", "--runs", "--long", "--failed")
+            refuse_stray(of_runs, "lists runs, and --report writes a page; omit one of them")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from goodqueue.cli.commands.options import conditions, given
 from goodqueue.cli.exits import EXIT_DAMAGED
 from goodqueue.cli.studies.draw import check_draw, draw_results
+from goodqueue.cli.studies.report import check_outside, first_look, write_report
 from goodqueue.core.columns import distinct_ends
-from goodqueue.core.outdir import check_apart, check_file, whole_file
+from goodqueue.core.outdir import check_apart, whole_file
 from goodqueue.errors import RequestError
 from goodqueue.output.terminal import counted, plain, print_json, quantity, say, stdout, table
 from goodqueue.study.record.store import Store
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from goodqueue.study.record.verify import Findings
 
 MOST_PRINTED = 60
-
-FIRST_LOOK = ("utilization", "loss_rate", "p99_queueing_delay_s")
-"""Figures of the first link that are shown by default."""
 
 
 def show_results(asked: ShowResults) -> int:
@@ -49,6 +47,13 @@ def show_results(asked: ShowResults) -> int:
     results = Results(folder).where(where)
     if asked.draw is not None:
         return _draw(results, asked, asked.draw)
+    if asked.report is not None:
+        write_report(results, asked.report, asked.metric)
+        if quiet:
+            print_json({"report": str(asked.report)})
+        else:
+            say(f"report: {asked.report}")
+        return 0
     rows = _rows(results, asked)
     if asked.export is not None:
         export(rows, asked.export)
@@ -65,12 +70,10 @@ def show_results(asked: ShowResults) -> int:
 def _check_outputs(asked: ShowResults) -> None:
     """Refuses outputs that cannot be written, and outputs among the inputs."""
     folder, merged = asked.folder, asked.merge or []
-    files = {"--export": asked.export, "--draw": asked.draw}
+    files = {"--export": asked.export, "--draw": asked.draw, "--report": asked.report}
     check_apart([folder], files)
     for option, file in files.items():
-        if file is not None:
-            _check_outside(option, file, [folder, *merged])
-            check_file(file)
+        check_outside(option, file, [folder, *merged])
     if asked.draw is not None:
         check_draw(asked.draw)
     for other in merged:
@@ -79,7 +82,7 @@ def _check_outputs(asked: ShowResults) -> None:
 
 def _draw(results: Results, asked: ShowResults, file: Path) -> int:
     """Writes one picture and prints its caption, which may not be in the image."""
-    caption = draw_results(results, asked.metric or _first_look(results)[:1], asked, file)
+    caption = draw_results(results, asked.metric or first_look(results)[:1], asked, file)
     if asked.json:
         print_json({"picture": str(file), "caption": caption})
     else:
@@ -96,6 +99,7 @@ def _inspect(asked: ShowResults) -> int:
     others = given(
         asked,
         *("--metric", "--where", "--runs", "--long", "--failed", "--export", "--merge", "--draw"),
+        "--report",
     )
     if any(others.values()) or (asked.verify and asked.repair):
         flag = "--repair" if asked.repair else "--verify"
@@ -126,7 +130,7 @@ def _rows(results: Results, asked: ShowResults) -> pl.DataFrame:
     if asked.failed:
         return results.failures()
     everything = asked.json or asked.export is not None
-    chosen = asked.metric or (None if everything else _first_look(results))
+    chosen = asked.metric or (None if everything else first_look(results))
     if asked.long:
         return results.long(chosen)
     if not asked.runs:
@@ -136,24 +140,6 @@ def _rows(results: Results, asked: ShowResults) -> pl.DataFrame:
         return wide
     results.means(chosen)  # says which metric does not exist
     return wide.select(*results.axes, "seed", *chosen, "wall_s", "host", "error")
-
-
-def _first_look(results: Results) -> list[str]:
-    link = next((name for name in results.metrics if name.endswith(".utilization")), None)
-    if link is None:
-        return results.metrics[:3]
-    stem = link.removesuffix("utilization")
-    return [f"{stem}{figure}" for figure in FIRST_LOOK if f"{stem}{figure}" in results.metrics]
-
-
-def _check_outside(option: str, file: Path, folders: list[Path]) -> None:
-    """Refuses to write into the folders that are read."""
-    for folder in folders:
-        if file.resolve().is_relative_to(folder.resolve()):
-            raise RequestError(
-                f"{option} {file}: this is in the study's folder {folder}, which the command "
-                "reads; name a file elsewhere"
-            )
 
 
 def export(rows: pl.DataFrame, file: Path) -> None:

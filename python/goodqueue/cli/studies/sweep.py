@@ -12,6 +12,7 @@ from goodqueue.cli.commands.options import overrides
 from goodqueue.cli.exits import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
 from goodqueue.cli.files import may_import, source_of
 from goodqueue.cli.studies.executor import executor_of
+from goodqueue.cli.studies.report import check_outside, write_report
 from goodqueue.core.drawing import FORMATS, drawing_of
 from goodqueue.core.outdir import check_apart
 from goodqueue.errors import RequestError
@@ -46,8 +47,9 @@ def sweep_study(asked: SweepOptions) -> int:
         from goodqueue.plots.study.pictures import check_plots
 
         check_plots(study)
+    check_outside("--report", asked.report, [folder])
     if file != "-":
-        check_apart([file], {"--out": folder})
+        check_apart([file], {"--out": folder, "--report": asked.report})
         _check_study(file, folder, study)
     limit = limit_of(asked.memory)
     if asked.cluster is None:
@@ -62,6 +64,8 @@ def sweep_study(asked: SweepOptions) -> int:
         executor.close()
     pictures = [] if tally.interrupted or part != (1, 1) else _draw(study, folder, pictured)
     _report(tally, folder, asked)
+    if not tally.interrupted:
+        _write_report(study, folder, asked)
     if pictures and not (asked.json or asked.json_lines):
         say(f"pictures: {', '.join(map(str, pictures))}")
     if tally.interrupted:
@@ -104,6 +108,17 @@ def _draw(study: StudyPlan, folder: Path, pictured: Drawing) -> list[Path]:
     from goodqueue.study.results import Results
 
     return draw(Results(folder), study, folder, pictured)
+
+
+def _write_report(study: StudyPlan, folder: Path, asked: SweepOptions) -> None:
+    """Writes the page that the command names, if any."""
+    if asked.report is None:
+        return
+    from goodqueue.study.results import Results
+
+    write_report(Results(folder), asked.report, None, study)
+    if not (asked.json or asked.json_lines):
+        say(f"report: {asked.report}")
 
 
 def _check_study(file: str, folder: Path, study: StudyPlan) -> None:

@@ -1,0 +1,138 @@
+"""Reports of studies: the best variant, its intervals, and links of all variants into the lab."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+import pytest
+
+from conftest import ROOT, SMALL
+from goodqueue import _core
+from goodqueue.cli import run_command
+from goodqueue.output import play
+from goodqueue.output.terminal import quantity
+from goodqueue.study.results import Results
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STUDY = """\
+schema_version = 1
+title = "Buffers <small> & large"
+scenario = "small.toml"
+seeds = 3
+
+[sweep]
+topology.bottleneck.queue.limit = ["2p", "20p", "40p"]
+
+[[plot]]
+name = "busy"
+x = "limit"
+y = "bottleneck.utilization"
+"""
+BUSY = "bottleneck.utilization"
+LIMIT = "topology.bottleneck.queue.limit_packets"
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Returns the folder of a study, and the page that the sweep wrote."""
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "small.toml").write_text(SMALL)
+    (folder / "study.toml").write_text(STUDY)
+    runs, report = folder / "runs", folder / "study.html"
+    command = ["sweep", str(folder / "study.toml"), "--out", str(runs), "--report", str(report)]
+    assert run_command(command) == 0
+    return runs, report.read_text("utf-8")
+
+
+def plain(html: str) -> str:
+    """Returns the text of HTML."""
+    return unescape(re.sub("<[^>]*>", "", html))
+
+
+def test_the_large_number_is_the_best_mean(swept: tuple[Path, str]) -> None:
+    """It is the highest utilisation of the variants, and the sentence names its variant."""
+    runs, page = swept
+    means = Results(runs).means(BUSY)
+    best = max(means.iter_rows(named=True), key=lambda row: row["mean"])
+    [number] = re.findall('<p class="number"><b>(.*?)</b>', page)
+    [sentence] = re.findall('<p class="buys">(.*?)</p>', page)
+    assert number == quantity(BUSY, best["mean"])
+    assert f"with limit {best[LIMIT]:g} packets." in sentence
+
+
+def test_a_variant_whose_interval_overlaps_the_best_is_counted(swept: tuple[Path, str]) -> None:
+    """The sentence counts the means that may be as good."""
+    runs, page = swept
+    best, *others = sorted(
+        Results(runs).means(BUSY).iter_rows(named=True), key=lambda row: -row["mean"]
+    )
+    near = sum(row["high"] >= best["low"] for row in others)
+    [sentence] = re.findall('<p class="buys">(.*?)</p>', page)
+    said = re.search(r"intervals of (\d+) other", sentence)
+    assert (int(said[1]) if said else 0) == near
+
+
+def test_tiles_have_the_interval_of_each_figure(swept: tuple[Path, str]) -> None:
+    """Three tiles: utilisation, loss and delay, each with both ends of its interval."""
+    runs, page = swept
+    tiles = re.findall('<div class="tile">(.*?)</div>', page)
+    means = Results(runs).means(BUSY)
+    best = max(means.iter_rows(named=True), key=lambda row: row["mean"])
+    ends = " to ".join(quantity(BUSY, best[end]) for end in ("low", "high"))
+    assert len(tiles) == 3
+    assert f"95 % interval {ends}" in plain(tiles[0])
+
+
+def test_each_row_opens_its_own_scenario_in_the_lab(swept: tuple[Path, str]) -> None:
+    """The settings of a row are a scenario with the buffer of that row."""
+    _, page = swept
+    table = page[page.index("All variants") :]
+    links = re.findall(r'<td>([^<]*)</td>(?:(?!</tr>).)*class="play"[^>]*href="#([^"]*)"', table)
+    assert [row for row, _ in links] == ["2 packets", "20 packets", "40 packets"]
+    for row, settings in links:
+        [text] = parse_qs(unescape(settings))["file"]
+        scenario = _core.Scenario.parse(text.encode(), "row", [])
+        limit = f'limit = "{row.removesuffix(" packets")}p"'
+        assert limit in scenario.resolved_toml()
+
+
+def test_a_title_is_text(swept: tuple[Path, str]) -> None:
+    """Characters of markup in a title are escaped."""
+    assert "<h1>Buffers &lt;small&gt; &amp; large</h1>" in swept[1]
+
+
+def test_results_write_the_page_of_selected_runs(swept: tuple[Path, str], tmp_path: Path) -> None:
+    """`--where` selects the variants of the page, and `--metric` its figures."""
+    report = tmp_path / "some.html"
+    loss = "bottleneck.loss_rate"
+    command = ["results", str(swept[0]), "--report", str(report), "--where", "limit=20p"]
+    assert run_command([*command, "--metric", loss]) == 0
+    page = report.read_text("utf-8")
+    assert "20 packets" in page
+    assert "40 packets" not in page[page.index("All variants") :]
+    assert len(re.findall('<div class="tile">', page)) == 1
+
+
+def test_a_page_in_the_folder_of_runs_is_refused(
+    swept: tuple[Path, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder holds only what the study wrote."""
+    inside = swept[0] / "page.html"
+    assert run_command(["results", str(swept[0]), "--report", str(inside)]) == 2
+    assert "name a file elsewhere" in capsys.readouterr().err
+    assert not inside.exists()
+
+
+def test_a_scenario_that_names_a_file_has_no_settings() -> None:
+    """The lab would not find a file beside a page."""
+    path = ROOT / "scenarios/web-search.toml"
+    small = _core.Scenario.parse(SMALL.encode(), "small", [])
+    named = _core.Scenario.parse(path.read_bytes(), str(path), [])
+    assert play.settings(small) is not None
+    assert play.settings(named) is None
+    assert not play.link(None, "cell")
