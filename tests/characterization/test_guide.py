@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from goodqueue.characterization.figures import figure_of
 from goodqueue.characterization.guide import Guide, flows_of, guide, packets_held
 from goodqueue.characterization.subject import Subject, control_of, keys_of, queue_of
 from goodqueue.errors import RequestError
+from goodqueue.runs.results.result import Result
 
 QUEUES = guide("rfc7928")
 CONTROLS = guide("rfc9743")
@@ -98,6 +100,22 @@ def test_flow_counts_follow_from_the_packets_that_the_path_holds() -> None:
     assert counts["heavy", "long"] == 19
     rising = [counts["rising-load", name] for name in ("mild", "medium", "heavy")]
     assert np.cumsum(rising).tolist() == [6, 14, 19]
+
+
+@pytest.mark.parametrize(("key", "flows", "near"), [("medium", 14, 0.25), ("heavy", 19, 0.1)])
+def test_senders_of_the_formula_have_its_loss_rate(key: str, flows: int, near: float) -> None:
+    """The loss rate is 0.76 / w² with a step for each delayed ACK (Morris, INFOCOM 2000).
+
+    With fewer flows the buffer is not always full, so their windows are smaller and their loss is
+    higher.
+    """
+    case = next(one for one in QUEUES.sections if one.key == key).cases[0]
+    senders = {"tcp.profile": "rfc", "tcp.byte_counting": False}
+    scenario = queue_of(QUEUES.against).scenario(replace(case, changes=senders), QUEUES.subject)
+    results = [Result(scenario.with_seed(seed).run(), "").summary for seed in (1, 2, 3)]
+    losses = [result["links"]["bottleneck"]["loss_rate"] for result in results]
+    window = packets_held("10Mbps", "100ms", "1514B", 1.0) / flows
+    assert np.mean(losses) == pytest.approx(0.76 / window**2, rel=near)
 
 
 def test_levels_of_congestion_are_rounded_up() -> None:
