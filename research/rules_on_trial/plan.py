@@ -46,6 +46,9 @@ SECOND_STAGE = (0.6, 1.0, 1.6)
 FARTHEST = 64.0
 """Largest buffer of a rule that is run, in bandwidth-delay products (or packets per flow)."""
 
+CLASSIC_RULES = tuple(rule for rule in RULES if rule.trial == "classic")
+"""The rules of this study. `research/modern_buffers` has that of the others."""
+
 Engine = Literal["packets", "hybrid"]
 
 
@@ -81,7 +84,7 @@ def cost_s(link: Link, reach: Length) -> float:
 
 def rules_buffers(link: Link) -> dict[str, int]:
     """Returns packets by rule, for the rules that have a number for the link."""
-    advice = {rule.name: rule.advise(link).whole_packets for rule in RULES}
+    advice = {rule.name: rule.advise(link).whole_packets for rule in CLASSIC_RULES}
     return {name: packets for name, packets in advice.items() if packets is not None}
 
 

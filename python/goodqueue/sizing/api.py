@@ -11,7 +11,7 @@ from goodqueue.sizing.answer.effort import Effort
 from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.answer.work_out import by_theory, work_out
 from goodqueue.sizing.link import Asked
-from goodqueue.sizing.trials.described import LinkTrial
+from goodqueue.sizing.trials.described import LinkTrial, notes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ def judge_rules(link: Link) -> Answer:
         [50]
     """
     _check_flows(link)
-    return by_theory(link, LinkTrial(), UNASKED)
+    return by_theory(link, LinkTrial(), UNASKED, notes_of(link))
 
 
 def size_link(
@@ -72,7 +72,8 @@ def size_link(
         True
     """
     _check_flows(link)
-    return simulate(LinkTrial(), link, effort, seed, listener=Listener(on_run))
+    listener = Listener(on_run)
+    return simulate(LinkTrial(), link, effort, seed, notes=notes_of(link), listener=listener)
 
 
 def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name

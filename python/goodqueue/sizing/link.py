@@ -10,14 +10,10 @@ import math
 from dataclasses import dataclass, replace
 
 from goodqueue.errors import RequestError
+from goodqueue.sizing.controls import DECREASE, NEED_MARKS, PACE, Shares, problem, words
 
 RTT_STEPS = 18
 """Number of even steps in a range of round-trip times: the number of sources of Dhamdhere et al."""
-
-DECREASE = {"reno": 0.5, "cubic": 0.7, "abe": 0.5, "scalable": 0.875}
-"""Share of its window that a sender keeps after a loss: RFC 5681, RFC 9438 section 4.6, Kelly's
-Scalable TCP. ABE keeps as much as Reno, because RFC 8511 changes only the reaction to ECN."""
-
 
 PROFILES = ("linux", "rfc")
 """TCP profiles of the hosts of a described link."""
@@ -39,7 +35,9 @@ class Link:
         packet_bytes: size of a full packet M.
         local_share: share of the capacity that the long flows have; other links, windows or sizes
             limit the rest of the traffic.
-        congestion_control: `cubic`, `reno`, `abe`, `scalable`, `bbr`.
+        congestion_control: `cubic`, `reno`, `abe`, `scalable`, `bbr`, `bbr3`, `prague`; the one
+            with the largest share if there are several.
+        controls: the congestion controls with their shares of the long flows, if there are several.
         profile: TCP profile of the hosts, `linux` or `rfc`; None if a scenario file sets it.
         min_utilization: smallest share of the time in which the link must be busy.
         max_loss_rate: largest share of packets lost, if bounded.
@@ -85,10 +83,11 @@ class Link:
     framing_bytes: int = 0
     effective_rtt_s: float | None = None
     ack_every: int = 2
+    controls: Shares = ()
 
     def __post_init__(self) -> None:
-        for problem in _problems(self):
-            raise RequestError(problem)
+        for mistake in _problems(self):
+            raise RequestError(mistake)
 
     @property
     def frame_bytes(self) -> int:
@@ -146,8 +145,37 @@ class Link:
 
     @property
     def decrease(self) -> float | None:
-        """Share of its window that a sender keeps after a loss; None for BBR."""
-        return DECREASE.get(self.congestion_control)
+        """Share of its window that a sender keeps after a loss; None without a fixed share.
+
+        BBR and Prague have none. It is the smallest share of a mix.
+        """
+        kept = [DECREASE.get(name) for name, _ in self.shares]
+        known = [share for share in kept if share is not None]
+        return min(known) if len(known) == len(kept) else None
+
+    @property
+    def shares(self) -> Shares:
+        """All congestion controls with their shares of the long flows, one or several."""
+        return self.controls or ((self.congestion_control, 1.0),)
+
+    @property
+    def control_words(self) -> str:
+        """The congestion controls in the form in which they can be typed."""
+        return words(self.shares)
+
+    @property
+    def paces(self) -> bool:
+        """True if all long flows space their packets over the round trip."""
+        return self.paced or all(name in PACE for name, _ in self.shares)
+
+    @property
+    def needs_marks(self) -> bool:
+        """True if some long flows need a queue that marks packets."""
+        return any(name in NEED_MARKS for name, _ in self.shares)
+
+    def parts(self) -> tuple[Link, ...]:
+        """Returns the same link with each congestion control of the mix alone."""
+        return tuple(replace(self, congestion_control=name, controls=()) for name, _ in self.shares)
 
     def seconds(self, packets: float) -> float:
         """Returns the transmission time of this number of packets."""
@@ -165,12 +193,14 @@ def as_in_theory(link: Link) -> Link:
         >>> as_in_theory(Link(10e6, (0.060,), flows=1)).congestion_control
         'reno'
     """
-    return replace(link, congestion_control="reno", profile="rfc", byte_counting=False)
+    return replace(link, congestion_control="reno", controls=(), profile="rfc", byte_counting=False)
 
 
 def as_hosts_are(link: Link) -> Link:
     """Returns the same link with the TCP that most hosts run: CUBIC of Linux."""
-    return replace(link, congestion_control="cubic", profile="linux", byte_counting=True)
+    return replace(
+        link, congestion_control="cubic", controls=(), profile="linux", byte_counting=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +254,9 @@ def _problems(link: Link) -> list[str]:
         problems.append(f"a packet of {link.packet_bytes} B: it must have from 40B to 65535B")
     if not 0 < link.local_share <= 1:
         problems.append("the share of the local flows must be above 0% and at most 100%")
-    if link.congestion_control not in {*DECREASE, "bbr"}:
-        known = ", ".join([*DECREASE, "bbr"])
-        problems.append(f'the rules do not know "{link.congestion_control}"; they know {known}')
+    mix = problem(link.controls, link.congestion_control, link.flows)
+    if mix is not None:
+        problems.append(mix)
     if link.profile not in {*PROFILES, None}:
         problems.append(
             f'unknown profile "{link.profile}"; known profiles are {" and ".join(PROFILES)}'

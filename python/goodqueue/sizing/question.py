@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
+from goodqueue.sizing.controls import main_control, parse_controls
 from goodqueue.sizing.link import Asked, Link, as_in_theory, rtt_range
 
 
@@ -66,12 +67,14 @@ class Question:
         if self.flows < 1:
             raise RequestError(f"--flows {self.flows}: a buffer rule needs at least one flow")
         window = self.max_window
+        shares = parse_controls("--control", "cubic" if self.control is None else self.control)
         link = Link(
             rate_bps=_core.parse_rate("--rate", self.rate),
             rtts_s=parse_rtts("--rtt", self.rtt),
             flows=self.flows,
             packet_bytes=packet,
-            congestion_control=self.control or "cubic",
+            congestion_control=main_control(shares),
+            controls=shares if len(shares) > 1 else (),
             profile=self.profile or "linux",
             max_window_packets=None
             if window is None

@@ -11,8 +11,8 @@ import numpy as np
 from goodqueue.sizing.answer.parts import PROMISED, SURE
 from goodqueue.sizing.calibrated.record import Record
 from goodqueue.sizing.calibrated.smallest import chances_kept
-from goodqueue.sizing.rules import RULES
 from research.rules_on_trial.fitting.fit import without_link
+from research.rules_on_trial.plan import CLASSIC_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,7 +69,7 @@ def trials(links: Iterable[OfLink], made: Surfaces) -> list[Trial]:
         means, table = one.means(), without_link(made, one.index)
         run = [
             (rule, advice, packets)
-            for rule, advice in ((rule, rule.advise(one.link)) for rule in RULES)
+            for rule, advice in ((rule, rule.advise(one.link)) for rule in CLASSIC_RULES)
             if (packets := advice.whole_packets) is not None and packets in means
         ]
         if not run:
@@ -104,7 +104,7 @@ def trials(links: Iterable[OfLink], made: Surfaces) -> list[Trial]:
 
 def records(found: Iterable[Trial]) -> dict[str, Record]:
     """Returns the record of each rule, in the order of the rules."""
-    by_rule: dict[str, list[Trial]] = {rule.name: [] for rule in RULES}
+    by_rule: dict[str, list[Trial]] = {rule.name: [] for rule in CLASSIC_RULES}
     for one in found:
         by_rule[one.rule].append(one)
     return {

@@ -13,11 +13,11 @@ import numpy as np
 from goodqueue.sizing.answer.parts import SURE
 from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated
 from goodqueue.sizing.calibrated.surface import surfaces
-from goodqueue.sizing.rules import RULES
 from research.rules_on_trial import draw
 from research.rules_on_trial.fitting import data
 from research.rules_on_trial.fitting.made import SEARCHES, Search, covers, searches, write_record
 from research.rules_on_trial.fitting.record import Trial, trials, wilson
+from research.rules_on_trial.plan import CLASSIC_RULES
 from research.rules_on_trial.report import pictures
 from research.rules_on_trial.run import read
 
@@ -144,7 +144,7 @@ def record_table() -> str:
     )
     head = [f"| {' | '.join(columns)} |", "| --- " * len(columns) + "|"]
     rows = []
-    for rule in RULES:
+    for rule in CLASSIC_RULES:
         of_rule = [one for one in all_trials() if one.rule == rule.name]
         held = [one for one in of_rule if one.held]
         if not of_rule:
@@ -271,4 +271,4 @@ def _share(part: int, whole: int) -> str:
 def names(of: Sequence[Trial]) -> list[str]:
     """Returns the names of the rules that were run, in the order of the rules."""
     run = {one.rule for one in of}
-    return [rule.name for rule in RULES if rule.name in run]
+    return [rule.name for rule in CLASSIC_RULES if rule.name in run]

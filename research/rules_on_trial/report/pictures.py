@@ -17,8 +17,8 @@ from goodqueue.plots.style import (
     Picture,
     legend_above,
 )
-from goodqueue.sizing.rules import RULES
 from research.rules_on_trial.fitting.record import reliability, wilson
+from research.rules_on_trial.plan import CLASSIC_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ def of(trials: Sequence[Trial], checked: Pairs) -> list[Picture]:
 
 def _by_rule(trials: Sequence[Trial]) -> Picture:
     """Draws the kept promises of each rule, where its assumptions held and on all links."""
-    names = [rule.name for rule in RULES if any(one.rule == rule.name for one in trials)]
+    names = [rule.name for rule in CLASSIC_RULES if any(one.rule == rule.name for one in trials)]
 
     def draw(axes: list[Axes]) -> None:
         ax = axes[0]

@@ -20,6 +20,7 @@ from goodqueue.cli.files import (
 )
 from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart, check_file, check_output, whole_directory
+from goodqueue.errors import RequestError
 from goodqueue.output.progress import duration
 from goodqueue.output.sizing.answer import (
     describe,
@@ -36,10 +37,11 @@ from goodqueue.sizing.answer.effort import MOST_REPLICATES, QUEUES, Effort
 from goodqueue.sizing.answer.listener import Listener
 from goodqueue.sizing.answer.work_out import by_theory
 from goodqueue.sizing.api import simulate
+from goodqueue.sizing.controls import NEED_MARKS, parse_controls
 from goodqueue.sizing.known import Known
 from goodqueue.sizing.question import Bounds, Question
 from goodqueue.sizing.search.budget import BUDGET_S
-from goodqueue.sizing.trials.described import LinkTrial
+from goodqueue.sizing.trials.described import LinkTrial, notes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -64,7 +66,8 @@ def size(asked: Size) -> int:
     if asked.from_ is not None:
         return _size_capture(asked, asked.from_, known, bounds)
     question = taken(Question, asked, packet=asked.packet or "1500B", bounds=bounds)
-    return _size(asked, LinkTrial(), known.applied(question.link()), _seed(asked))
+    link = known.applied(question.link())
+    return _size(asked, LinkTrial(), link, _seed(asked), notes_of(link))
 
 
 def _seed(asked: Size) -> int:
@@ -103,7 +106,7 @@ def _size_capture(asked: Size, file: Path, known: Known, bounds: Bounds) -> int:
     analysis = capture.analyze()
     link = replace(link_of(analysis), **limits)
     if control is not None:
-        link = replace(link, congestion_control=control)
+        link = replace(link, congestion_control=_one_control(control))
     link = known.applied(link)
     notes = (estimates(analysis, file), *analysis.summary["notes"])
     model = model_for(analysis, link, control, known.ack_every)
@@ -114,6 +117,17 @@ def _size_capture(asked: Size, file: Path, known: Known, bounds: Bounds) -> int:
         )
 
     return _size(asked, CaptureTrial(model, link), link, seed, notes, capture.files(), work)
+
+
+def _one_control(text: str) -> str:
+    """Returns the control of a capture's flows; refuses mixes and controls that need marks."""
+    shares = parse_controls("--control", text)
+    if len(shares) > 1 or shares[0][0] in NEED_MARKS:
+        raise RequestError(
+            f"--control {text}: the flows of a capture have one control, and none that needs "
+            "marks; describe the link with --rate, --rtt and --flows to size it for others"
+        )
+    return shares[0][0]
 
 
 def _size_file(asked: Size, file: str, bounds: Asked) -> int:

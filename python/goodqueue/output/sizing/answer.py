@@ -153,7 +153,7 @@ def _traffic(link: Link) -> str:
     if link.flows:
         share = "" if link.local_share == 1 else f", which have {percent(link.local_share)} of it"
         flows = "flow" if link.flows == 1 else "flows"
-        parts.append(f"{link.flows} long {link.congestion_control} {flows}{_stack(link)}{share}")
+        parts.append(f"{link.flows} long {link.control_words} {flows}{_stack(link)}{share}")
     return ", ".join(parts) or "no round trip"
 
 

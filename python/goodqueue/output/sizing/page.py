@@ -21,6 +21,7 @@ from goodqueue.output.sizing.answer import (
 )
 from goodqueue.output.sizing.theory import DELAY, in_units
 from goodqueue.output.terminal import number, packets
+from goodqueue.sizing.controls import DECREASE
 from goodqueue.sizing.export import checks
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
     Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
     """A title, names of columns, and rows."""
+
+LAB_CONTROLS = {*DECREASE, "bbr"}
+"""Congestion controls of links that the lab can show."""
 
 FIRST_CURVE_INCHES = 5.4
 """Height of the curve that leaves room for the answer above it on a printed page."""
@@ -205,12 +209,14 @@ def lab_place(answer: Answer) -> str | None:
     link = answer.link
     if link.profile is None or not link.rtts_s or not link.flows:
         return None
+    if link.controls or link.congestion_control not in LAB_CONTROLS:
+        return None
     low, high = (f"{1000 * one:.6g}ms" for one in (min(link.rtts_s), max(link.rtts_s)))
     asked = {
         "rate": f"{link.rate_bps:.0f}bps",
         "rtt": low if low == high else f"{low}..{high}",
         "flows": link.flows,
-        "control": link.congestion_control,
+        "control": link.control_words,
         "profile": link.profile,
     }
     if answer.buffer is not None:

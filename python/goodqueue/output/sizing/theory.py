@@ -87,7 +87,7 @@ def infeasible_by_theory(answer: Answer) -> list[str]:
         return [
             (
                 "[bold]no recommendation[/]: theory is not calibrated for "
-                f"{link.congestion_control}; leave out --quick to simulate it"
+                f"{link.control_words}; leave out --quick to simulate it"
             )
         ]
     lines = [

@@ -140,7 +140,7 @@ def link_dict(link: Link) -> dict[str, Any]:
         "packet_bytes": link.packet_bytes,
         "framing_bytes": link.framing_bytes,
         "local_share": link.local_share,
-        "congestion_control": link.congestion_control if link.flows else None,
+        "congestion_control": link.control_words if link.flows else None,
         "profile": link.profile,
         "byte_counting": link.byte_counting,
         "ack_every": link.ack_every,

@@ -43,6 +43,12 @@ def _share(part: int, whole: int) -> str:
 
 @cache
 def records() -> dict[str, Record]:
-    """Returns the record of each rule in the study, by the rule's name."""
-    text = files(__package__).joinpath("record.json").read_text(encoding="utf-8")
-    return {name: Record(**counts) for name, counts in json.loads(text).items()}
+    """Returns the record of each rule, by the rule's name.
+
+    The rules for modern congestion controls have a study of their own.
+    """
+    found: dict[str, Record] = {}
+    for file in ("record.json", "modern.json"):
+        text = files(__package__).joinpath(file).read_text(encoding="utf-8")
+        found |= {name: Record(**counts) for name, counts in json.loads(text).items()}
+    return found

@@ -71,8 +71,8 @@ class Calibrated:
 
 
 def knows(link: Link) -> bool:
-    """Returns True if the surfaces apply to such flows: any but BBR's, which ignore loss."""
-    return link.flows > 0 and link.congestion_control != "bbr"
+    """Returns True if the surfaces apply to such flows: those whose windows are saw-teeth."""
+    return link.flows > 0 and link.decrease is not None
 
 
 def limits(link: Link) -> Floats:

@@ -163,6 +163,7 @@ def unlike_the_study(link: Link) -> tuple[str, ...]:
     differs = {
         f"congestion control {link.congestion_control}": link.congestion_control
         not in {"reno", "cubic"},
+        "mixed congestion controls": bool(link.controls),
         "slow access links": link.access_rate_bps is not None
         and link.access_rate_bps < 2 * link.rate_bps,
         "windows limited by receivers": link.max_window_packets is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from goodqueue.sizing.rules.advice import claims, vendor
 from goodqueue.sizing.rules.loss import bscl, capacity_ratio, fpq
+from goodqueue.sizing.rules.modern import bbr, marks, variance
 from goodqueue.sizing.rules.rule import Advice, Rule
 from goodqueue.sizing.rules.smooth import core_to_access, small_queue, tiny
 from goodqueue.sizing.rules.window import bdp, fluid, sqrt_n, window_decrease
@@ -31,4 +32,9 @@ RULES: tuple[Rule, ...] = (
     claims.RULE_UPLINK,
     claims.RULE_KILOBYTES,
     claims.RULE_PACKETS,
+    variance.RULE_VARIANCE,
+    variance.RULE_PACED,
+    bbr.RULE,
+    marks.RULE_STEP,
+    marks.RULE_DCTCP,
 )

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from goodqueue.sizing.controls import DECREASE
 from goodqueue.sizing.throughput import cubic_overflow_loss_rate, reno_friendly_loss_rate
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ DELAYED_ACK = 0.87
 MOST_LOSS = 0.05
 """Loss rate above which equation (18) of Dhamdhere et al. does not apply (2 % to 5 %), because
 timeouts dominate."""
+
+NAMES = {"bbr": "BBR", "bbr3": "BBRv3", "prague": "Prague"}
+"""Names in sentences of the controls whose windows are no saw-teeth."""
 
 ROUNDING = 1e-9
 """Relative error that a formula's floating-point arithmetic may have."""
@@ -78,6 +82,7 @@ class Rule:
         advise: function that returns its answer for a link.
         kind: a derived `rule`, or a `claim` that is quoted without a derivation.
         bound: `at least` if the buffer is a lower bound, `at most` if it is an upper bound.
+        trial: the study with its measured record: that of loss-based flows, or of modern ones.
     """
 
     name: str
@@ -88,6 +93,7 @@ class Rule:
     advise: Callable[[Link], Advice] = field(repr=False)
     kind: Literal["rule", "claim"] = "rule"
     bound: Literal["at least", "at most"] = "at least"
+    trial: Literal["classic", "modern"] = "classic"
 
 
 def broken(*checks: tuple[bool, str]) -> tuple[str, ...]:
@@ -115,8 +121,8 @@ def saw_tooth_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]
     return (
         few_in_flight(link, packets),
         (
-            link.congestion_control == "bbr",
-            "BBR does not halve its window on a loss",
+            any(name not in DECREASE for name, _ in link.shares),
+            f"{no_saw_tooth(link)} does not halve its window on a loss",
         ),
     )
 
@@ -149,9 +155,15 @@ def loss_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
     """Returns the conditions on loss for a rule that considers only utilisation."""
     if link.max_loss_rate is None:
         return ()
-    if link.congestion_control == "bbr":
+    if no_saw_tooth(link) is not None:
         return (
-            (True, "the rule does not bound loss, and there is no formula for the loss of BBR"),
+            (
+                True,
+                (
+                    "the rule does not bound loss, and there is no formula for the loss of "
+                    f"{no_saw_tooth(link)}"
+                ),
+            ),
         )
     return (
         (
@@ -162,6 +174,11 @@ def loss_checks(link: Link, packets: float) -> tuple[tuple[bool, str], ...]:
             ),
         ),
     )
+
+
+def no_saw_tooth(link: Link) -> str | None:
+    """Returns the name of the first control whose window is no saw-tooth; None if there is none."""
+    return next((NAMES[name] for name, _ in link.shares if name not in DECREASE), None)
 
 
 def loss_words(link: Link, packets: float) -> str:
@@ -180,6 +197,8 @@ def loss_rate(link: Link, packets: float) -> float:
     of the growth of windows before a loss is noticed. The second increases with the round-trip
     time, and so with the buffer.
     """
+    if link.controls:  # the largest loss of its controls
+        return max(loss_rate(part, packets) for part in link.parts())
     window = (link.local_bdp_packets + packets) / link.flows
     if link.congestion_control == "cubic":
         rtt = link.mean_rtt_s + link.seconds(packets)
@@ -194,4 +213,4 @@ def sends_in_bursts(link: Link) -> bool:
     slow_access = (
         link.access_rate_bps is not None and link.access_rate_bps <= SLOW_ACCESS * link.rate_bps
     )
-    return not link.paced and not slow_access
+    return not link.paces and not slow_access

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goodqueue.runs.settings import scenario_of
-from goodqueue.sizing.export import exports
+from goodqueue.sizing.controls import PACE, counts
+from goodqueue.sizing.export import exports, linux_queue
 from goodqueue.sizing.link import as_hosts_are, as_in_theory
 from goodqueue.sizing.trials.length import (
     PEAK_SPREAD,
@@ -53,9 +54,11 @@ LARGEST_WINDOW = 1 << 30
 
 CONTROLS: dict[str, Settings] = {
     "abe": {"congestion_control": "reno", "ecn": "rfc3168", "beta_ecn": 0.8},
+    "prague": {"congestion_control": "prague", "ecn": "accecn", "l4s": True},
 }
 """Settings of the congestion controls that need more than their name. ABE is Reno that keeps 80 %
-of its window after a mark; after a loss it halves its window (RFC 8511, section 3)."""
+of its window after a mark; after a loss it halves its window (RFC 8511, section 3).
+Prague has accurate ECN and ECT(1)."""
 
 TCP_CHANGES = {
     "as in theory (Reno, rfc)": as_in_theory,
@@ -75,14 +78,14 @@ class LinkTrial:
     ) -> Scenario:
         """Returns a replicate with this limit, or with another queue with its defaults."""
         if queue is None:
-            waits, table = float(packets), tail_drop(packets)
+            waits, table = float(packets), own_queue(link, packets)
         else:  # The length of the run assumes that half a BDP waits.
             waits, table = link.bdp_packets / 2, {"kind": queue}
         return scenario_of(settings(link, waits, table, length(link, waits, extent)), "the link")
 
     def meter(self, link: Link) -> Meter:
         """Returns the meter of a run."""
-        return Meter(LINK, {LONG: link.flows})
+        return Meter(LINK, groups_of(link))
 
     def others(self, link: Link) -> dict[str, Link]:
         """Returns links with other TCP, fewer flows, and longer round trips."""
@@ -94,8 +97,42 @@ class LinkTrial:
         return {what: other for what, other in others.items() if other != link}
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
-        """Returns the buffer as lines to paste into devices."""
+        """Returns the buffer as lines to paste into devices, or the marking queue of Linux."""
+        if link.needs_marks:
+            commands = self.scenario(link, packets).qdisc(LINK, fifo_in_bytes=True)
+            return (linux_queue(commands),)
         return exports(packets, link.packet_bytes, link.rate_bps)
+
+
+def notes_of(link: Link) -> tuple[str, ...]:
+    """Returns sentences about the queue and the flows that the link's controls need."""
+    if not link.needs_marks:
+        return ()
+    return (
+        (
+            "prague needs a queue that marks packets: the buffer is the limit of a dualpi2 queue "
+            "with Linux's defaults and min_qlen_step = 2p, whose step marks packets that waited "
+            "longer than 1 ms; behind a FIFO Prague would be Reno"
+        ),
+    )
+
+
+def groups_of(link: Link) -> dict[str, int]:
+    """Returns the number of long flows of each group: one group for each congestion control."""
+    if not link.controls:
+        return {LONG: link.flows}
+    return {f"{LONG}-{name}": count for name, count in counts(link.controls, link.flows).items()}
+
+
+def own_queue(link: Link, packets: int) -> Settings:
+    """Returns the settings of the link's queue: a FIFO, or DualPI2 if flows need marks.
+
+    With `min_qlen_step` the step marks no packet that waits alone, so that links on which two
+    packets take more than a millisecond can be filled.
+    """
+    if link.needs_marks:
+        return {"kind": "dualpi2", "limit": f"{packets}p", "min_qlen_step": "2p"}
+    return tail_drop(packets)
 
 
 def tail_drop(packets: int) -> Settings:
@@ -122,7 +159,10 @@ def settings(link: Link, packets: float, queue: Settings, reach: Length) -> Sett
     # Remote flows cross one additional link, which is then the first.
     here = int(remote > 0)
     mean = _places((link.mean_rtt_s,), reach.start_up_s / 2)
-    flows = [_bulk(LONG, link.flows, here) | _long_flows(link, packets, reach)]
+    flows = [
+        _bulk(name, part.flows, here) | _long_flows(part, packets, reach) | own
+        for name, part, own in _groups(link)
+    ]
     if remote:
         flows.append(_bulk("remote", remote, 0) | mean)
     if limited:
@@ -160,19 +200,41 @@ def _topology(link: Link, queue: Settings, remote_rate: float | None) -> Setting
 
 
 def _tcp(link: Link) -> Settings:
-    control = link.congestion_control
     # The window does not limit flows unless one is given; it has 10,000 packets in the paper.
     window = link.max_window_packets or max(10_000, 4 * link.bdp_packets)
     tcp: Settings = {
         "profile": link.profile,
-        **CONTROLS.get(control, {"congestion_control": control}),
+        **_control(link),
         "byte_counting": link.byte_counting,
         "mss": f"{_payload(link)}B",
         "receive_window": f"{min(math.floor(window * link.packet_bytes), LARGEST_WINDOW)}B",
     }
     if link.ack_every != 2:  # the profiles set 2
         tcp |= {"ack_rule": "every_nth", "ack_every": link.ack_every}
-    if link.paced or control == "bbr":
+    return tcp
+
+
+def _groups(link: Link) -> list[tuple[str, Link, Settings]]:
+    """Returns each group of long flows, the link with these flows alone, and the group's TCP."""
+    if not link.controls:
+        return [(LONG, link, {})]
+    return [
+        (
+            f"{LONG}-{part.congestion_control}",
+            replace(part, flows=count),
+            {"tcp": _control(part)},
+        )
+        for part, count in zip(
+            link.parts(), counts(link.controls, link.flows).values(), strict=True
+        )
+    ]
+
+
+def _control(link: Link) -> Settings:
+    """Returns the settings of the link's congestion control, and pacing if it needs them."""
+    control = link.congestion_control
+    tcp = dict(CONTROLS.get(control, {"congestion_control": control}))
+    if link.paced or control in PACE:
         tcp |= {"loss_detection": "rack", "pacing": True}
     return tcp
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.runs.settings import changed, settings_of
+from goodqueue.sizing.controls import CONTROLS
 from goodqueue.sizing.export import exports, linux_queue
-from goodqueue.sizing.link import DECREASE, Link
+from goodqueue.sizing.link import Link
 from goodqueue.sizing.trials.length import WHOLE, Extent, length
 from goodqueue.sizing.trials.meter import Meter
 
@@ -89,7 +90,7 @@ def _control(controls: Counter[str], name: str) -> tuple[str | None, str | None]
     if not controls:
         return None, (f"no TCP flow without end crosses {name}, so no rule applies to this traffic")
     control = controls.most_common(1)[0][0]
-    if control in {*DECREASE, "bbr"}:
+    if control in CONTROLS:
         return control, None
     return None, f"the long flows have {control}, to which no rule applies"
 

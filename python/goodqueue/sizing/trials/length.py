@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.link import DECREASE
+from goodqueue.sizing.controls import DECREASE
 from goodqueue.sizing.throughput import cubic_epoch_s, linear_epoch_s
 
 if TYPE_CHECKING:
@@ -71,8 +71,12 @@ flows beyond whole turns then shift the mean by less than 0.5 %."""
 SCALABLE_ROUNDS = 13.4
 """Round trips in which Scalable TCP regains any window: log(0.875)/log(1.01)."""
 
-BBR_EPOCH_S = 10.0
+RATE_EPOCHS_S = {"bbr": 10.0, "bbr3": 5.0}
 """Seconds between BBR's measurements of the base RTT, its longest cycle."""
+
+PRAGUE_ROUNDS = 100
+"""Round trips that count as an epoch of Prague. The start-up of five epochs then contains the 500
+round trips after which Prague reduces its dependence on the round trip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +114,13 @@ WHOLE = Extent()
 
 def epoch_s(link: Link, packets: float) -> float:
     """Returns the seconds between losses of one flow with this buffer."""
+    if link.controls:  # the longest epoch of its controls
+        return max(epoch_s(part, packets) for part in link.parts())
     rtt = link.mean_rtt_s + link.seconds(packets)
-    if link.congestion_control == "bbr":
-        return max(BBR_EPOCH_S, rtt)
+    if link.congestion_control in RATE_EPOCHS_S:
+        return max(RATE_EPOCHS_S[link.congestion_control], rtt)
+    if link.congestion_control == "prague":
+        return PRAGUE_ROUNDS * link.mean_rtt_s  # its queue stays short
     linear = _linear_epoch_s(link, packets)
     if link.congestion_control == "cubic":
         return max(min(linear, cubic_epoch_s(_window(link, packets))), rtt)
@@ -145,9 +153,9 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
         packets: its buffer.
         extent: factors on the expected length.
         cold: True if flows start with a small window. They always do if no law of their windows is
-            known (BBR).
+            known (BBR, Prague), or if there are several controls.
     """
-    warm = not cold and link.congestion_control in MEAN_WINDOW
+    warm = not cold and not link.controls and link.congestion_control in MEAN_WINDOW
     epoch, share = extent.stretch * epoch_s(link, packets), extent.share
     start_up = max(COLD_EPOCHS * epoch, 10 * max(link.rtts_s))
     if warm:

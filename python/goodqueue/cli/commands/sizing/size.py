@@ -91,7 +91,9 @@ class Size:
     control: Annotated[
         str | None,
         without_file(
-            metavar="NAME", help="Congestion control: cubic (default), reno, abe, scalable, bbr."
+            metavar="NAME",
+            help="Congestion control: cubic (default), reno, abe, scalable, bbr, bbr3, prague; or "
+            "several with their shares of the flows, as in cubic:70%,bbr3:30%.",
         ),
     ] = None
     profile: Annotated[

@@ -28,7 +28,7 @@ def advise(link: Link) -> Advice:
         (
             link.decrease not in {None, 0.5},
             (
-                f"{link.congestion_control} keeps {link.decrease} of its window and not "
+                f"{link.control_words} keeps {link.decrease} of its window and not "
                 "half, so a smaller buffer suffices (window_decrease)"
             ),
         ),

@@ -47,7 +47,7 @@ def advise(link: Link) -> Advice:
             (
                 link.decrease not in {None, 0.5},
                 (
-                    f"the rule is derived for Reno; {link.congestion_control} keeps "
+                    f"the rule is derived for Reno; {link.control_words} keeps "
                     f"{link.decrease} of its window and not half, so windows vary less and "
                     "a smaller buffer suffices"
                 ),

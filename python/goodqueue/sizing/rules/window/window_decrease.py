@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goodqueue.sizing.controls import RATE_BASED
 from goodqueue.sizing.rules.rule import Advice, Rule, broken, few_in_flight, loss_checks
 from goodqueue.sizing.rules.window.bdp import MANY_FLOWS
 
@@ -15,8 +16,8 @@ BBR_PROBE_GAIN = 1.25
 
 
 def advise(link: Link) -> Advice:
-    """(1/beta - 1) C T; for BBR the queue of its probing."""
-    share = BBR_PROBE_GAIN - 1 if link.decrease is None else bdps(link.decrease)
+    """(1/beta - 1) C T; for BBR the queue of its probing. A mix needs the most of its controls."""
+    share = max(map(_share, link.parts()))
     packets = share * link.bdp_packets
     generous = broken(
         (
@@ -26,9 +27,13 @@ def advise(link: Link) -> Advice:
                 "smaller buffer suffices"
             ),
         ),
+        (
+            link.needs_marks,
+            "Prague reduces its window in proportion to marks, by no fixed share",
+        ),
     )
     notes: tuple[str, ...] = ()
-    if link.decrease is None:
+    if any(name in RATE_BASED for name, _ in link.shares):
         notes = (
             (
                 "BBR needs a buffer of (1.25 - 1) C T for its probe; several BBR flows keep a "
@@ -44,6 +49,14 @@ def advise(link: Link) -> Advice:
         + generous,
         notes,
     )
+
+
+def _share(link: Link) -> float:
+    """Returns the BDPs that one flow of a link with one control needs."""
+    if link.congestion_control in RATE_BASED:
+        return BBR_PROBE_GAIN - 1
+    # Prague halves its window after a loss, as Reno does.
+    return bdps(0.5 if link.decrease is None else link.decrease)
 
 
 def bdps(kept: float) -> float:

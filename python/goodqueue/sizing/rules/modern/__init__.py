@@ -1,0 +1,1 @@
+"""Rules for flows that pace, estimate a rate, or follow marks."""

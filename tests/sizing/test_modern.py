@@ -1,0 +1,176 @@
+"""Sizing for BBRv3, Prague, mixes of controls and paced senders: flags, rules and scenarios."""
+
+from __future__ import annotations
+
+import json
+import math
+from statistics import NormalDist
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goodqueue.cli import run_command
+from goodqueue.cli.exits import EXIT_NOT_FEASIBLE
+from goodqueue.errors import RequestError
+from goodqueue.runs.settings import settings_of
+from goodqueue.sizing import RULES, Link, judge_rules
+from goodqueue.sizing.controls import CONTROLS, counts, parse_controls, words
+from goodqueue.sizing.rules.modern import bbr, marks, variance
+from goodqueue.sizing.trials.described import LinkTrial
+
+QUICK = ["size", "--rate", "20Mbps", "--rtt", "20ms,60ms", "--flows", "20", "--quick"]
+
+
+def link(shares: str, **changes: object) -> Link:
+    """Returns a link of 100 Mb/s with a mean of 40 ms: one BDP is 333.3 packets."""
+    parsed = parse_controls("--control", shares)
+    main = max(parsed, key=lambda one: one[1])[0]
+    controls = parsed if len(parsed) > 1 else ()
+    usual = {"rate_bps": 100e6, "flows": 64, "congestion_control": main, "controls": controls}
+    return Link(**{"rtts_s": (0.02, 0.06), **usual, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("bbr4", 'did you mean "bbr"'),
+        ("CUBIC", 'did you mean "cubic"'),
+        ("prage:100%", 'did you mean "prague"'),
+        ("cubic,bbr3", "write cubic:50%,bbr3:50%"),
+        ("cubic:70%,bbr3", "bbr3 has no share; write cubic:50%,bbr3:50%"),
+        ("cubic:70%,bbr3:40%", "nearest mix is cubic:63.64%,bbr3:36.36%"),
+        ("cubic:50%,bbr3:20%,prague:10%", "add up to 80%"),
+        ("cubic:50%,cubic:50%", "cubic occurs twice"),
+        ("cubic:100%,bbr3:0%", "above 0%"),
+        ("cubic:70%,", "unknown congestion control"),
+        ("", "unknown congestion control"),
+    ],
+)
+def test_a_wrong_mix_names_the_nearest_choice(
+    text: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command([*QUICK, "--control", text]) == 2
+    assert hint in capsys.readouterr().err.replace("\n", " ")
+
+
+@pytest.mark.parametrize("wrong", ["cubic:10%,bbr3:1%", "reno:1%,cubic:1%,bbr:1%", "cubic:30%"])
+def test_the_named_nearest_mix_is_valid(wrong: str) -> None:
+    with pytest.raises(RequestError) as error:
+        parse_controls("--control", wrong)
+    parse_controls("--control", str(error.value).rsplit("nearest mix is ", maxsplit=1)[1])
+
+
+@given(
+    names=st.lists(st.sampled_from(CONTROLS), min_size=1, max_size=5, unique=True),
+    weights=st.lists(st.integers(1, 50), min_size=5, max_size=5),
+    flows=st.integers(1, 1000),
+)
+def test_a_mix_is_printed_as_it_can_be_typed(
+    names: list[str], weights: list[int], flows: int
+) -> None:
+    parts = weights[: len(names)]
+    percent = [100 * one // sum(parts) for one in parts]
+    percent[0] += 100 - sum(percent)
+    shares = tuple((name, part / 100) for name, part in zip(names, percent, strict=True) if part)
+    assert parse_controls("--control", words(shares)) == shares
+    of_flows = counts(shares, flows)
+    assert sum(of_flows.values()) == flows
+    assert all(abs(of_flows[name] - share * flows) < 1 for name, share in shares)
+
+
+def test_the_answer_prints_the_mix(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command([*QUICK, "--control", "cubic:70%,bbr3:30%", "--json"]) == EXIT_NOT_FEASIBLE
+    assert json.loads(capsys.readouterr().out)["link"]["congestion_control"] == "cubic:70%,bbr3:30%"
+
+
+def test_a_mix_that_leaves_a_control_without_flows_is_refused() -> None:
+    with pytest.raises(RequestError, match="2 flows cannot be divided so that bbr3 has one"):
+        link("cubic:90%,bbr3:10%", flows=2)
+
+
+def test_windows_of_reno_need_the_buffer_of_appenzellers_bound() -> None:
+    # erf((3 sqrt 3 / 2 sqrt 2) B sqrt(N) / (C T + B)) is the utilisation of Appenzeller et al.
+    its_link = link("reno", flows=400, min_utilization=0.98)
+    packets = variance.window_packets(its_link)
+    bound = math.erf(
+        3 * math.sqrt(3) / (2 * math.sqrt(2)) * packets * 20 / (its_link.bdp_packets + packets)
+    )
+    assert bound == pytest.approx(0.98, abs=1e-9)
+
+
+def test_deviations_are_those_of_the_windows_over_a_cycle() -> None:
+    steps = [(place + 0.5) / 10_000 for place in range(10_000)]
+    cycles = {
+        "reno": [0.5 + 0.5 * u for u in steps],
+        "cubic": [1 - 0.3 * (1 - u) ** 3 for u in steps],
+        "scalable": [0.875 ** (1 - u) for u in steps],
+        "bbr": [1.25] * 1250 + [0.75] * 1250 + [1.0] * 7500,
+    }
+    for control, windows in cycles.items():
+        mean = math.fsum(windows) / len(windows)
+        square = math.fsum((one - mean) ** 2 for one in windows) / len(windows)
+        assert variance.DEVIATIONS[control] == pytest.approx(math.sqrt(square) / mean, rel=2e-3)
+
+
+def test_a_mix_varies_as_its_parts_together() -> None:
+    mixed = variance.deviation(link("cubic:50%,bbr:50%"))
+    assert mixed == pytest.approx(math.sqrt(0.5 * 0.0919**2 + 0.5 * 0.125**2))
+
+
+def test_paced_senders_need_the_packets_of_single_arrivals_too() -> None:
+    paced = link("cubic", paced=True, min_utilization=0.98)
+    windows = 2 * NormalDist().inv_cdf(0.99) * 0.0919 / 8
+    expected = paced.bdp_packets * windows / (1 - windows) + 25
+    advice = variance.advise_paced(paced)
+    assert advice.packets == pytest.approx(expected)
+    assert advice.broken == ()
+    assert "do not pace" in variance.advise_paced(link("cubic")).broken[0]
+
+
+def test_bbr_keeps_two_bdp_in_flight() -> None:
+    assert bbr.advise(link("bbr3", flows=1)).packets == pytest.approx(333.33, abs=0.01)
+    assert bbr.advise(link("bbr3", flows=1, max_loss_rate=0.01)).holds
+    assert not bbr.advise(link("bbr3", max_loss_rate=0.01)).holds
+    assert not bbr.advise(link("cubic:50%,bbr3:50%")).holds
+    assert bbr.advise(link("cubic")).packets is None
+
+
+def test_thresholds_of_marks_are_a_millisecond_and_a_seventh_of_the_bdp() -> None:
+    assert marks.advise_step(link("prague")).packets == pytest.approx(8.333, abs=0.001)
+    assert marks.advise_step(link("prague", rate_bps=1e7)).packets == 2
+    assert marks.advise_dctcp(link("prague")).packets == pytest.approx(47.62, abs=0.01)
+    assert marks.advise_step(link("cubic")).packets is None
+    assert marks.advise_dctcp(link("cubic")).packets is None
+    assert not marks.advise_step(link("cubic")).holds
+    assert not marks.advise_dctcp(link("cubic:60%,prague:40%")).holds
+
+
+def test_every_rule_answers_links_of_modern_controls() -> None:
+    for shares in ("bbr3", "prague", "cubic:70%,bbr3:30%", "prague:50%,bbr:50%"):
+        answer = judge_rules(link(shares, max_loss_rate=0.01))
+        assert len(answer.rules) == len(RULES)
+
+
+def test_prague_crosses_a_queue_that_marks() -> None:
+    its_link = link("prague")
+    settings = settings_of(LinkTrial().scenario(its_link, 50))
+    queue = settings["topology"]["link"][0]["queue"]
+    assert (queue["kind"], queue["limit"]) == ("dualpi2", "50p")
+    assert settings["flow"][0]["tcp"]["ecn"] == "accecn"
+    answer = judge_rules(its_link)
+    assert "prague needs a queue that marks" in answer.notes[0]
+    lines = [line for one in LinkTrial().exports(its_link, 50) for line in one.lines]
+    assert any(" dualpi2 limit 50 " in f"{line} " for line in lines)
+    assert judge_rules(link("bbr3")).notes == ()
+
+
+def test_each_control_of_a_mix_has_its_own_flows() -> None:
+    its_link = link("cubic:70%,bbr3:30%", flows=10)
+    scenario = LinkTrial().scenario(its_link, 50)
+    found = [
+        (flow["congestion_control"], flow["paced"]) for flow in scenario.long_flows("bottleneck")
+    ]
+    assert sorted(set(found)) == [("bbr3", True), ("cubic", False)]
+    assert [control for control, _ in found].count("cubic") == 7
+    assert LinkTrial().meter(its_link).groups == {"long-cubic": 7, "long-bbr3": 3}
