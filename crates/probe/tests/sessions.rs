@@ -1,132 +1,18 @@
 //! A server and clients on the loopback device: who gets a session, and what a session is given.
 #![cfg(target_os = "linux")]
 
-use goodqueue_probe::net::client::{User, Wanted, probe};
-use goodqueue_probe::net::server::{Limits, Server};
-use goodqueue_probe::net::{
-    Body, Datagram, Message, Messages, NetError, SECRET, SessionKeys, Token, VERSION,
+mod served;
+
+use goodqueue_probe::net::client::probe;
+use goodqueue_probe::net::server::Limits;
+use goodqueue_probe::net::{Body, Datagram, Message, NetError, SECRET, SessionKeys, Token};
+use goodqueue_probe::{Path, Pattern, Phase};
+use served::{
+    Cautious, FREE, LIMITS, SOON, ask, connect, enter, loopback, patient, refusal, send_proof,
+    token, with_server, with_server_at,
 };
-use goodqueue_probe::{Cost, Path, Pattern, Phase};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::scope;
+use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
-
-const LIMITS: Limits = Limits {
-    most_bps: 20_000_000,
-    longest: Duration::from_secs(60),
-    sessions: 1,
-};
-const SOON: Duration = Duration::from_secs(5);
-
-fn token() -> Token {
-    Token::new(b"a token of tests").unwrap()
-}
-
-fn loopback() -> SocketAddr {
-    "127.0.0.1:0".parse().unwrap()
-}
-
-/// Runs a server during `test`, which gets its address and the lines of its log.
-fn with_server(limits: Limits, test: impl FnOnce(SocketAddr, &Mutex<Vec<String>>)) {
-    with_server_at(loopback(), limits, test);
-}
-
-/// The same at an address.
-fn with_server_at(
-    address: SocketAddr,
-    limits: Limits,
-    test: impl FnOnce(SocketAddr, &Mutex<Vec<String>>),
-) {
-    let server = Server::bind(address, token(), limits).unwrap();
-    let address = server.address().unwrap();
-    let lines = Mutex::new(Vec::new());
-    let going = AtomicBool::new(true);
-    let go_on = || going.load(Ordering::Relaxed);
-    let log = |line| lines.lock().unwrap().push(line);
-    scope(|scope| {
-        let thread = scope.spawn(|| server.serve(&go_on, &log));
-        // A failed test must end the server too.
-        let ended =
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(address, &lines)));
-        going.store(false, Ordering::Relaxed);
-        let begun = Instant::now();
-        thread.join().unwrap().unwrap();
-        assert!(
-            begun.elapsed() < Duration::from_secs(1),
-            "the server ends late"
-        );
-        if let Err(panic) = ended {
-            std::panic::resume_unwind(panic);
-        }
-    });
-}
-
-fn connect(server: SocketAddr) -> (Messages, [u8; SECRET]) {
-    let mut control = Messages::new(TcpStream::connect(server).unwrap()).unwrap();
-    let Message::Hello { challenge, .. } = control.receive(SOON, &|| true).unwrap() else {
-        panic!("no greeting");
-    };
-    (control, challenge)
-}
-
-/// Returns the connection, the keys and the UDP port of a new session.
-fn enter(server: SocketAddr) -> (Messages, SessionKeys, u16) {
-    let (mut control, challenge) = connect(server);
-    let nonce = [7; SECRET];
-    let proof = token().client_proof(&challenge, &nonce);
-    send_proof(&mut control, nonce, proof);
-    let Message::Welcome { port, .. } = control.receive(SOON, &|| true).unwrap() else {
-        panic!("no welcome");
-    };
-    (control, token().session(&challenge, &nonce), port)
-}
-
-fn send_proof(control: &mut Messages, nonce: [u8; SECRET], proof: [u8; SECRET]) {
-    let version = VERSION;
-    let message = Message::Proof {
-        version,
-        nonce,
-        proof,
-    };
-    control.send(&message, &|| true).unwrap();
-}
-
-fn refusal(control: &mut Messages) -> String {
-    match control.receive(SOON, &|| true) {
-        Err(NetError::Refused(reason)) => reason,
-        other => panic!("{other:?}"),
-    }
-}
-
-/// User who agrees to nothing, and perhaps ends the probe at once.
-struct Cautious {
-    until: Instant,
-}
-
-impl User for Cautious {
-    fn go_on(&self) -> bool {
-        Instant::now() < self.until
-    }
-
-    fn begins(&self, _what: &str) {}
-
-    fn agrees(&self, _cost: &Cost) -> bool {
-        false
-    }
-}
-
-const FREE: Wanted = Wanted {
-    most_bps: 20_000_000,
-    tcp_ms: 1000,
-};
-
-fn patient() -> Cautious {
-    Cautious {
-        until: Instant::now() + Duration::from_secs(60),
-    }
-}
 
 #[test]
 fn a_client_with_the_token_probes_the_path() {
@@ -235,16 +121,6 @@ fn a_session_ends_after_its_longest_duration() {
         }
         assert!(lines.lock().unwrap().concat().contains("longest duration"));
     });
-}
-
-/// Sends a datagram from a port, and returns the bytes of the answer if one comes soon.
-fn ask(port: &UdpSocket, server: SocketAddr, bytes: &[u8]) -> Option<Vec<u8>> {
-    port.set_read_timeout(Some(Duration::from_millis(300)))
-        .unwrap();
-    port.send_to(bytes, server).unwrap();
-    let mut answer = [0; 2048];
-    let length = port.recv(&mut answer).ok()?;
-    Some(answer[..length].to_vec())
 }
 
 fn open(keys: &SessionKeys, size: usize) -> Vec<u8> {
