@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.cli.files import source_of
 from goodqueue.errors import RequestError
-from goodqueue.lab.opened import read_scenario
+from goodqueue.lab.opened import read_file
 from goodqueue.lab.serve import serve_lab
 
 if TYPE_CHECKING:
@@ -17,6 +17,6 @@ def open_lab(asked: Lab) -> int:
     """Serves the page until Ctrl-C."""
     if asked.file is not None and asked.settings:
         raise RequestError("--settings describes a link: leave it out, or leave out the file")
-    opened = None if asked.file is None else read_scenario(source_of(asked.file))
+    opened = None if asked.file is None else read_file(source_of(asked.file))
     serve_lab(asked.port, opened, asked.settings, browser=asked.browser, json=asked.json)
     return 0

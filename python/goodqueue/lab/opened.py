@@ -1,4 +1,4 @@
-"""A scenario file that the command line opens in the lab, with the files that it names."""
+"""A file that the command line opens in the lab: a scenario with its files, or a report."""
 
 from __future__ import annotations
 
@@ -18,10 +18,16 @@ if TYPE_CHECKING:
 MOST_SIDE_BYTES = 4 << 20
 """Largest sum of the files that a scenario names, in bytes."""
 
+REPORTS = (".html", ".htm", ".json")
+"""Endings of reports: pages of `--report`, and documents of `--json`."""
+
+MOST_REPORT_BYTES = 32 << 20
+"""Largest report, in bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A scenario file as the page gets it.
+    """A scenario file or a report as the page gets it; the page distinguishes them by their names.
 
     Attributes:
         name: name of the file.
@@ -32,6 +38,29 @@ class Opened:
     name: str
     text: str
     files: dict[str, str]
+
+
+def read_file(source: str | NamedText) -> Opened:
+    """Reads a scenario that the page can run, or a report.
+
+    Raises:
+        ScenarioError: the scenario has a mistake.
+        RequestError: if the file cannot be read or is too large, or if a run of the scenario would
+            exceed a bound of the lab.
+    """
+    if isinstance(source, NamedText) or not source.lower().endswith(REPORTS):
+        return read_scenario(source)
+    try:
+        with Path(source).open("rb") as file:
+            data = file.read(MOST_REPORT_BYTES + 1)
+        text = data.decode()
+    except OSError as error:
+        raise RequestError(f"{source}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{source}: this is no text in UTF-8, so it is no report") from error
+    if len(data) > MOST_REPORT_BYTES:
+        raise RequestError(f"{source}: the lab opens reports of at most 32 MiB")
+    return Opened(Path(source).name, text, {})
 
 
 def read_scenario(source: str | NamedText) -> Opened:

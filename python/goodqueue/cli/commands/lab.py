@@ -16,7 +16,11 @@ class Lab:
 
     file: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="Scenario file to open; - for standard input."),
+        typer.Argument(
+            metavar="[FILE]",
+            help="Scenario file or report (.html, .json) to open; - for a scenario from "
+            "standard input.",
+        ),
     ] = None
     settings: Annotated[
         str,

@@ -12,6 +12,7 @@ import { Bar } from "./views/bar.js";
 import { Controls, Sides } from "./views/controls.js";
 import { FilePanel } from "./views/file.js";
 import { Knee } from "./views/knee.js";
+import { MOST_REPORT, Report, contentsOf, isReport } from "./views/report.js";
 import { Rates, Series, commonEnds } from "./views/series.js";
 import { Take } from "./views/take.js";
 import { Tiles } from "./views/tiles.js";
@@ -27,10 +28,23 @@ function App() {
   const [found, setFound] = useState(/** @type {(import("./compute/work.js").Found & {of: string}) | null} */ (null));
   const [trips, setTrips] = useState(/** @type {any} */ (null));
   const [problem, setProblem] = useState(/** @type {any} */ (null));
+  const [report, setReport] = useState(/** @type {{name: string, contents: DocumentFragment} | null} */ (null));
+  const [isReading, setReading] = useState(false);
+  const read = (/** @type {{name: string, text: string}} */ file) => {
+    const contents = contentsOf(file);
+    if (!contents) return setProblem({ message: `${file.name} is no report of goodqueue`, help: "Open a page of --report, a document of --json, or a scenario file." });
+    setProblem(null);
+    setReport({ name: file.name, contents });
+    setReading(true);
+  };
 
   useEffect(() => {
     start().then(setNames, setProblem);
-    commanded().then((one) => one && location.hash === "" && setState({ ...fromHash(""), file: one.text }));
+    commanded().then((one) => {
+      if (!one || location.hash !== "") return;
+      if (isReport(one.name)) read(one);
+      else setState({ ...fromHash(""), file: one.text });
+    });
     stories().then(setAll, setProblem);
     const changed = () => setState(fromHash(location.hash));
     addEventListener("hashchange", changed);
@@ -70,26 +84,39 @@ function App() {
   const change = (/** @type {any} */ part) => setState({ ...state, [side]: { ...state[side], ...part } });
   const opened = async (/** @type {File | undefined} */ file) => {
     if (!file) return;
-    if (file.size > MOST_FILE) return setProblem({ message: `${file.name} is larger than ${MOST_FILE / 1e3} kB`, help: "open a scenario file" });
-    setState({ ...fromHash(""), file: await file.text() });
+    const most = isReport(file.name) ? MOST_REPORT : MOST_FILE;
+    if (file.size > most) return setProblem({ message: `${file.name} is larger than ${Math.floor(most / 1e3)} kB`, help: "Open a scenario file or a report." });
+    const text = await file.text();
+    if (isReport(file.name)) return read({ name: file.name, text });
+    setReading(false);
+    setState({ ...fromHash(""), file: text });
   };
+  const play = (/** @type {string} */ settings) => {
+    setReading(false);
+    setState(fromHash(settings));
+    scrollTo(0, 0);
+  };
+  const alert = problem && html`<div class="problem"><b>${problem.message}</b><br />${problem.help}${problem instanceof Refusal || problem.help ? "" : " Load the page again."}</div>`;
   return html`<div onDragOver=${(/** @type {DragEvent} */ event) => event.preventDefault()}
       onDrop=${(/** @type {DragEvent} */ event) => { event.preventDefault(); opened(event.dataTransfer?.files[0]); }}>
     <header>
       <h1>How much buffer does a link need?</h1>
-      <${Bar} state=${state} setState=${setState} stories=${all} openStory=${openStory} opened=${opened} setEdited=${setEdited} />
+      <${Bar} state=${state} setState=${setState} stories=${all} openStory=${openStory} opened=${opened} setEdited=${setEdited}
+        report=${report && { isShown: isReading, toggle: () => setReading(!isReading) }} />
     </header>
+    ${report && isReading ? html`<div role="status" aria-live="polite">${alert}</div>
+    <${Report} name=${report.name} contents=${report.contents} play=${play} close=${() => setReading(false)} />` : html`
     <div class="bench">
       ${state.file ? html`<${FilePanel} state=${state} setState=${setState} contents=${current?.contents ?? null} names=${names} />` : html`
       <${Controls} question=${state[side]} change=${change} names=${names} legend=${state.b && html`<${Sides} side=${side} set=${setEdited} />`} />`}
       <main>
         <div role="status" aria-live="polite">
-          ${problem && html`<div class="problem"><b>${problem.message}</b><br />${problem.help}${problem instanceof Refusal ? "" : " Load the page again."}</div>`}
+          ${alert}
         </div>
         ${story && html`<${Story} story=${story} found=${found?.of === link ? found : null} changed=${isChanged(state, story)} others=${all} open=${openStory} />`}
         ${current && html`<${Results} found=${current} state=${state} setState=${setState} trips=${trips} change=${change} />`}
       </main>
-    </div></div>`;
+    </div>`}</div>`;
 }
 
 /** @param {any} props */

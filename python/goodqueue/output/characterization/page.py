@@ -6,7 +6,7 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from goodqueue.output import page
+from goodqueue.output import page, play
 from goodqueue.output.characterization.texts import cells, headline
 from goodqueue.output.terminal import counted
 
@@ -40,7 +40,7 @@ def write(
         if section.about:
             body.append(f"<p>{escape(section.about)}</p>")
         body += [_case(found, one, place) for place, one in group]
-    body += _not_run(found)
+    body += [*_not_run(found), play.hint(path.name)]
     heading = f"{found.subject.name}: {found.guide.title}"
     page.write(heading, heading, body, command, path)
 
@@ -70,7 +70,9 @@ def _case(found: Characterization, one: Found, place: int) -> str:
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     name = f"{one.case.name} " if one.case.name else ""
-    above = f"<caption>{escape(name)}<small>scenario-{place}.toml</small></caption>"
+    scenario = found.subject.scenario(one.case, found.guide.subject)
+    link = play.link(play.settings(scenario), f"scenario-{place}.toml")
+    above = f"<caption>{escape(name)}<small>scenario-{place}.toml</small> {link}</caption>"
     return f'<div class="wide"><table>{above}<tr>{head}</tr>{body}</table></div>'
 
 

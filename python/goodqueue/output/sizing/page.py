@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from goodqueue.output import page
+from goodqueue.output import page, play
 from goodqueue.output.sizing.answer import (
     METHOD,
     achieved,
@@ -200,6 +200,7 @@ def _obtained(answer: Answer) -> list[str]:
         parts.append(
             "<p>This command opens the same link with sliders, and shows what other buffers do:</p>"
             f"<pre>{escape(shlex.join(['goodqueue', 'lab', '--settings', place]))}</pre>"
+            f"<p>{play.link(place, 'this link')}</p>"
         )
     return parts
 

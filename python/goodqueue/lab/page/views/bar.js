@@ -5,7 +5,7 @@ import { PRESETS, USUAL, fromHash } from "../question/state.js";
 import { html } from "../vendor/htm-preact-3.1.1.js";
 
 /** @param {any} props */
-export function Bar({ state, setState, stories: all, openStory, opened, setEdited }) {
+export function Bar({ state, setState, stories: all, openStory, opened, setEdited, report }) {
   const preset = (/** @type {any} */ event) => {
     const one = PRESETS[Number(event.target.value)];
     event.target.value = "";
@@ -25,6 +25,7 @@ export function Bar({ state, setState, stories: all, openStory, opened, setEdite
       ${all.map((/** @type {any} */ one) => html`<option value=${one.id} selected=${one.id === state.story}>${one.title}</option>`)}</select>
     ${!state.file && html`<button type="button" aria-pressed=${state.b !== null} onClick=${compare}>Two settings</button>`}
     <button type="button" aria-pressed=${state.watch !== null} onClick=${() => setState({ ...state, watch: state.watch === null ? 0 : null })}>Watch packets</button>
-    <label class="file">Open a scenario<input type="file" accept=".toml" onChange=${(/** @type {any} */ event) => opened(event.target.files[0])} /></label>
+    <label class="file">Open a file<input type="file" accept=".toml,.html,.json" aria-label="Open a scenario or a report" onChange=${(/** @type {any} */ event) => opened(event.target.files[0])} /></label>
+    ${report && html`<button type="button" aria-pressed=${report.isShown} onClick=${report.toggle}>Report</button>`}
   </nav>`;
 }
