@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goodqueue.characterization.guide import guide
 from goodqueue.characterization.measure import Characterization
 from goodqueue.characterization.measure import characterize as measured
 from goodqueue.characterization.python import PythonQueues
-from goodqueue.characterization.subject import Subject, control_of, python_queue, queue_of
+from goodqueue.characterization.subject import (
+    Subject,
+    control_of,
+    named_queue,
+    python_control,
+    python_queue,
+    queue_of,
+)
 from goodqueue.core.unfinished import scratch
 from goodqueue.errors import RequestError
 from goodqueue.study.record.store import Store
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from goodqueue.characterization.guide import Guide, Section
+    from goodqueue.runs.controls import ControlFactory
     from goodqueue.runs.queues import QueueFactory
     from goodqueue.study.model import Executor
 
@@ -41,24 +49,27 @@ STORE = "characterize"
 def characterize(  # noqa: PLR0913 - all are options, by name
     *,
     queue: str | QueueFactory | None = None,
-    control: str | None = None,
-    against: str | QueueFactory | None = None,
+    control: str | ControlFactory | None = None,
+    against: str | QueueFactory | ControlFactory | None = None,
     sections: Sequence[str] = (),
     seeds: int = SEEDS,
     store: str | Path | None = None,
     executor: Executor | None = None,
     jobs: int | None = None,
+    allow_python: bool = False,
     on_run: Callable[[int], None] = lambda _left: None,
 ) -> Characterization:
     """Characterises a queue by RFC 7928, or a congestion control by RFC 9743.
 
     Runs are stored, so that the same call continues after an interruption, and a second call needs
-    no runs. Those of a queue in Python are not stored, because its code may change.
+    no runs. Those of a queue in Python are not stored, because its code may change. Those of a
+    control in Python are identified by its source.
 
     Args:
         queue: a queue as in `tc` or as a table of scenario files, or a function that makes a queue
             that is written in Python (docs/queues/own.md).
-        control: a congestion control by its name, or as a table of scenario files.
+        control: a congestion control by its name, as a table of scenario files, or a class at the
+            top of a module (docs/own-control.md).
         against: subject of comparison; None for drop tail of one bandwidth-delay product or for
             `cubic`, and "none" for no comparison.
         sections: numbers of sections, such as "8.2"; all if there are none.
@@ -66,11 +77,13 @@ def characterize(  # noqa: PLR0913 - all are options, by name
         store: folder of the stored runs; None for one in the user's cache.
         executor: executor in place of threads, such as a cluster.
         jobs: number of threads; None for one per processor.
+        allow_python: True to import the classes that tables `{ kind = "python", class =
+            "module:Class" }` name, which runs their modules' code.
         on_run: called after each run with the number of runs left.
 
     Raises:
         RequestError: if neither or both of `queue` and `control` are given, or a section is
-            unknown.
+            unknown, or a class of a control is not found by its name.
         ScenarioError: if the queue or the control cannot be read.
 
     Example:
@@ -89,8 +102,9 @@ def characterize(  # noqa: PLR0913 - all are options, by name
         raise RequestError("name a queue or a congestion control, and not both")
     document = guide("rfc9743" if queue is None else "rfc7928")
     chosen = document.chosen(sections)
-    subject = _control(control) if queue is None else _queue(queue)
-    other = _against(document, subject, against)
+    read = _Reader(allow_python=allow_python)
+    subject = read.control(control) if control is not None else read.queue(queue or "")
+    other = read.against(document, subject, against)
     executor = executor or Threads(jobs)
     with ExitStack() as stack:
         runs = stack.enter_context(user_store(STORE, None if store is None else Path(store)))
@@ -103,28 +117,43 @@ def characterize(  # noqa: PLR0913 - all are options, by name
         return measured(document, subject, other, chosen, range(1, seeds + 1), runners)
 
 
-def _control(control: str | None) -> Subject:
-    assert control is not None
-    return control_of(control)
+@dataclass(frozen=True)
+class _Reader:
+    """Reader of subjects.
 
+    Attributes:
+        allow_python: True if tables may name classes in Python.
+    """
 
-def _queue(queue: str | QueueFactory) -> Subject:
-    return queue_of(queue) if isinstance(queue, str) else python_queue(queue)
+    allow_python: bool
 
+    def control(self, control: str | ControlFactory) -> Subject:
+        """Returns a congestion control."""
+        if isinstance(control, str):
+            return replace(control_of(control), allow_python=self.allow_python)
+        return python_control(control)
 
-def _against(
-    document: Guide, subject: Subject, against: str | QueueFactory | None
-) -> Subject | None:
-    """Returns the subject of comparison; None if there is none, or if it is the subject itself."""
-    if against == NOTHING:
-        return None
-    chosen = document.against if against is None else against
-    if not isinstance(chosen, str):
-        return python_queue(chosen)
-    other = control_of(chosen) if document.document == "RFC 9743" else queue_of(chosen)
-    if other.value == subject.value and subject.factory is None:
-        return None
-    return replace(other, name=document.against_name) if against is None else other
+    def queue(self, queue: str | QueueFactory) -> Subject:
+        """Returns a queue."""
+        if not isinstance(queue, str):
+            return python_queue(queue)
+        return named_queue(queue, allow_python=self.allow_python) or queue_of(queue)
+
+    def against(
+        self,
+        document: Guide,
+        subject: Subject,
+        against: str | QueueFactory | ControlFactory | None,
+    ) -> Subject | None:
+        """Returns the subject of comparison; None if there is none, or if both are the same."""
+        if against == NOTHING:
+            return None
+        chosen: Any = document.against if against is None else against
+        is_control = document.document == "RFC 9743"
+        other = self.control(chosen) if is_control else self.queue(chosen)
+        if other.factory is None and subject.factory is None and other.value == subject.value:
+            return None
+        return replace(other, name=document.against_name) if against is None else other
 
 
 def _in_python(  # noqa: PLR0913, PLR0917

@@ -6,8 +6,9 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.errors import ScenarioError
+from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.runs.api import NamedText, load
+from goodqueue.runs.plugins import class_of, name_of
 from goodqueue.runs.settings import queue_table, toml_of
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from goodqueue._core import Scenario
     from goodqueue.characterization.guide import Case
+    from goodqueue.runs.controls import ControlFactory
     from goodqueue.runs.queues import QueueFactory
     from goodqueue.runs.settings import Settings
 
@@ -30,11 +32,13 @@ class Subject:
         name: name in tables and pictures.
         value: its settings in a scenario.
         factory: function that makes a queue that is written in Python, if it is one.
+        allow_python: True if the scenario may name a control that is written in Python.
     """
 
     name: str
     value: Any
     factory: QueueFactory | None = None
+    allow_python: bool = False
 
     def scenario(self, case: Case, placeholder: str) -> Scenario:
         """Returns the scenario of a case with this subject in the places of the placeholder.
@@ -43,7 +47,8 @@ class Subject:
             ScenarioError: if the subject does not fit the scenario.
         """
         text = toml_of(self.settings(case, placeholder))
-        return load(NamedText(text, f"scenario with {self.name}"), set=case.changes)
+        source = NamedText(text, f"scenario with {self.name}")
+        return load(source, set=case.changes, allow_python=self.allow_python)
 
     def settings(self, case: Case, placeholder: str) -> Settings:
         """Returns the settings of a case with this subject, without the case's changes."""
@@ -71,6 +76,47 @@ def queue_of(text: str) -> Subject:
 def python_queue(factory: QueueFactory) -> Subject:
     """Returns a queue that is written in Python."""
     return Subject(getattr(factory, "__name__", type(factory).__name__), STAND_IN, factory)
+
+
+def named_queue(text: str, *, allow_python: bool) -> Subject | None:
+    """Returns the queue in Python that a table `{ kind = "python", class = "module:Class" }` names.
+
+    Returns:
+        The queue; None for any other text.
+
+    Raises:
+        RequestError: if code in Python is not allowed, or if there is no such class.
+    """
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        table = tomllib.loads(f"queue = {text.strip()}")["queue"]
+    except tomllib.TOMLDecodeError:
+        return None  # the reader of queues describes the mistake
+    if table.get("kind") != "python":
+        return None
+    name = table.get("class")
+    if set(table) != {"kind", "class"} or not isinstance(name, str) or ":" not in name:
+        raise RequestError(
+            f'{text} names no class: write {{ kind = "python", class = "module:Class" }}'
+        )
+    if not allow_python:
+        raise RequestError(
+            f"{name} is code in Python, which is not allowed: add --allow-python if you trust it"
+        )
+    factory: Any = class_of(name)
+    return python_queue(factory)
+
+
+def python_control(factory: ControlFactory) -> Subject:
+    """Returns a congestion control that is written in Python.
+
+    Raises:
+        RequestError: if the class is not found by its name.
+    """
+    name = name_of(factory)
+    value = {"kind": "python", "class": name}
+    return Subject(name.rpartition(":")[2], value, allow_python=True)
 
 
 def control_of(text: str) -> Subject:

@@ -150,6 +150,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         >>> result.summary["flows"]["ping"]["p99_rtt_s"] < 0.12
         True
     """
+    from goodqueue.runs.own_queues import limited
     from goodqueue.runs.results.result import Result
 
     scenario = load(source, set=set, seed=seed, allow_python=allow_python)
@@ -174,7 +175,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         outcome = scenario.run(
             series=series,
             packets=recorded,
-            queues=list((queues or {}).items()),
+            queues=limited(scenario, list((queues or {}).items())),
             controls=list((controls or {}).items()),
             traces=wanted,
             snap=_core.parse_size("--snap", snap),

@@ -16,8 +16,11 @@ from goodqueue.sizing.trials.described import LinkTrial, notes_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from goodqueue._core import Scenario
     from goodqueue.runs.api import Source
     from goodqueue.runs.controls import ControlFactory
+    from goodqueue.runs.own_queues import OwnQueue
+    from goodqueue.runs.queues import QueueFactory
     from goodqueue.runs.settings import Overrides
     from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.link import Link
@@ -86,6 +89,7 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
     set: Overrides = (),  # noqa: A002
     seed: int | None = None,
     controls: Mapping[str, ControlFactory] | None = None,
+    queues: Mapping[str, QueueFactory] | None = None,
     allow_python: bool = False,
     on_run: Callable[[int], None] = lambda _left: None,
 ) -> Answer:
@@ -101,13 +105,16 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
         set: values that replace the file's, by path.
         seed: seed of the first replicate; replaces the scenario's seed.
         controls: congestion controls in Python, by group of flows: classes at the top of a module.
+        queues: queues in Python in place of those of links, by link: classes at the top of a
+            module. That of the link that is sized takes its limit as `limit_packets`.
         allow_python: True to import the classes that the scenario names as congestion controls,
             which runs their modules' code.
         on_run: function called after every run with the number of runs known to follow.
 
     Raises:
         ScenarioError: with place, mistake and remedy.
-        RequestError: if nothing could keep the bounds on this link.
+        RequestError: if nothing could keep the bounds on this link, or if the queue in Python of
+            the link has no limit, or is to be run by the hybrid engine.
 
     Example:
         >>> from pathlib import Path
@@ -120,6 +127,7 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
         True
     """
     from goodqueue.runs.api import load
+    from goodqueue.runs.own_queues import own_queues
     from goodqueue.runs.plugins import named_controls
     from goodqueue.runs.settings import overrides
     from goodqueue.sizing.trials.file import FileTrial, link_name
@@ -127,9 +135,49 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
     given = [*overrides(set), *named_controls(controls)]
     scenario = load(source, set=given, seed=seed, allow_python=allow_python or bool(controls))
     trial = FileTrial(scenario, link_name(scenario, link), asked, jitter_s)
+    own = own_queues(queues)
     return simulate(
-        trial, trial.link, effort, scenario.seed, notes=trial.notes, listener=Listener(on_run)
+        trial,
+        trial.link,
+        in_packets(effort) if own else effort,
+        scenario.seed,
+        notes=(*trial.notes, *_own_notes(scenario, trial.name, own)),
+        listener=Listener(on_run),
+        queues=own,
     )
+
+
+def _own_notes(scenario: Scenario, link: str, queues: tuple[OwnQueue, ...]) -> list[str]:
+    """Returns notes about queues in Python.
+
+    Raises:
+        ScenarioError: if there is no such link.
+        RequestError: if the queue of the link that is sized takes no limit.
+    """
+    from goodqueue.runs.own_queues import LIMIT, takes_limit
+
+    notes = []
+    for queue in queues:
+        scenario.buffer(queue.link)
+        if queue.link != link:
+            continue
+        if not takes_limit(queue.factory()):
+            raise RequestError(
+                f"{queue.name} has no limit to size: give its constructor a parameter {LIMIT}"
+            )
+        notes.append(f"the queue of {link} is {queue.name}, and the answer is its limit")
+    return notes
+
+
+def in_packets(effort: Effort) -> Effort:
+    """Returns the effort with the packet engine, which alone runs queues in Python.
+
+    Raises:
+        RequestError: if the effort names the hybrid engine.
+    """
+    if effort.engine == "hybrid":
+        raise RequestError("the hybrid engine runs no queues in Python: omit the engine")
+    return replace(effort, engine="packets")
 
 
 def simulate(  # noqa: PLR0913 - what is run, how much of it, and its callbacks
@@ -140,8 +188,9 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and its callbacks
     *,
     notes: tuple[str, ...] = (),
     listener: Listener = SILENT,
+    queues: tuple[OwnQueue, ...] = (),
 ) -> Answer:
-    """Computes the answer on this machine's threads."""
+    """Computes the answer on this machine's threads; `queues` in Python replace those of links."""
     from goodqueue.sizing.search.budget import Budget
     from goodqueue.sizing.search.laboratory import Laboratory
     from goodqueue.study.runner import Runner, user_store
@@ -151,7 +200,7 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and its callbacks
     limit = limit_of(effort.memory)
     with user_store("sizing", effort.store) as store:
         runner = Runner(store, Threads(effort.jobs, limit), listener.on_run)
-        laboratory = Laboratory(runner, trial, seed, limit, budget, effort.engine)
+        laboratory = Laboratory(runner, trial, seed, limit, budget, effort.engine, queues)
         answer = work_out(link, laboratory, effort, notes=notes, listener=listener)
         return replace(answer, kept=store.lasting)
 

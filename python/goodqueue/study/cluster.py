@@ -59,8 +59,9 @@ def work(payload: bytes) -> bytes:
     if own != version:
         raise VersionError(f"its engine gives results {own}, and this machine's {version}")
     results = []
-    for scenario, seed in batch:
-        result = execute_run(Run(Variant(0, {}, scenario, b""), seed, b""), keep)
+    for scenario, seed, engine, queues in batch:
+        variant = Variant(0, {}, scenario, b"", engine, queues)
+        result = execute_run(Run(variant, seed, b""), keep)
         if result is None:
             raise InterruptedError("the worker was interrupted")
         results.append([getattr(result, field.name) for field in fields(result)[1:]])
@@ -176,7 +177,8 @@ class _Flight:
         if not batch:
             return False
         self._alone = bool(suspect)
-        what = [(run.variant.scenario, run.seed) for run in batch]
+        variants = [(run.variant, run.seed) for run in batch]
+        what = [(one.scenario, seed, one.engine, one.queues) for one, seed in variants]
         payload = pickle.dumps((_core.results_version(), self._keep, what), protocol=5)
         future = self._client.submit(work, payload, pure=False)
         self._under_way[future.key] = (future, batch)

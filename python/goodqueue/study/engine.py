@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
+from goodqueue.runs.own_queues import limited
 from goodqueue.study.model import Keep, Run, RunResult
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def execute_runs(
     Returns:
         The results of the runs that were run, in their order; none if the first was cancelled.
     """
-    if len(runs) > 1 and keep == Keep():
+    if len(runs) > 1 and keep == Keep() and not any(run.variant.queues for run in runs):
         wanted = [(run.variant.scenario, run.seed, run.variant.engine) for run in runs]
         done = _core.run_batch(wanted, cancel, seconds)
         if done:
@@ -52,7 +53,14 @@ def execute_run(run: Run, keep: Keep, cancel: Cancel | None = None) -> RunResult
     try:
         scenario = run.variant.scenario.with_seed(run.seed)
         engine = run.variant.engine
-        outcome = scenario.run(series=keep.series, packets=False, cancel=cancel, engine=engine)
+        given = [(queue.link, queue.factory()) for queue in run.variant.queues]
+        outcome = scenario.run(
+            series=keep.series,
+            packets=False,
+            cancel=cancel,
+            engine=engine,
+            queues=limited(scenario, given),
+        )
         wall_s = time.perf_counter() - begun
         names, values = outcome.metrics()
         tables = _tables(outcome, keep)

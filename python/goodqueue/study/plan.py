@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from goodqueue import _core
 from goodqueue.core.parallel import available_processors
 from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.runs.own_queues import digest_text
 from goodqueue.study.model import Bound, Keep, PlotSpec, Run, StopSpec, StudyPlan, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from goodqueue.runs.engines import Engine
+    from goodqueue.runs.own_queues import OwnQueue
     from goodqueue.study.model import Parameter
 
 LARGEST_SEED = (1 << 63) - 1
@@ -23,8 +25,12 @@ LARGEST_SEED = (1 << 63) - 1
 NO_AXES = {"seed", "title", "description", "schema_version"}
 
 
-def plan(study: _core.Study) -> StudyPlan:
+def plan(study: _core.Study, queues: tuple[OwnQueue, ...] = ()) -> StudyPlan:
     """Returns every variant of a study, read and checked.
+
+    Args:
+        study: the study.
+        queues: queues in Python in place of those of links, in every variant.
 
     Raises:
         ScenarioError: at the first value that gives no valid scenario, or unknown metric.
@@ -38,7 +44,9 @@ def plan(study: _core.Study) -> StudyPlan:
                 'write "seeds" for several seeds, and texts in the base scenario'
             )
     with ThreadPoolExecutor(available_processors()) as pool:
-        variants = list(pool.map(lambda index: _variant(study, index), range(study.variants)))
+        variants = list(
+            pool.map(lambda index: _variant(study, index, queues), range(study.variants))
+        )
     plots = tuple(_plot(plot) for plot in outline["plots"])
     if plots or stop is not None:
         _check_metrics(study, variants)
@@ -65,9 +73,11 @@ def _check_metrics(study: _core.Study, variants: Sequence[Variant]) -> None:
         study.check_metrics(list(names))
 
 
-def _variant(study: _core.Study, index: int) -> Variant:
+def _variant(study: _core.Study, index: int, queues: tuple[OwnQueue, ...]) -> Variant:
     scenario = study.scenario(index)
-    return variant_of(scenario, json.loads(study.parameters_json(index)), index)
+    for queue in queues:
+        scenario.buffer(queue.link)  # reports a link that does not exist
+    return variant_of(scenario, json.loads(study.parameters_json(index)), index, queues=queues)
 
 
 def _plot(plot: dict[str, Any]) -> PlotSpec:
@@ -88,14 +98,18 @@ def variant_of(
     parameters: Mapping[str, Parameter],
     index: int = 0,
     engine: Engine = "packets",
+    queues: tuple[OwnQueue, ...] = (),
 ) -> Variant:
     """Returns a variant of a scenario with its digest."""
-    return Variant(index, parameters, scenario, digest(scenario, engine), engine)
+    found = digest(scenario, engine, queues)
+    return Variant(index, parameters, scenario, found, engine, queues)
 
 
-def digest(scenario: _core.Scenario, engine: Engine = "packets") -> bytes:
+def digest(
+    scenario: _core.Scenario, engine: Engine = "packets", queues: Sequence[OwnQueue] = ()
+) -> bytes:
     """Returns SHA-256 of all inputs that affect a scenario's results, except the seed."""
-    text = scenario.canonical_toml()
+    text = scenario.canonical_toml() + digest_text(queues)
     if engine == "hybrid":  # its results have a version of their own
         text += f"\nengine hybrid, results {_core.hybrid_version()}\n"
     return hashlib.sha256(text.encode()).digest()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from goodqueue.runs.api import Source
     from goodqueue.runs.controls import ControlFactory
+    from goodqueue.runs.queues import QueueFactory
     from goodqueue.runs.settings import Overrides
     from goodqueue.study.model import Executor, Run, RunResult, StopSpec, StudyPlan
     from goodqueue.study.results import Results
@@ -98,6 +99,7 @@ class Study:
         *,
         set: Overrides = (),  # noqa: A002
         controls: Mapping[str, ControlFactory] | None = None,
+        queues: Mapping[str, QueueFactory] | None = None,
         allow_python: bool = False,
     ) -> None:
         """Reads a study.
@@ -107,20 +109,24 @@ class Study:
             set: values that replace those of its base scenario, by path.
             controls: congestion controls in Python, by group of flows. Each is a class at the top
                 of a module; a checksum of its source is a part of the identity of the runs.
+            queues: queues in Python in place of those of links, by link: classes as for
+                `controls`. One with a parameter `limit_packets` gets the limit of the link.
             allow_python: True to import the classes that the study names as congestion controls,
                 which runs their modules' code.
 
         Raises:
             ScenarioError: with place, mistake and remedy.
-            RequestError: if a class in `controls` is not found by its name.
+            RequestError: if a class in `controls` or `queues` is not found by its name.
         """
         from goodqueue.runs.api import text_of
+        from goodqueue.runs.own_queues import own_queues
         from goodqueue.runs.plugins import checksum_of, named_controls
         from goodqueue.runs.settings import overrides
 
         checksum = checksum_of if allow_python or controls else None
         given = [*overrides(set), *named_controls(controls)]
-        self.plan = plan(_core.Study.parse(*text_of(source), given, checksum))
+        study = _core.Study.parse(*text_of(source), given, checksum)
+        self.plan = plan(study, own_queues(queues))
 
     def run(  # noqa: PLR0913 - all but the folder are options, by name
         self,

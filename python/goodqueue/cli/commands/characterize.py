@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.commands.options import JobsOption, JsonOption
+from goodqueue.cli.commands.options import AllowPythonOption, JobsOption, JsonOption
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ class Characterize:
             metavar="tcp://HOST:8786", help="Run on the workers of this Dask scheduler instead."
         ),
     ] = None
+    allow_python: AllowPythonOption = False
     json: JsonOption = False
 
     def __post_init__(self) -> None:

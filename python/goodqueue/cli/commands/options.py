@@ -43,7 +43,7 @@ AllowPythonOption = Annotated[
     bool,
     typer.Option(
         "--allow-python",
-        help="Import the classes that the file names as congestion controls, which runs their "
+        help="Import the classes in Python that the file or a table names, which runs their "
         "modules' code. Modules are also searched in the working directory.",
     ),
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.characterization.api import QUICK_SEEDS, SEEDS, characterize
 from goodqueue.cli.exits import EXIT_INTERRUPTED
-from goodqueue.cli.files import print_written, write_json
+from goodqueue.cli.files import may_import, print_written, write_json
 from goodqueue.cli.studies.executor import executor_of
 from goodqueue.core.outdir import check_apart, check_output, whole_directory
 from goodqueue.output.characterization.page import write as write_page
@@ -40,6 +40,7 @@ def characterize_subject(asked: Characterize) -> int:
                 seeds=QUICK_SEEDS if asked.quick else asked.seeds or SEEDS,
                 store=asked.store,
                 executor=executor,
+                allow_python=may_import(asked.allow_python),
                 on_run=on_run,
             )
     except KeyboardInterrupt:
