@@ -8,7 +8,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import goodqueue.gym
-from goodqueue.gym import ActiveQueueEnv, CongestionControlEnv, CongestionControlVectorEnv
+from goodqueue.gym import (
+    ActiveQueueEnv,
+    ActiveQueueVectorEnv,
+    CongestionControlEnv,
+    CongestionControlVectorEnv,
+)
 
 SHORT = goodqueue.gym.flows.LINK.replace('"30s"', '"3s"')
 
@@ -98,3 +103,43 @@ def test_environments_are_made_by_name() -> None:
     observation, _ = env.reset(seed=1)
     assert env.observation_space.contains(observation)
     assert gymnasium.make("goodqueue/ActiveQueue-v0").reset(seed=1)[0].shape == (6,)
+
+
+SHORT_QUEUE = goodqueue.gym.queues.LINK.replace('"30s"', '"3s"')
+
+
+def test_vectorised_queues_equal_single_ones_and_begin_again() -> None:
+    single = ActiveQueueEnv(SHORT_QUEUE)
+    observation, _ = single.reset(seed=7)
+    vector = ActiveQueueVectorEnv(3, SHORT_QUEUE, threads=2)
+    observations, _ = vector.reset(seed=[7, 8, 9])
+    truncated, begun = False, 0
+    for step in range(150):
+        assert np.array_equal(observations[0], observation), step
+        action = np.array([0.02], np.float32)
+        observations, rewards, _, ends, _ = vector.step(np.full((3, 1), 0.02, np.float32))
+        if truncated:
+            observation, _ = single.reset()
+            reward, truncated = 0.0, False
+            begun += 1
+        else:
+            observation, reward, _, truncated, _ = single.step(action)
+        assert rewards[0] == reward
+        assert ends[0] == truncated
+    assert begun == 1, "an episode of 3 s has a hundred steps"
+    assert not np.array_equal(observations[0], observations[1]), "their seeds differ"
+
+
+def test_vectorised_queues_do_not_depend_on_threads() -> None:
+    def rewards(threads: int) -> list[list[float]]:
+        vector = ActiveQueueVectorEnv(4, SHORT_QUEUE, threads=threads)
+        vector.reset(seed=1)
+        actions = np.array([[0.0], [0.01], [0.05], [0.3]], np.float32)
+        return [vector.step(actions)[1].tolist() for _ in range(40)]
+
+    assert rewards(1) == rewards(3)
+
+
+def test_make_vec_vectorises_queues_on_threads_of_the_core() -> None:
+    vector = gymnasium.make_vec("goodqueue/ActiveQueue-v0", num_envs=2)
+    assert isinstance(vector.unwrapped, ActiveQueueVectorEnv)

@@ -16,10 +16,11 @@ import gymnasium  # noqa: E402 - a missing library has a message of its own
 
 from goodqueue.gym.flows import CongestionControlEnv, CongestionControlVectorEnv  # noqa: E402
 from goodqueue.gym.presets import Aurora, Orca  # noqa: E402
-from goodqueue.gym.queues import ActiveQueueEnv  # noqa: E402
+from goodqueue.gym.queues import ActiveQueueEnv, ActiveQueueVectorEnv  # noqa: E402
 
 __all__ = [
     "ActiveQueueEnv",
+    "ActiveQueueVectorEnv",
     "Aurora",
     "CongestionControlEnv",
     "CongestionControlVectorEnv",
@@ -34,4 +35,5 @@ gymnasium.register(
 gymnasium.register(
     id="goodqueue/ActiveQueue-v0",
     entry_point="goodqueue.gym.queues:ActiveQueueEnv",
+    vector_entry_point="goodqueue.gym.queues:ActiveQueueVectorEnv",
 )

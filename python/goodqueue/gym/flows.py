@@ -73,6 +73,24 @@ class Links:
         return base.with_seed(int(random.integers(LARGEST_SEED)))
 
 
+def randoms(
+    seed: int | list[int | None] | None, count: int, present: list[np.random.Generator]
+) -> list[np.random.Generator]:
+    """Returns the random numbers of vectorised environments.
+
+    Args:
+        seed: a seed for each, or that of the first, which the others follow; None for no change.
+        count: number of environments.
+        present: their random numbers so far; empty before the first reset.
+    """
+    if isinstance(seed, list):
+        return [np.random.default_rng(one) for one in seed]
+    if seed is None and present:
+        return present
+    first = seed if seed is not None else int(np.random.default_rng().integers(1 << 31))
+    return [np.random.default_rng(first + place) for place in range(count)]
+
+
 def _info(row: FlowRow) -> dict[str, float]:
     return {
         "now_s": row.now_s,
@@ -212,11 +230,7 @@ class CongestionControlVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, An
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Numbers, dict[str, Any]]:
         """Begins all runs, each up to its first decision."""
-        if isinstance(seed, list):
-            self._randoms = [np.random.default_rng(one) for one in seed]
-        elif seed is not None or not self._randoms:
-            first = seed if seed is not None else int(np.random.default_rng().integers(1 << 31))
-            self._randoms = [np.random.default_rng(first + place) for place in self._all]
+        self._randoms = randoms(seed, self.num_envs, self._randoms)
         del options
         for place in self._all:
             self._begin(place)

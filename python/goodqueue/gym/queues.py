@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
 
 from goodqueue._core import QueueEpisodes
+from goodqueue.core.parallel import available_processors
 from goodqueue.errors import RequestError
-from goodqueue.gym.flows import FIRST, Links
+from goodqueue.gym.flows import FIRST, Links, randoms
 from goodqueue.gym.presets import Numbers
 from goodqueue.gym.rows import QUEUE, QueueRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gymnasium import Space
+    from numpy.typing import NDArray
+
+    from goodqueue._core import Scenario
     from goodqueue.runs.api import Source
     from goodqueue.runs.settings import Overrides
 
@@ -37,6 +45,76 @@ tcp = { congestion_control = "cubic" }
 """Scenario of an environment that gets none: ten CUBIC flows at 20 Mb/s and 30 ms."""
 
 PROBABILITY = Struct("<d")
+
+
+def _probability(action: float) -> float:
+    return min(max(action, 0.0), 1.0)
+
+
+def _space(count: int, high: float) -> Space[Numbers]:
+    return cast("Space[Numbers]", Box(0.0, high, (count,), np.float32))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The quantities in which observations, rewards and information of an episode are measured.
+
+    Attributes:
+        bits: bits that the link can send in a step.
+        packets: packets of the largest frame that the link can send in a step.
+        target_s: sojourn time in which delays are measured, in seconds.
+        delay_weight: weight of a delay of the target in the reward.
+    """
+
+    bits: float
+    packets: float
+    target_s: float
+    delay_weight: float
+
+    @classmethod
+    def of(
+        cls, scenario: Scenario, link: str, step_s: float, target_s: float, delay_weight: float
+    ) -> Scale:
+        """Returns the quantities of a link.
+
+        Raises:
+            RequestError: if the link has no rate.
+        """
+        buffer = scenario.buffer(link)
+        rate = buffer["rate_bps"]
+        if rate is None:
+            raise RequestError(f"the link {link} has no rate")
+        bits = rate * step_s
+        return cls(bits, bits / 8 / buffer["frame_bytes"], target_s, delay_weight)
+
+    def seen(self, row: QueueRow, probability: float) -> list[float]:
+        """Returns the observation after a step."""
+        signals = (row.dropped + row.marked + row.overflowed) / max(row.arrived, 1.0)
+        numbers = (
+            row.mean_delay_s / self.target_s,
+            row.longest_delay_s / self.target_s,
+            row.arrived / self.packets,
+            row.sent / self.packets,
+            signals,
+            probability,
+        )
+        return [min(number, 100.0) for number in numbers]
+
+    def reward(self, row: QueueRow) -> float:
+        """Returns the utilisation, less the weighted delay."""
+        utilization = 8 * row.sent_bytes / self.bits
+        return utilization - self.delay_weight * row.mean_delay_s / self.target_s
+
+    def info(self, row: QueueRow) -> dict[str, Any]:
+        """Returns figures of a step."""
+        return {
+            "now_s": row.now_s,
+            "utilization": 8 * row.sent_bytes / self.bits,
+            "mean_delay_s": row.mean_delay_s,
+            "dropped": row.dropped,
+            "marked": row.marked,
+            "backlog_packets": row.backlog,
+        }
 
 
 class ActiveQueueEnv(gymnasium.Env[Numbers, Numbers]):
@@ -82,10 +160,9 @@ class ActiveQueueEnv(gymnasium.Env[Numbers, Numbers]):
         self._link, self._step_s = link, step_s
         self._target_s, self._delay_weight = target_s, delay_weight
         self._runs = QueueEpisodes(link, 1, step_s=step_s)
-        self._packets = self._bits = 1.0
-        self._probability = 0.0
-        self.observation_space = Box(0.0, 100.0, (6,), np.float32)
-        self.action_space = Box(0.0, 1.0, (1,), np.float32)
+        self._scale = Scale(1.0, 1.0, target_s, delay_weight)
+        self.observation_space: Space[Numbers] = _space(6, 100.0)
+        self.action_space: Space[Numbers] = _space(1, 1.0)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -93,45 +170,119 @@ class ActiveQueueEnv(gymnasium.Env[Numbers, Numbers]):
         """Begins a run, whose first step has no drops by chance."""
         super().reset(seed=seed, options=options)
         scenario = self._links.draw(self.np_random)
-        buffer = scenario.buffer(self._link)
-        rate = buffer["rate_bps"]
-        if rate is None:
-            raise RequestError(f"the link {self._link} has no rate")
-        self._bits = rate * self._step_s
-        self._packets = self._bits / 8 / buffer["frame_bytes"]
+        self._scale = Scale.of(
+            scenario, self._link, self._step_s, self._target_s, self._delay_weight
+        )
         self._runs.begin(0, scenario)
         row = self._advance(0.0)
-        return self._seen(row), self._info(row)
+        return self._seen(row, 0.0), self._scale.info(row)
 
     def _advance(self, probability: float) -> QueueRow:
-        self._probability = probability
         return QueueRow._make(QUEUE.unpack(self._runs.step(FIRST, PROBABILITY.pack(probability))))
 
-    def _seen(self, row: QueueRow) -> Numbers:
-        signals = (row.dropped + row.marked + row.overflowed) / max(row.arrived, 1.0)
-        numbers = (
-            row.mean_delay_s / self._target_s,
-            row.longest_delay_s / self._target_s,
-            row.arrived / self._packets,
-            row.sent / self._packets,
-            signals,
-            self._probability,
-        )
-        return np.array([min(number, 100.0) for number in numbers], np.float32)
-
-    def _info(self, row: QueueRow) -> dict[str, Any]:
-        return {
-            "now_s": row.now_s,
-            "utilization": 8 * row.sent_bytes / self._bits,
-            "mean_delay_s": row.mean_delay_s,
-            "dropped": row.dropped,
-            "marked": row.marked,
-            "backlog_packets": row.backlog,
-        }
+    def _seen(self, row: QueueRow, probability: float) -> Numbers:
+        return np.array(self._scale.seen(row, probability), np.float32)
 
     def step(self, action: Numbers) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
         """Sets the probability, and runs for a step."""
-        row = self._advance(min(max(float(action[0]), 0.0), 1.0))
-        info = self._info(row)
-        reward = info["utilization"] - self._delay_weight * row.mean_delay_s / self._target_s
-        return self._seen(row), float(reward), False, bool(row.ended), info
+        probability = _probability(float(action[0]))
+        row = self._advance(probability)
+        reward = self._scale.reward(row)
+        return self._seen(row, probability), reward, False, bool(row.ended), self._scale.info(row)
+
+
+class ActiveQueueVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, Any]):
+    """Many such queues in runs of their own, on threads of the core.
+
+    A run that has ended begins again with the next step, whose action it ignores.
+    """
+
+    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - Gymnasium's declaration
+
+    def __init__(  # noqa: PLR0913 - options, by name
+        self,
+        num_envs: int = 1,
+        scenario: Source | None = None,
+        *,
+        link: str = "bottleneck",
+        step_s: float = 0.03,
+        target_s: float = 0.005,
+        delay_weight: float = 0.25,
+        vary: Callable[[np.random.Generator], Overrides] | None = None,
+        threads: int | None = None,
+    ) -> None:
+        """Prepares the environments.
+
+        Args:
+            num_envs: number of runs at a time.
+            scenario: a scenario file, its text, or a mapping of the same shape; None for ten CUBIC
+                flows on a link of 20 Mb/s and 30 ms. The limit of its queue stays.
+            link: name of the link.
+            step_s: length of a step, in seconds.
+            target_s: sojourn time in which delays are measured, in seconds.
+            delay_weight: weight of a delay of the target in the reward.
+            vary: draws values that replace those of the scenario in each episode.
+            threads: number of threads; None for one per processor.
+        """
+        self.num_envs = num_envs
+        self._links = Links(LINK if scenario is None else scenario, "", vary)
+        self._link, self._step_s = link, step_s
+        self._target_s, self._delay_weight = target_s, delay_weight
+        workers = threads or available_processors()
+        self._runs = QueueEpisodes(link, num_envs, step_s=step_s, threads=workers)
+        self.single_observation_space = _space(6, 100.0)
+        self.single_action_space = _space(1, 1.0)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._all = list(range(num_envs))
+        self._scales = [Scale(1.0, 1.0, target_s, delay_weight)] * num_envs
+        self._ended = np.zeros(num_envs, np.bool_)
+        self._randoms: list[np.random.Generator] = []
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Numbers, dict[str, Any]]:
+        """Begins all runs, whose first step has no drops by chance.
+
+        Raises:
+            RequestError: if the link has no rate.
+        """
+        del options
+        self._randoms = randoms(seed, self.num_envs, self._randoms)
+        for place in self._all:
+            self._begin(place)
+        observations, _ = self._advance(np.zeros(self.num_envs))
+        return observations, {}
+
+    def _begin(self, place: int) -> None:
+        scenario = self._links.draw(self._randoms[place])
+        self._scales[place] = Scale.of(
+            scenario, self._link, self._step_s, self._target_s, self._delay_weight
+        )
+        self._runs.begin(place, scenario)
+
+    def _advance(self, chosen: NDArray[np.float64]) -> tuple[Numbers, NDArray[np.float64]]:
+        """Sets the probabilities and runs for a step. Returns observations and rewards."""
+        rows = QUEUE.iter_unpack(self._runs.step(self._all, chosen.tobytes()))
+        observations = np.empty((self.num_envs, 6), np.float32)
+        rewards = np.empty(self.num_envs)
+        for place, fields in enumerate(rows):
+            row, scale = QueueRow._make(fields), self._scales[place]
+            observations[place] = scale.seen(row, float(chosen[place]))
+            rewards[place] = scale.reward(row)
+            self._ended[place] = bool(row.ended)
+        return observations, rewards
+
+    def step(
+        self, actions: Numbers
+    ) -> tuple[Numbers, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Sets the probabilities in all runs, and runs each for a step."""
+        chosen = np.clip(actions[:, 0].astype(np.float64), 0.0, 1.0)
+        fresh = self._ended.copy()
+        for place in np.flatnonzero(fresh).tolist():
+            self._begin(place)
+        chosen[fresh] = 0.0
+        observations, rewards = self._advance(chosen)
+        rewards[fresh] = 0.0
+        terminated = np.zeros(self.num_envs, np.bool_)
+        return observations, rewards, terminated, self._ended.copy(), {}
