@@ -334,11 +334,20 @@ fn tbf(word: &str, options: &mut Options<'_>, stated: &mut Stated<'_>) -> Read<b
     Ok(true)
 }
 
-/// Returns the smallest burst that gives this weight with a threshold of `min` bytes.
+/// Returns the smallest burst that gives this weight with a threshold of `min` bytes. The weight
+/// falls as bursts get longer, so bisection finds it.
 fn burst_of(min: u32, avpkt: u32, ewma: u32) -> Read<u32> {
-    let wlog = |burst: &u32| red_wlog(min, *burst, avpkt).map(u32::from);
-    let most = 1 << 20;
-    match (1..most).find(|burst| wlog(burst) == Some(ewma)) {
+    let wlog = |burst: u32| red_wlog(min, burst, avpkt).map(u32::from);
+    let (mut low, mut high) = (1_u32, 1 << 20);
+    while low < high {
+        let middle = low.midpoint(high);
+        if wlog(middle) < Some(ewma) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    match Some(low).filter(|burst| wlog(*burst) == Some(ewma)) {
         Some(burst) => Ok(burst),
         None => refuse(
             format!("no burst of packets of {avpkt} bytes gives ewma {ewma}"),
