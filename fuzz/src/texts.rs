@@ -102,10 +102,10 @@ pub fn study() -> Result<Target, Box<dyn Error>> {
     })
 }
 
-/// Lines of `tc`, shown and as commands.
+/// Lines of `tc`, shown, in JSON, and as commands.
 pub fn tc() -> Result<Target, Box<dyn Error>> {
     let mut corpus = Vec::new();
-    for file in ["shown.txt", "refused.txt"] {
+    for file in ["shown.txt", "refused.txt", "shown-json.txt"] {
         let text = std::fs::read_to_string(format!("crates/tc/tests/{file}"))?;
         let lines = text
             .lines()

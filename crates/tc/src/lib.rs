@@ -7,6 +7,7 @@
 //! A packet limit counts one segment here; the kernel counts one aggregate of up to 64 KiB if
 //! offload is on.
 
+mod json;
 mod read;
 mod units;
 mod unusual;
@@ -16,6 +17,7 @@ use goodqueue_queue::{Configuration, QueueConfig, Refusal};
 use goodqueue_types::Framing;
 use goodqueue_types::message::UnitError;
 
+pub use json::{Counters, Device, read_devices};
 pub use read::parse_qdisc;
 pub use write::qdisc_commands;
 

@@ -2,7 +2,7 @@
 //! disciplines.
 
 use super::units::{integer, number, packets, rate, size, time};
-use super::{Qdisc, refuse, unusual};
+use super::{Qdisc, json, refuse, unusual};
 use goodqueue_queue::{Place, QueueConfig, Refusal};
 use goodqueue_types::message::{UnitError, nearest, shorten};
 use goodqueue_types::parameters::{Given, Key, Kind, Parameters, Tc, Value};
@@ -95,11 +95,19 @@ struct Line<'a> {
 }
 
 /// Reads what `tc qdisc show` prints, or a `tc qdisc` command; a shaper's or a priority's
-/// children may follow, each in its own line. Statistics are skipped.
+/// children may follow, each in its own line. Statistics are skipped. The text may also be the output
+/// of `tc -j qdisc show` for one device.
 ///
 /// # Errors
 /// Returns the line that has no equivalent here, and the reason.
 pub fn parse_qdisc(text: &str) -> Read<Qdisc> {
+    if json::is_json(text) {
+        return parse_lines(&json::lines(text)?);
+    }
+    parse_lines(text)
+}
+
+fn parse_lines(text: &str) -> Read<Qdisc> {
     let lines = lines(text)?;
     let Some((root, children)) = lines.split_first() else {
         return refuse(

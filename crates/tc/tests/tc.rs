@@ -6,7 +6,7 @@ mod any_queue;
 use any_queue::{any_queue, queue_of, with_queue};
 use goodqueue_queue::{Configuration, QueueConfig};
 use goodqueue_scenario::{Scenario, queue_toml};
-use goodqueue_tc::{parse_qdisc, qdisc_commands};
+use goodqueue_tc::{Counters, parse_qdisc, qdisc_commands, read_devices};
 use proptest::prelude::*;
 
 /// Cases: output of `tc qdisc show` | the queue | a part of its notes, if there are any. `tc` 6.1
@@ -275,5 +275,82 @@ proptest! {
         if let Err(error) = parse_qdisc(&text) {
             prop_assert!(!error.message.is_empty() && !error.help.is_empty());
         }
+    }
+}
+
+/// Cases: output of `tc -s -j qdisc show` | the queue | a part of its notes, if there are any.
+const SHOWN_JSON: &str = include_str!("shown-json.txt");
+
+#[test]
+fn json_of_tc_is_understood() {
+    let mut count = 0;
+    for case in cases(SHOWN_JSON) {
+        let [json, table, note] = case[..] else {
+            panic!("{case:?}")
+        };
+        let qdisc = parse_qdisc(json).unwrap_or_else(|error| panic!("{error}\n{json}"));
+        assert_eq!(qdisc.queue, read(table), "{json}");
+        let notes = qdisc.notes.join("; ");
+        assert!(notes.contains(note), "{json}\n{notes}");
+        count += 1;
+    }
+    assert!(count >= 7);
+}
+
+#[test]
+fn a_device_has_the_counters_of_its_busiest_ring() {
+    let ring = |class: u32, bytes: u32| {
+        format!(
+            r#"{{"kind":"fq_codel","handle":"0:","dev":"eth0","parent":":{class}","options":{{"limit":{class}00}},"bytes":{bytes},"packets":9,"drops":3,"ecn_mark":2,"qlen":4,"backlog":6000}}"#
+        )
+    };
+    let root = r#"{"kind":"mq","handle":"0:","dev":"eth0","root":true,"options":{}}"#;
+    let text = format!("[{root},{},{},{}]", ring(1, 50), ring(2, 70), ring(3, 60));
+    let devices = read_devices(&text).unwrap();
+    let [device] = &devices[..] else {
+        panic!("{devices:?}")
+    };
+    assert_eq!(
+        (&device.name[..], &device.kind[..], device.rings),
+        ("eth0", "fq_codel", Some(3))
+    );
+    let counters = Counters {
+        packets: 9,
+        bytes: 70,
+        drops: 3,
+        marks: 2,
+        backlog_packets: 4,
+        backlog_bytes: 6000,
+    };
+    assert_eq!(device.counters, counters);
+    let queue = parse_qdisc(&device.lines).unwrap().queue;
+    assert_eq!(queue, read(r#"{ kind = "fq_codel", limit = "200p" }"#));
+}
+
+#[test]
+fn json_that_is_no_output_of_tc_is_refused() {
+    let deep = "[".repeat(100_000);
+    let long = format!("[{}]", " ".repeat(2_000_000));
+    for (json, message) in [
+        ("[", "line 1, column 1"),
+        ("[1]", "no list of qdiscs"),
+        ("[]", "no root qdisc"),
+        (r#"[{"root":true}]"#, "no kind"),
+        (r#"[{"root":true,"kind":"fifo limit 5"}]"#, "no word"),
+        (
+            r#"[{"root":true,"kind":"pfifo","options":{"limit":{}}}]"#,
+            "no single value",
+        ),
+        (r#"[{"root":true,"kind":"pfifo","options":[]}]"#, "no table"),
+        (r#"[{"root":true,"kind":"mq"}]"#, "no children"),
+        (
+            r#"[{"root":true,"kind":"pfifo","dev":"a"},{"root":true,"kind":"pfifo","dev":"b"}]"#,
+            "2 devices",
+        ),
+        (&deep, "no complete JSON"),
+        (&long, "2000002 bytes"),
+    ] {
+        let error = parse_qdisc(json).expect_err(message);
+        assert!(error.message.contains(message), "{error}");
     }
 }

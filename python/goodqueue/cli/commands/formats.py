@@ -36,8 +36,8 @@ class Parse:
         str,
         typer.Argument(
             metavar="LINE",
-            help='A line of `tc qdisc show`, such as "qdisc codel 8001: root"; - for '
-            "standard input.",
+            help='A line of `tc qdisc show`, such as "qdisc codel 8001: root", or the output '
+            "of `tc -j qdisc show`; - for standard input.",
         ),
     ]
     json: JsonOption = False
