@@ -87,7 +87,7 @@ def test_answers_have_the_same_bytes_natively_and_in_webassembly() -> None:
 
 
 @built
-@pytest.mark.xfail(reason="the engine has 1.68 MB, and 662 kB with gzip")
+@pytest.mark.xfail(reason="the engine has 1.43 MB, and 582 kB with gzip")
 def test_the_page_and_its_engine_are_small() -> None:
     """The first visit loads the page and its engine, perhaps over a slow link."""
     engine = (ENGINE / "goodqueue_wasm_bg.wasm").read_bytes()
