@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from helpers.emulation import within
+from helpers.emulation import missing, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,6 +106,9 @@ def internet(folder: Path) -> Iterator[Machine]:
     """
     if os.geteuid() != 0:
         pytest.skip("only root makes a machine and an Internet of network namespaces")
+    for program in ("ip", "nsenter", "unshare"):
+        if shutil.which(program) is None:
+            missing(f"there is no {program}")
     with ExitStack() as stack:
         outside = Machine(stack.enter_context(_held("--net", "--mount")))
         machine = Machine(stack.enter_context(_held("--net", "--mount")), outside)

@@ -45,6 +45,8 @@ CONTROL = (
         (NAMESPACE, "proc/self/status", "Name:\tx\nSeccomp:\t2\n", "seccomp=unconfined"),
         (NAMESPACE, "proc/self/status", "Name:\tx\nSeccomp:\t0\n", "must allow user namespaces"),
         ("mounting /proc: Operation not permitted", "none", "", "systempaths=unconfined"),
+        ("the uplink: making a table of nftables: No such", "none", "", "nft_masq nft_ct`"),
+        ("the uplink: making a pair of devices: Not supported", "none", "", "`modprobe veth`"),
         (TUN, "none", "", "`modprobe tun`"),
         (TUN, "dev/net/tun", "", "`chmod 0666 /dev/net/tun`"),
         (

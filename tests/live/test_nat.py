@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +16,18 @@ import pytest
 from conftest import COMMAND
 from goodqueue import RequestError
 from goodqueue.live import nat
-from helpers.emulation import ENDED, LINK, need_emulation, within
+from helpers.emulation import ENDED, LINK, missing, need_emulation, within
 from helpers.internet import MACHINE, OUTSIDE, WEB_PORT, Machine, internet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EMULATE = (str(COMMAND), "emulate", *LINK, "--uplink=nat")
+FETCH = (
+    "import sys, urllib.request as u\n"
+    "sys.stdout.write(u.urlopen(sys.argv[1], timeout=10).read().decode())"
+)
+PAGE = f"http://{OUTSIDE}:{WEB_PORT}/"
 ROUTES = (
     "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
     "wlan0\t00000000\t010200C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n"
@@ -89,7 +96,8 @@ def test_name_servers_on_the_machine_itself_are_not_passed_on(tmp_path: Path) ->
 
 
 def test_programs_reach_the_outside_by_name_over_the_emulated_link(machine: Machine) -> None:
-    page, figures = emulated(machine, "curl", "-s", f"http://page.example:{WEB_PORT}/")
+    named = PAGE.replace(OUTSIDE, "page.example")
+    page, figures = emulated(machine, sys.executable, "-c", FETCH, named)
     # The address that the outside sees is the machine's.
     assert page.strip() == MACHINE
     assert figures["uplink"] == {"kind": "nat", "split_tcp": False, "name_servers": [OUTSIDE]}
@@ -99,6 +107,8 @@ def test_programs_reach_the_outside_by_name_over_the_emulated_link(machine: Mach
 
 
 def test_a_round_trip_to_the_outside_takes_that_of_the_link(machine: Machine) -> None:
+    if shutil.which("ping") is None:
+        missing("there is no ping")
     pinged, _ = emulated(machine, "ping", "-n", "-c", "3", "-i", "0.2", OUTSIDE)
     assert "3 received" in pinged
     times = [float(part.split("=")[1]) for part in pinged.split() if part.startswith("time=")]
@@ -106,9 +116,8 @@ def test_a_round_trip_to_the_outside_takes_that_of_the_link(machine: Machine) ->
 
 
 def test_two_runs_at_once_have_uplinks_of_their_own(machine: Machine) -> None:
-    command = machine.command(
-        *EMULATE, "--json", "--", "sh", "-c", f"sleep 1; curl -s http://{OUTSIDE}:{WEB_PORT}/"
-    )
+    fetch = f"import time; time.sleep(1)\n{FETCH}"
+    command = machine.command(*EMULATE, "--json", "--", sys.executable, "-c", fetch, PAGE)
     runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     printed = [run.communicate(timeout=120)[0] for run in runs]
     assert [text.split()[0] for text in printed] == [MACHINE, MACHINE]
@@ -118,7 +127,8 @@ def test_the_outside_does_not_reach_hosts_by_itself(machine: Machine) -> None:
     """A server of the far host is closed to the outside, even with a route there."""
     outside = machine.outside
     assert outside is not None
-    inside = machine.command(*EMULATE, "--server=python3 -m http.server 80", "--", "sleep", "300")
+    server = f"--server={sys.executable} -m http.server 80"
+    inside = machine.command(*EMULATE, server, "--", "sleep", "300")
     run = subprocess.Popen(inside, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         assert within(60, lambda: bool(machine.traces_of_uplinks()))
@@ -126,7 +136,7 @@ def test_the_outside_does_not_reach_hosts_by_itself(machine: Machine) -> None:
             line for line in machine.run("ip", "-o", "route").splitlines() if " dev gq" in line
         ]
         far = routed.split()[0]
-        asked = ("curl", "-s", "-m", "3", f"http://{far}/")
+        asked = (sys.executable, "-c", FETCH.replace("=10", "=3"), f"http://{far}/")
         assert within(20, lambda: "<html" in _output(machine.command(*asked)))
         outside.run("ip", "route", "add", far, "via", MACHINE)
         assert not _output(outside.command(*asked))

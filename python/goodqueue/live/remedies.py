@@ -11,6 +11,15 @@ from pathlib import Path
 USER_NAMESPACE_STEPS = ("making a user namespace", "setting the users of a namespace")
 """Steps that need user namespaces. AppArmor refuses the second one, other causes the first."""
 
+UPLINK_STEPS = {
+    "making a pair of devices": "the kernel needs virtual Ethernet: as root, `modprobe veth`",
+    "making a table of nftables": (
+        "the kernel needs nftables with owners (Linux 5.12): as root, "
+        "`modprobe -a nf_tables nft_chain_nat nft_masq nft_ct`"
+    ),
+}
+"""Remedies for steps of `--uplink nat`, whose kernel modules may be missing."""
+
 CONTROL = "tcp_congestion_control"
 TUN = "/dev/net/tun"
 
@@ -40,7 +49,7 @@ def _remedy(reason: str, root: Path) -> str | None:
         return _controls(root)
     if TUN in reason:
         return _tun(root)
-    return None
+    return next((remedy for step, remedy in UPLINK_STEPS.items() if step in reason), None)
 
 
 def _user_namespaces(root: Path) -> str:
