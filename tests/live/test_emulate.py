@@ -165,3 +165,30 @@ def test_a_run_that_ends_within_its_warm_up_says_so() -> None:
     settings = {**link_settings("10Mbps", 0.04, None, "20s"), "warmup": "10s"}
     with pytest.raises(RequestError, match="ended within its warm-up"):
         emulate(settings, [Program(("true",))])
+
+
+READ = (
+    "import socket, time\n"
+    "stream, _ = socket.create_server(('', 5001)).accept(); block = bytearray(1 << 17)\n"
+    "while stream.recv_into(block):\n"
+    " time.sleep(0.005)"
+)
+SEND = "import socket; socket.create_connection(('server', 5001)).sendall(bytes(1 << 21))"
+
+
+def test_a_program_that_reads_late_makes_a_run_doubtful() -> None:
+    figures = emulated(
+        f"--server={shlex.join((sys.executable, '-c', READ))}", "--", sys.executable, "-c", SEND
+    )
+    fidelity = figures["fidelity"]
+    # A reader that pauses for four packet times lets nearly all ACKs wait.
+    assert fidelity["late_ack_share"] > 0.5
+    assert fidelity["p99_ack_delay_s"] > fidelity["p50_ack_delay_s"] > 0
+    assert fidelity["verdict"] != "trusted"
+    assert any("programs read late" in reason for reason in fidelity["reasons"])
+
+
+def test_a_run_without_tcp_has_no_delays_of_acks() -> None:
+    fidelity = emulated("--", "true")["fidelity"]
+    assert fidelity["p99_ack_delay_s"] is None
+    assert fidelity["late_ack_share"] == 0

@@ -62,8 +62,9 @@ impl Emulator {
         }
     }
 
-    /// Lets a host of `flow` send these bytes at `now`: its client if `direction` is forward.
-    pub fn send(&mut self, now: Time, flow: FlowId, direction: Direction, bytes: &[u8]) {
+    /// Lets a host of `flow` send these bytes at `now`: its client if `direction` is forward. Returns
+    /// the packet that they are.
+    pub fn send(&mut self, now: Time, flow: FlowId, direction: Direction, bytes: &[u8]) -> Packet {
         let number = self.totals.sent;
         self.totals.sent += 1;
         let packet = self
@@ -72,6 +73,7 @@ impl Emulator {
         let bytes = bytes.into();
         self.stored.insert(number, Stored { bytes, copies: 1 });
         self.fabric.send(now, packet);
+        packet
     }
 
     /// Handles everything that happens up to and including `now`.

@@ -1,6 +1,7 @@
 //! Real programs behind the simulator's links, in real time.
 
 pub mod address;
+pub mod answers;
 pub mod emulator;
 pub mod fabric;
 pub mod fidelity;

@@ -67,13 +67,19 @@ def run(reader: str, number: int) -> str:
     used, queue, drops = figures_of(emulation)
     late = 100 * emulation.fidelity["later_than_rtt_percent_share"]
     cells = [reader, f"{used:.2f}", f"{queue:.2f}", str(drops), f"{late:.2f}"]
+    quantiles = [1e3 * emulation.fidelity[f"p{p}_ack_delay_s"] for p in (50, 99)]
+    share = 100 * emulation.fidelity["late_ack_share"]
+    cells += [", ".join(f"{value:.2f}" for value in quantiles), f"{share:.1f}"]
     return f"| {' | '.join([*cells, emulation.fidelity['verdict']])} |"
 
 
 def main() -> None:
     """Prints the table."""
-    print("| reader | utilisation, % | mean queue, packets | drops | late, % | verdict |")
-    print("|" + " --- |" * 6)
+    print(
+        "| reader | utilisation, % | mean queue, packets | drops | late, % "
+        "| p50, p99 of due ACKs, ms | ACKs late, % | verdict |"
+    )
+    print("|" + " --- |" * 8)
     wanted = [(reader, number) for number in range(ROUNDS) for reader in READERS]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for row in pool.map(lambda one: run(*one), wanted):

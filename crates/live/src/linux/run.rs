@@ -4,6 +4,7 @@ use super::clock::{Clock, Sleeper, Wake};
 use super::host::{Host, HostConfig};
 use super::used::Used;
 use crate::address::{HostTable, stays_on_link};
+use crate::answers::Answers;
 use crate::emulator::{Emulator, Finished, Hosts, fidelity_of};
 use crate::fidelity::Fidelity;
 use crate::record::{Activity, Records};
@@ -229,6 +230,7 @@ struct Ports {
     /// True for hosts that received packets since they were last read. Hosts answer at once.
     received: Vec<bool>,
     clock: Clock,
+    answers: Answers,
     fidelity: Fidelity,
 }
 
@@ -237,6 +239,8 @@ impl Hosts for Ports {
         let to_server = packet.direction == Direction::Forward;
         // A host that no longer takes packets loses them, as in a real network.
         let host = self.table.host(packet.flow, to_server);
+        // The host may acknowledge a packet while it is written.
+        self.answers.delivered(self.clock.now(), packet);
         self.hosts[host].deliver(bytes).ok();
         self.received[host] = true;
     }
@@ -280,6 +284,7 @@ impl Router {
                 table,
                 hosts,
                 clock,
+                answers: Answers::default(),
                 fidelity: fidelity_of(network),
             },
             signals,
@@ -414,7 +419,10 @@ impl Router {
             }
             let (flow, direction) = self.ports.table.way(index, bytes);
             let now = self.clock.now();
-            self.emulator.send(now, flow, direction, bytes);
+            let packet = self.emulator.send(now, flow, direction, bytes);
+            if let Some(delay) = self.ports.answers.sent(now, &packet) {
+                self.ports.fidelity.answered(delay);
+            }
         }
         Ok(())
     }

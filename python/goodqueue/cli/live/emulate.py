@@ -214,6 +214,12 @@ def _print_fidelity(fidelity: dict[str, Any]) -> None:
         f"max {milliseconds(fidelity['max_lateness_s'])}; "
         f"{percent(fidelity['later_than_packet_share'])} later than the time of a packet."
     )
+    if fidelity["p50_ack_delay_s"] is not None:
+        lines.append(
+            f"ACKs were due in ms: p50 {milliseconds(fidelity['p50_ack_delay_s'])}, "
+            f"p99 {milliseconds(fidelity['p99_ack_delay_s'])}; "
+            f"{percent(fidelity['late_ack_share'])} late because programs had not read."
+        )
     held = fidelity["holds_up_to_bps"]
     if held is not None:
         lines.append(f"Lateness stays below a packet's time up to {rate_text(held)}.")
