@@ -25,7 +25,7 @@ class ScenarioError(ValueError):
         message: the mistake.
         help: the remedy.
 
-    Example:
+    Examples:
         >>> import goodqueue
         >>> try:
         ...     goodqueue.load(goodqueue.EXAMPLE, set={"topology.bottleneck.rate": "2Mbs"})
@@ -56,7 +56,7 @@ class ScenarioError(ValueError):
 class RequestError(ValueError):
     """A request that cannot be met, whatever the scenario; raised before anything runs.
 
-    Example:
+    Examples:
         >>> import goodqueue
         >>> try:
         ...     goodqueue.run(goodqueue.EXAMPLE).plot("cwnd")
@@ -104,7 +104,7 @@ class RuleError(AssertionError):
         call: the call, counted from 1, that showed it.
         message: description of the violation.
 
-    Example:
+    Examples:
         >>> import goodqueue
         >>> broken = goodqueue.RuleError("Backlog", "light load", 7, "3 packets wait, not 2")
         >>> print(broken)

@@ -86,7 +86,7 @@ def characterize(  # noqa: PLR0913 - all are options, by name
             unknown, or a class of a control is not found by its name.
         ScenarioError: if the queue or the control cannot be read.
 
-    Example:
+    Examples:
         >>> from tempfile import mkdtemp
         >>> import goodqueue
         >>> small, long = '{ limit = "10p" }', '{ limit = "100p" }'

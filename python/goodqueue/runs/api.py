@@ -69,7 +69,7 @@ def load(
     Raises:
         ScenarioError: if the scenario has a mistake; it names place, mistake and remedy.
 
-    Example:
+    Examples:
         >>> import goodqueue
         >>> scenario = goodqueue.load(goodqueue.EXAMPLE, set={"duration": "1min"})
         >>> scenario.duration_s, scenario.buffer("bottleneck")["limit_packets"]
@@ -143,7 +143,7 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
             hybrid engine cannot run the scenario.
         OSError: if a trace cannot be written.
 
-    Example:
+    Examples:
         >>> import goodqueue
         >>> settings = {"topology.bottleneck.queue.limit": "10p"}
         >>> result = goodqueue.run(goodqueue.EXAMPLE, set=settings, seed=7)
@@ -198,7 +198,7 @@ def _recorded(
 def schema() -> dict[str, Any]:
     """Returns the JSON Schema of scenario files.
 
-    Example:
+    Examples:
         >>> import goodqueue
         >>> goodqueue.schema()["required"]
         ['schema_version', 'duration', 'topology', 'flow']

@@ -33,7 +33,7 @@ class CongestionControl(Protocol):
         window_bytes: congestion window, in bytes. The sender also sets it, at the end of recovery
             and after idle times.
 
-    Example:
+    Examples:
         >>> class Aimd:
         ...     def __init__(self, connection):
         ...         self.mss = connection.mss_bytes
@@ -69,7 +69,7 @@ class IntervalControl(Protocol):
     Attributes:
         window_bytes: congestion window, in bytes.
 
-    Example:
+    Examples:
         >>> class Double:
         ...     interval_s = 0.1
         ...     def __init__(self, connection):
@@ -102,7 +102,7 @@ class ControlReport:
     Attributes:
         calls: number of ACKs, losses and timeouts that the controls got.
 
-    Example:
+    Examples:
         >>> import goodqueue
         >>> goodqueue.ControlReport(calls=12).calls
         12
@@ -133,7 +133,7 @@ def check_control(
         RuleError: if the control broke a rule; the message names the first and describes the
             violation.
 
-    Example:
+    Examples:
         A control that ignores losses breaks a rule:
 
         >>> class Fixed:

@@ -22,7 +22,7 @@ workload = { kind = "ping", interval = "100ms" }
 """
 """Text of a scenario: an upload and a ping share an uplink of 2 Mb/s with a buffer of 100 packets.
 
-Example:
+Examples:
     >>> import goodqueue
     >>> goodqueue.load(goodqueue.EXAMPLE).links
     ['bottleneck']

@@ -19,7 +19,7 @@ class QueueDiscipline(Protocol):
     A queue that delays packets (a shaper) also has `next_ready(now_s) -> float | None`. It returns
     the time, in seconds, at which `dequeue` may next return a packet, and None if no packet waits.
 
-    Example:
+    Examples:
         >>> from collections import deque
         >>> class DropTail:
         ...     def __init__(self):
@@ -68,7 +68,7 @@ class QueueReport:
         dropped: packets that the queue dropped.
         marked: packets that the queue marked.
 
-    Example:
+    Examples:
         >>> import goodqueue
         >>> report = goodqueue.QueueReport(offered=12, sent=9, dropped=2, marked=0)
         >>> report.offered - report.sent - report.dropped  # still waiting
@@ -102,7 +102,7 @@ def check_queue(
             violation.
         ValueError: if the packet size is out of range.
 
-    Example:
+    Examples:
         A queue that forgets packets does not keep its backlog:
 
         >>> class Forgetful:

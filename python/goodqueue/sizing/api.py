@@ -35,7 +35,7 @@ def judge_rules(link: Link) -> Answer:
     Raises:
         RequestError: if the link has no flows, because the rules are about flows.
 
-    Example:
+    Examples:
         >>> from goodqueue.sizing import Link, judge_rules
         >>> answer = judge_rules(Link(10e6, (0.060,), flows=1))
         >>> answer.rules.filter(rule="bdp")["packets"].to_list()
@@ -65,7 +65,7 @@ def size_link(
     Raises:
         RequestError: if the link has no flows.
 
-    Example:
+    Examples:
         >>> from pathlib import Path
         >>> from tempfile import mkdtemp
         >>> from goodqueue.sizing import Effort, Link, size_link
@@ -116,7 +116,7 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
         RequestError: if nothing could keep the bounds on this link, or if the queue in Python of
             the link has no limit, or is to be run by the hybrid engine.
 
-    Example:
+    Examples:
         >>> from pathlib import Path
         >>> from tempfile import mkdtemp
         >>> import goodqueue

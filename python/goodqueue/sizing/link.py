@@ -57,7 +57,7 @@ class Link:
             mean of `rtts_s`.
         ack_every: segments per ACK of a receiver: 2 with delayed ACKs.
 
-    Example:
+    Examples:
         >>> from goodqueue.sizing import Link, rtt_range
         >>> link = Link(10e6, rtt_range(0.020, 0.100), flows=8, max_loss_rate=0.02)
         >>> round(link.mean_rtt_s, 6)
@@ -188,7 +188,7 @@ def as_in_theory(link: Link) -> Link:
     It is Reno of the RFCs, whose window grows by one step per ACK, with an ACK for every second
     packet.
 
-    Example:
+    Examples:
         >>> from goodqueue.sizing import Link, as_in_theory
         >>> as_in_theory(Link(10e6, (0.060,), flows=1)).congestion_control
         'reno'
@@ -213,7 +213,7 @@ class Asked:
         max_delay_s: largest 99th percentile of the queueing delay in seconds, if bounded.
         local_share: share of the capacity that the long flows have; only the rules use it.
 
-    Example:
+    Examples:
         >>> from goodqueue.sizing import Asked
         >>> Asked(max_delay_s=0.050).max_delay_s
         0.05
@@ -228,7 +228,7 @@ class Asked:
 def rtt_range(first_s: float, last_s: float, steps: int = RTT_STEPS) -> tuple[float, ...]:
     """Returns evenly spaced round-trip times with both ends; one if both ends are the same.
 
-    Example:
+    Examples:
         >>> from goodqueue.sizing import rtt_range
         >>> rtts = rtt_range(0.020, 0.100)
         >>> rtts[0], rtts[-1]

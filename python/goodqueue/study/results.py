@@ -58,7 +58,7 @@ class Results:
         axes: the columns of the parameters.
         metrics: the names of the metrics.
 
-    Example:
+    Examples:
         >>> import goodqueue
         >>> from pathlib import Path
         >>> from tempfile import mkdtemp

@@ -74,7 +74,7 @@ class Study:
     Attributes:
         plan: its variants and seeds.
 
-    Example:
+    Examples:
         >>> import goodqueue
         >>> from pathlib import Path
         >>> from tempfile import mkdtemp

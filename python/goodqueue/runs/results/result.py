@@ -46,7 +46,7 @@ class Series:
             limits the sender of a bulk flow (nothing, handshake, congestion, receiver_window,
             application).
 
-    Example:
+    Examples:
         >>> import goodqueue
         >>> series = goodqueue.run(goodqueue.EXAMPLE, series=True).series
         >>> series.backlog.columns
@@ -72,7 +72,7 @@ class Result:
             the directions in which its workload sends data. At most 64 pairs of flow and direction
             are recorded.
 
-    Example:
+    Examples:
         >>> import goodqueue
         >>> result = goodqueue.run(goodqueue.EXAMPLE)
         >>> result.flows["flow"].to_list()

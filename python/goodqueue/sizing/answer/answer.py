@@ -65,7 +65,7 @@ class Answer:
         widened: range of buffers that follows from the hybrid engine's measured error, if there is
             a doubt and that error was measured on links like this.
 
-    Example:
+    Examples:
         >>> from goodqueue.sizing import Link, judge_rules
         >>> answer = judge_rules(Link(10e6, (0.060,), flows=1))
         >>> answer.as_dict()["recommendation"]["by"]

@@ -42,7 +42,7 @@ class Effort:
             engine if the budget is too short for packets and the hybrid engine applies, else
             packets.
 
-    Example:
+    Examples:
         >>> from goodqueue.sizing import Effort
         >>> Effort(replicates=5, budget_s=10).replicates
         5
