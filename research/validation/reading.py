@@ -21,7 +21,7 @@ READING = """\
 
 * **The `ns2` profile equals ns-2's TCP packet for packet if no queue overflows.** One flow that
   loses chosen packets sends the same packets as in ns-2, at times that agree to the microsecond,
-  with every agent (`crates/testkit/tests/ns2_transmissions.rs`). S3 has no random element, and
+  with every agent (`crates/testkit/tests/traffic/ns2_transmissions.rs`). S3 has no random element, and
   agrees in every digit of utilisation, loss and backlog. With many flows chance remains, because
   each simulator draws its own start times.
 * **Ties differ.** An arrival and the end of a transmission may occur at the same instant. On a

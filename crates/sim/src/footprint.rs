@@ -1,7 +1,7 @@
 //! Memory of the parts of a run, for an estimate before anything is built.
 //!
 //! Sizes of types come from the compiler. Memory that grows with a flow's traffic is measured, and
-//! `testkit/tests/memory.rs` checks it with a counting allocator.
+//! `testkit/tests/memory/active_flow.rs` checks it with a counting allocator.
 
 use crate::engine::Host;
 use crate::engine::line;

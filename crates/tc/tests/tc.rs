@@ -1,6 +1,6 @@
 //! Conversion of `tc` lines to queues and back.
 
-#[path = "../../scenario/tests/any_queue/mod.rs"]
+#[path = "../../scenario/tests/language/any_queue.rs"]
 mod any_queue;
 
 use any_queue::{any_queue, queue_of, with_queue};

@@ -1,6 +1,6 @@
 //! The sender with transmission records, which show the effect of an ACK on each segment sent. The
 //! switch `records` of the profile selects it. Otherwise `duplicate_acks` and `sack` compute the
-//! same from sequence numbers, which is faster (`tests/with_and_without_records.rs`).
+//! same from sequence numbers, which is faster (`tests/endpoint/networks/with_and_without_records.rs`).
 
 use std::cell::Cell;
 use std::collections::VecDeque;

@@ -1,6 +1,6 @@
 //! Measurements of single segments for a congestion control that needs them, while recovery goes by
 //! sequence numbers. The meter observes what is sent and acknowledged. It decides nothing: with and
-//! without it the same segments leave at the same times (`tests/one_recovery.rs`).
+//! without it the same segments leave at the same times (`tests/endpoint/networks/one_recovery.rs`).
 
 use goodqueue_types::{Segment, Span, Time};
 

@@ -1,16 +1,13 @@
 //! Explicit congestion notification as packet conversations (RFC 3168, RFC 8257, RFC 9768).
 
-mod common;
-mod peer;
-
-use common::simple;
+use crate::common::simple;
+use crate::peer::{ACK, MSS, Peer, SYN, config};
 use goodqueue_tcp::cc::DctcpConfig;
 use goodqueue_tcp::{
     CongestionControlConfig, ENDLESS, EcnMode, InitialSsthresh, InitialWindow, LossDetection,
     Profile, TcpConfig, TcpEndpoint,
 };
 use goodqueue_types::{Ecn, Segment, SegmentFlags, Span, Time};
-use peer::{ACK, MSS, Peer, SYN, config};
 
 const ECE: SegmentFlags = SegmentFlags::ECE;
 const CWR: SegmentFlags = SegmentFlags::CWR;

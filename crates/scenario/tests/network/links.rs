@@ -351,7 +351,7 @@ fn examples(page: &str) -> Vec<&str> {
 
 #[test]
 fn the_examples_of_the_pages_are_accepted() {
-    let lines = examples(include_str!("../../../docs/queues/service.md"));
+    let lines = examples(include_str!("../../../../docs/queues/service.md"));
     let (services, queues): (Vec<&str>, Vec<&str>) = lines
         .into_iter()
         .partition(|line| line.starts_with("service"));
@@ -370,12 +370,12 @@ fn the_examples_of_the_pages_are_accepted() {
         let usual = "queue = { limit = \"100p\" }";
         check_round_trip(&good(&text("", "rate = \"1Mbps\"").replace(usual, line)));
     }
-    let impairments = examples(include_str!("../../../docs/impairments.md"));
+    let impairments = examples(include_str!("../../../../docs/impairments.md"));
     assert_eq!(impairments.len(), 5);
     for line in impairments {
         check_round_trip(&good(&text("", &format!("rate = \"1Mbps\"\n{line}"))));
     }
-    let switch = examples(include_str!("../../../docs/queues/shared-buffer.md")).join("\n");
+    let switch = examples(include_str!("../../../../docs/queues/shared-buffer.md")).join("\n");
     let text = text(&switch, "rate = \"1Mbps\"");
     check_round_trip(&good(&text.replace("access = { rate = \"1Gbps\" }\n", "")));
 }

@@ -6,7 +6,7 @@ use goodqueue_sim::run;
 
 /// Goodput in bit/s, mean backlog in packets and loss rate of one flow.
 fn simulate(overrides: &[(&str, &str)]) -> (f64, f64, f64) {
-    let text = include_bytes!("../../../scenarios/ns3.toml");
+    let text = include_bytes!("../../../../scenarios/ns3.toml");
     let overrides: Vec<(String, String)> = overrides
         .iter()
         .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))

@@ -1,10 +1,10 @@
 //! RACK (RFC 8985) with RFC 6675's window in recovery: the `rfc` profile with
 //! `loss_detection = "rack"`. Segments have 1000 bytes. The handshake and round trips take 100 ms.
 
-mod peer;
+use crate::peer;
 
+use crate::peer::{ACK, MSS, Peer};
 use goodqueue_tcp::{CaState, DecreaseBasis, ENDLESS, InitialWindow, LossDetection, TcpConfig};
-use peer::{ACK, MSS, Peer};
 
 fn config() -> TcpConfig {
     peer::config(|config| {

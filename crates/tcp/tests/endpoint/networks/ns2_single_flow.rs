@@ -2,9 +2,7 @@
 //! 40 ms, 1460 + 40 bytes, window 10,000 packets, 200 s. The flows of the original start within the
 //! first 10 ms, so the numbers of packets sent differ by a few.
 
-mod common;
-
-use common::{Hop, Network};
+use crate::common::{Hop, Network};
 use goodqueue_tcp::{ENDLESS, Profile, Recovery, TcpConfig};
 use goodqueue_types::{Span, Time};
 

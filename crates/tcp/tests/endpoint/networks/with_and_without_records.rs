@@ -1,11 +1,9 @@
 //! Recovery without records of segments is a fast path. It sends the same packets at the same times
 //! as recovery with records, wherever the RFCs leave no difference. MODEL.md lists the differences.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Hop, Network, Sent};
+use crate::common::{Hop, Network, Sent};
 use goodqueue_tcp::cc::{AckSample, CongestionControl, CongestionEvent};
 use goodqueue_tcp::{AckRule, DecreaseBasis, Recovery, RecoveryExit, TcpConfig, TcpEndpoint};
 use goodqueue_types::{RandomStream, Segment, SegmentFlags, Span, Time};

@@ -1,9 +1,7 @@
 //! The `inet2011` profile on the link of Gijsbers and Akkoorath, "Performance simulation of buffer
 //! bloat in routers" (2011).
 
-mod common;
-
-use common::{Hop, Network, Ping};
+use crate::common::{Hop, Network, Ping};
 use goodqueue_tcp::{ENDLESS, Profile, Recovery, TcpConfig};
 use goodqueue_types::{Span, Time};
 

@@ -1,12 +1,10 @@
 //! The profile alone decides how losses are repaired. A congestion control that asks for more
 //! measurements gets them, and the same packets leave at the same times.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::cases::{Case, cases, network};
-use common::{Sent, simple};
+use crate::common::cases::{Case, cases, network};
+use crate::common::{Sent, simple};
 use goodqueue_tcp::cc::{
     AckSample, CongestionControl, CongestionEvent, MarkSample, Needs, built_in,
 };

@@ -1,10 +1,8 @@
 //! Connections whose SYN or SYN-ACK is lost, compared with RFCs and with the observed behaviour of
 //! Linux 6.18.
 
-mod peer;
-
+use crate::peer::{ACK, MSS, Peer, SYN, config};
 use goodqueue_tcp::{ENDLESS, SynLossRule, TcpConfig};
-use peer::{ACK, MSS, Peer, SYN, config};
 
 fn linux() -> TcpConfig {
     config(|config| {

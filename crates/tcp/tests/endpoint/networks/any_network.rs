@@ -2,9 +2,7 @@
 //! does to segments short of losing all of them. The tests cover every recovery in every profile,
 //! with every congestion control.
 
-mod common;
-
-use common::cases::{Case, cases, network, plain};
+use crate::common::cases::{Case, cases, network, plain};
 use goodqueue_tcp::cc::{GaimdConfig, ScalableConfig};
 use goodqueue_tcp::{AckRule, CongestionControlConfig, EcnMode, Profile, Recovery, SlowStart};
 use goodqueue_types::{Span, Time};

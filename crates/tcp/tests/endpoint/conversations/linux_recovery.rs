@@ -1,14 +1,12 @@
 //! Recovery under the `linux` profile with a scripted peer, and with Reno so that the numbers are
 //! those of the RFCs. Segments have 1000 bytes and the handshake takes 100 ms.
 
-mod peer;
-
+use crate::peer::{ACK, MSS, Peer};
 use goodqueue_tcp::cc::BbrConfig;
 use goodqueue_tcp::{
     CaState, CongestionControlConfig, ENDLESS, InitialWindow, Profile, RecoveryWindow, TcpConfig,
 };
 use goodqueue_types::{Segment, Span, Timestamps};
-use peer::{ACK, MSS, Peer};
 
 fn config(window: u32) -> TcpConfig {
     let mut config = TcpConfig {

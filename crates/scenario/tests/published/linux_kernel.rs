@@ -26,7 +26,7 @@ const RECORDED: [(&str, usize, u64, f64, f64, f64); 15] = [
 
 /// Utilisation, loss rate, mean queue. Longer than the recording, so that the mean is settled.
 fn simulate(control: &str, flows: usize, limit: u64) -> (f64, f64, f64) {
-    let text = include_bytes!("../../../scenarios/linux-bottleneck.toml");
+    let text = include_bytes!("../../../../scenarios/linux-bottleneck.toml");
     let overrides = [
         ("tcp.congestion_control", control.to_owned()),
         ("flow.bulk.count", flows.to_string()),

@@ -158,7 +158,7 @@ fn every_key_is_documented_and_every_documented_key_exists() {
     // The caller that chose the engine adds its name.
     found.insert("engine".into());
 
-    let page = include_str!("../../../docs/results.md");
+    let page = include_str!("../../../../docs/results.md");
     let mut documented = BTreeSet::new();
     for row in page.lines().filter(|line| line.starts_with("| `")) {
         let cell = row.split(" | ").next().unwrap_or_default();

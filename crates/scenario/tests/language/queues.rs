@@ -1,9 +1,9 @@
 //! Every queue discipline by its keys: a file gives the queue of the run, and that queue can be
 //! written.
 
-mod any_queue;
+use crate::any_queue;
 
-use any_queue::{any_queue, queue_of, with_queue};
+use crate::any_queue::{any_queue, queue_of, with_queue};
 use goodqueue_queue::{Configuration, Limit, QueueConfig, conformance};
 use goodqueue_scenario::{Scenario, queue_toml};
 use proptest::prelude::*;

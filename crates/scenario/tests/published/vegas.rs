@@ -5,7 +5,7 @@ use goodqueue_sim::run;
 
 /// Mean backlog of one flow over 10 Mbit/s and 40 ms with room for 400 packets.
 fn backlog(overrides: &[(&str, &str)]) -> f64 {
-    let text = include_bytes!("../../../scenarios/s3.toml");
+    let text = include_bytes!("../../../../scenarios/s3.toml");
     let shared = [
         ("tcp.congestion_control", "vegas"),
         ("topology.bottleneck.queue.limit", "400p"),

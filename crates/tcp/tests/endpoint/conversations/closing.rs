@@ -1,10 +1,8 @@
 //! The end of connections: FINs in every order, resets, and segments that are not acceptable.
 
-mod peer;
-
+use crate::peer::{ACK, MSS, Peer, SYN, config};
 use goodqueue_tcp::{AckRule, ConnectionState, ENDLESS, Profile, TcpConfig};
 use goodqueue_types::{Segment, SegmentFlags};
-use peer::{ACK, MSS, Peer, SYN, config};
 
 const FIN: SegmentFlags = SegmentFlags::FIN;
 const RST: SegmentFlags = SegmentFlags::RST;

@@ -3,9 +3,7 @@
 //! 1000, initial window 1, no delayed ACK; packets 16, 17, … of the sender are lost, with the SYN
 //! as 0).
 
-mod common;
-
-use common::{Hop, Network};
+use crate::common::{Hop, Network};
 use goodqueue_tcp::{DecreaseBasis, InitialWindow, Profile, Recovery, RecoveryExit, TcpConfig};
 use goodqueue_types::{Span, Time};
 

@@ -2,10 +2,10 @@
 //! neither start fast retransmits endlessly nor raise the window. Segments have 1000 bytes and
 //! round trips take 100 ms.
 
-mod peer;
+use crate::peer;
 
+use crate::peer::{ACK, MSS, Peer};
 use goodqueue_tcp::{ENDLESS, FastRetransmitGuard, InitialWindow, Recovery, TcpConfig};
-use peer::{ACK, MSS, Peer};
 
 fn sender(recovery: Recovery, adjust: impl FnOnce(&mut TcpConfig)) -> Peer {
     let mut peer = Peer::connected(peer::config(|config| {

@@ -1,10 +1,8 @@
 //! A sender sends segments in units of several (Linux: `tcp_write_xmit`, `tcp_tso_should_defer`).
 
-mod peer;
-
+use crate::peer::{ACK, MSS, Peer};
 use goodqueue_tcp::{CongestionControlConfig, ENDLESS, InitialSsthresh, Profile, TcpConfig};
 use goodqueue_types::{Segment, SegmentFlags};
-use peer::{ACK, MSS, Peer};
 
 /// Returns a sender in congestion avoidance with ten segments of 1000 bytes in flight and a round
 /// trip of 100 ms. The pace sends less than a segment in a millisecond, so a unit is two segments.

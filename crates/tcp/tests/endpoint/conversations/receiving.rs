@@ -1,12 +1,9 @@
 //! The receiving half as packet conversations: duplicate SACK, quick and delayed ACKs, the window.
 
-mod common;
-mod peer;
-
-use common::simple;
+use crate::common::simple;
+use crate::peer::{ACK, MSS, Peer, config};
 use goodqueue_tcp::{AckRule, ENDLESS, Profile, TcpConfig};
 use goodqueue_types::{Rate, Segment, SegmentFlags, Span, Time};
-use peer::{ACK, MSS, Peer, config};
 
 fn dsack() -> TcpConfig {
     config(|config| config.dsack = true)

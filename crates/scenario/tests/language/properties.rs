@@ -8,12 +8,12 @@ use goodqueue_types::{Rate, Span};
 use proptest::prelude::*;
 
 const FILES: [&str; 6] = [
-    include_str!("../../../scenarios/bufferbloat.toml"),
-    include_str!("../../../scenarios/gijsbers-link.toml"),
-    include_str!("../../../scenarios/s1.toml"),
-    include_str!("../../../scenarios/incast.toml"),
-    include_str!("../../../scenarios/tree.toml"),
-    include_str!("../../../scenarios/back-road.toml"),
+    include_str!("../../../../scenarios/bufferbloat.toml"),
+    include_str!("../../../../scenarios/gijsbers-link.toml"),
+    include_str!("../../../../scenarios/s1.toml"),
+    include_str!("../../../../scenarios/incast.toml"),
+    include_str!("../../../../scenarios/tree.toml"),
+    include_str!("../../../../scenarios/back-road.toml"),
 ];
 
 /// Pieces that give interesting files at a wrong place.

@@ -1,0 +1,10 @@
+//! Networks that scenario files describe: links, shapes, workloads, and what limits their flows.
+
+mod hybrid;
+mod labels;
+mod links;
+mod loads;
+mod marking;
+mod pure_delay;
+mod scenarios;
+mod topologies;

@@ -1,0 +1,5 @@
+//! Results of runs: captures, summaries and the lives of flows.
+
+mod captures;
+mod explain;
+mod summary;

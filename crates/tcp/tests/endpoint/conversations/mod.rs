@@ -1,0 +1,11 @@
+//! Packet conversations of an endpoint with a scripted peer.
+
+mod closing;
+mod ecn;
+mod guards;
+mod linux_recovery;
+mod opening;
+mod rack_at_ssthresh;
+mod receiving;
+mod sending;
+mod units;

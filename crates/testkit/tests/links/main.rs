@@ -1,0 +1,8 @@
+//! Links and queues in runs, compared with closed forms.
+
+mod delay_queues;
+mod impairments;
+mod metrics;
+mod pure_delay;
+mod queueing_theory;
+mod shared_and_varying;

@@ -1,0 +1,9 @@
+//! Workloads and TCP in runs, compared with ns-2, with models and with the network.
+
+mod ns2_transmissions;
+mod recoveries;
+mod reno_sawtooth;
+mod sessions;
+mod short_flows;
+mod streams;
+mod voice;
