@@ -1,8 +1,9 @@
 //! Distributions of sizes and of times: reading, from a file if they were measured.
 
 use crate::language::error::Checked;
+use crate::language::field::{Field, search};
 use crate::language::file::{Files, NamedFile};
-use crate::language::reader::{Field, Reader, search};
+use crate::language::reader::Reader;
 use crate::language::spec::{self, Kind};
 use crate::language::trace::{TIMES, TraceError, column, lines};
 use crate::language::units::{UnitError, parse_fraction, parse_size, parse_span};

@@ -9,8 +9,9 @@ pub mod workload;
 
 use crate::flow::workload::Around;
 use crate::language::error::Checked;
+use crate::language::field::Field;
 use crate::language::file::Files;
-use crate::language::reader::{Field, Reader};
+use crate::language::reader::Reader;
 use crate::language::spec::MOST_FLOWS;
 use crate::network::path::{Ends, PathReader, Paths};
 use crate::network::topology::Topology;

@@ -3,7 +3,8 @@
 use crate::flow::FlowGroup;
 use crate::flow::workload::{tcp_of, tcp_of_mut};
 use crate::language::error::{Checked, nearest, shorten};
-use crate::language::reader::{Field, Reader};
+use crate::language::field::Field;
+use crate::language::reader::Reader;
 use crate::language::units::UnitError;
 use crate::scenario::{Checksums, Scenario};
 use goodqueue_tcp::cc::{CustomControl, PythonConfig};

@@ -1,7 +1,8 @@
 //! Files that a scenario names: read with limits on their size, from a folder or from memory.
 
 use crate::language::error::{Checked, Problem, shorten};
-use crate::language::reader::{Field, Reader};
+use crate::language::field::Field;
+use crate::language::reader::Reader;
 use crate::language::trace::TraceError;
 use goodqueue_types::parameters::{CHECKSUM, Given, Key, Kind, Parameters, Value};
 use std::collections::BTreeMap;

@@ -3,6 +3,7 @@
 
 pub mod document;
 pub mod error;
+pub mod field;
 pub mod file;
 pub mod queue;
 pub mod reader;

@@ -1,7 +1,8 @@
 //! Tables of queues, read and written by the declarations of the disciplines.
 
 use crate::language::error::Checked;
-use crate::language::reader::{Field, Reader};
+use crate::language::field::Field;
+use crate::language::reader::Reader;
 use crate::language::spec::Kind;
 use goodqueue_queue::{Configuration, QueueConfig};
 use goodqueue_types::parameters::Parameter;

@@ -1,7 +1,8 @@
 //! Values of declared parameters: from the fields of a file, and as TOML.
 
 use crate::language::error::Checked;
-use crate::language::reader::{Field, Reader, search};
+use crate::language::field::{Field, search};
+use crate::language::reader::Reader;
 use crate::language::spec::{Key, Kind, Spec, variants};
 use crate::language::text::quote;
 use crate::language::units::resolve_limit;

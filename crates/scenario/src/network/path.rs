@@ -1,7 +1,8 @@
 //! Paths of flows through the network: by their ends, or link by link.
 
 use crate::language::error::{Checked, Problem, nearest, shorten};
-use crate::language::reader::{Field, Reader};
+use crate::language::field::Field;
+use crate::language::reader::Reader;
 use crate::network::topology::{Access, Router, Shape, Stray, Topology, back, link_of};
 use goodqueue_types::{LinkId, Span};
 use std::collections::BTreeMap;

@@ -4,7 +4,8 @@ use super::axis::{Condition, Sweep, leaves};
 use super::measure::measure;
 use crate::language::document::{Node, Value};
 use crate::language::error::{Checked, Origin, shorten};
-use crate::language::reader::{Field, Reader};
+use crate::language::field::Field;
+use crate::language::reader::Reader;
 use serde_json::{Map, json};
 
 /// All keys except the axes.

@@ -9,8 +9,9 @@ pub(crate) use write::write;
 
 use crate::flow::law::Laws;
 use crate::language::error::Checked;
+use crate::language::field::Field;
 use crate::language::file::Files;
-use crate::language::reader::{Field, Reader};
+use crate::language::reader::Reader;
 use crate::language::units::{LONGEST, format_span};
 use crate::network::topology::Topology;
 use goodqueue_sim::{EchoReply, SessionConfig, SourceConfig, WorkloadConfig};

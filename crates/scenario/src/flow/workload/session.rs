@@ -3,7 +3,8 @@
 use super::{Around, read_interval};
 use crate::flow::law::Laws;
 use crate::language::error::{Checked, Problem, shorten};
-use crate::language::reader::{Field, Reader};
+use crate::language::field::Field;
+use crate::language::reader::Reader;
 use crate::language::units::{LONGEST, format_span};
 use crate::network::path::Path;
 use crate::network::topology::LinkDirection;

@@ -1,7 +1,7 @@
 //! `framing`: the bytes that a link layer adds to an IP packet.
 
 use crate::language::error::Checked;
-use crate::language::reader::Field;
+use crate::language::field::Field;
 use crate::language::spec::{Kind, PRESETS};
 use crate::language::units::format_size;
 use crate::language::value;

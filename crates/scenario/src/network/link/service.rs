@@ -1,8 +1,9 @@
 //! `service` of a link: the changes of its rate.
 
 use crate::language::error::Checked;
+use crate::language::field::Field;
 use crate::language::file::{Files, NamedFile};
-use crate::language::reader::{Field, Reader};
+use crate::language::reader::Reader;
 use crate::language::spec::SERVICE;
 use crate::language::text::plain;
 use crate::language::trace::{LARGEST_TRACE, parse_mahimahi, parse_rate_csv};

@@ -2,8 +2,9 @@
 
 use crate::flow::law::Laws;
 use crate::language::error::{Checked, Problem};
+use crate::language::field::Field;
 use crate::language::file::Files;
-use crate::language::reader::{Field, Reader};
+use crate::language::reader::Reader;
 use crate::language::value;
 use crate::network::link::pool;
 use crate::network::link::service;

@@ -3,7 +3,8 @@
 use super::link::{LinkDirection, only_delays};
 use super::{Sketch, Topology, directed};
 use crate::language::error::Checked;
-use crate::language::reader::{Field, Reader};
+use crate::language::field::Field;
+use crate::language::reader::Reader;
 use crate::network::link::pool;
 use crate::network::traffic::Traffic;
 use goodqueue_queue::{Limit, Place, QueueConfig};
