@@ -69,9 +69,4 @@ impl FluidOutcome {
         let squares: f64 = rates().map(|rate| rate * rate).sum();
         (squares > 0.0).then(|| (sum * sum / (self.flows.len() as f64 * squares)).min(1.0))
     }
-
-    /// Loss events per flow: the epochs that a flow has seen on average.
-    pub fn epochs_per_flow(&self) -> f64 {
-        self.loss_events as f64 / (self.flows.len() as f64).max(1.0)
-    }
 }

@@ -131,6 +131,7 @@ impl BufferPool {
     }
 
     /// Returns the bytes that one port has booked.
+    #[cfg(test)]
     pub fn used_by(&self, port: usize) -> u64 {
         self.ports[port]
     }

@@ -29,7 +29,7 @@ pub use aqm::pi2::{Pi2, Pi2Config, Pi2Params, Pi2Vars};
 pub use aqm::pie::{Pie, PieConfig, PieFlavour, PieParams, PieVars, Updates};
 pub use aqm::red::{
     Choke, ChokeConfig, LinuxRed, LinuxRedConfig, Red, RedAdaptation, RedConfig, RedDecision,
-    RedLaw, RedLink, RedUnit, red_plog, red_wlog,
+    RedLaw, RedLink, RedUnit, red_wlog,
 };
 pub use config::{BuiltIn, Configuration, CustomQueue, Exclusive, Ignored, Place, Qdisc};
 pub use discipline::{Discipline, QueueConfig};

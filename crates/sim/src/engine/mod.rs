@@ -417,11 +417,6 @@ impl<'a, P: Probe> Simulation<'a, P> {
         &self.core.probe
     }
 
-    /// Ends a run before its end and returns its probe.
-    pub fn into_probe(self) -> P {
-        self.core.probe
-    }
-
     /// Returns the outcome of a run that has reached its end.
     ///
     /// # Panics

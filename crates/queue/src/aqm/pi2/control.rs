@@ -82,11 +82,6 @@ impl Pi2Vars {
         });
     }
 
-    /// Returns `p_C` of RFC 9332, p'²: the probability of a loss or mark of a classic packet.
-    pub fn classic_probability(&self) -> f64 {
-        self.prob * self.prob
-    }
-
     /// Returns `p_CL` of RFC 9332, k · p': the probability of a mark of a scalable packet.
     pub fn scalable_probability(&self, coupling: f64) -> f64 {
         (self.prob * coupling).min(1.0)
@@ -147,7 +142,6 @@ mod tests {
         // p' = 0.1 and k = 2 give p_CL = 0.2 and p_C = 0.01, so that p_C = (p_CL / k)^2.
         let vars = with(0.1);
         assert!((vars.scalable_probability(2.0) - 0.2).abs() < 1e-15);
-        assert!((vars.classic_probability() - 0.01).abs() < 1e-15);
         let mut random = RandomStream::new(1, "test", 0);
         let n = 1_000_000;
         let mut share = |hits: &mut dyn FnMut(&mut RandomStream) -> bool| {

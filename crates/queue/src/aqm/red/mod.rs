@@ -14,7 +14,7 @@ pub(crate) use config::check_probability;
 pub use config::{RedAdaptation, RedConfig, RedLink, RedUnit};
 pub use law::{RedDecision, RedLaw};
 pub use linux::{LinuxRed, LinuxRedConfig};
-pub use tc::{red_plog, red_wlog};
+pub use tc::red_wlog;
 
 use crate::{Backlog, Context, Fifo, Limit, QueueDiscipline};
 use goodqueue_types::{DropReason, Packet};

@@ -1,5 +1,5 @@
-//! The values that tc computes for the kernel: the weight, the bits of the probability, and the
-//! table by which the average decays on an idle link.
+//! The values that tc computes for the kernel: the weight, and the table by which the average decays
+//! on an idle link.
 
 use goodqueue_types::{Bytes, Rate, Span};
 
@@ -13,15 +13,6 @@ pub fn red_wlog(min: u32, burst: u32, avpkt: u32) -> Option<u8> {
         above <= (1.0 - libm::pow(1.0 - weight, f64::from(burst))) / weight
     };
     (above >= 1.0).then(|| (1..32).find(holds))?
-}
-
-/// Returns the bits of a random number that give about this probability: the number of doublings
-/// after which the probability, divided by max - min, exceeds 1. Kernels since 3.3 take the
-/// probability itself.
-pub fn red_plog(min: u32, max: u32, probability: f64) -> Option<u8> {
-    let range = max.checked_sub(min).filter(|range| *range > 0)?;
-    let share = probability / f64::from(range);
-    (0..32).find(|bits| share * libm::exp2(f64::from(*bits)) > 1.0)
 }
 
 /// Decay of the average on an idle link. Time is divided into cells of 2^`cell_log` microseconds,
@@ -80,41 +71,27 @@ mod tests {
     use super::*;
 
     /// Parameters that tc of iproute2 6.1 sends to the kernel, on a machine with ticks of 64 ns:
-    /// weight, bits of the probability, cell, and the first cells with a shift of 1, 2, 10 and 31.
+    /// weight, cell, and the first cells with a shift of 1, 2, 10 and 31.
     #[test]
     fn parameters_are_those_that_tc_sends() {
         let commands = [
-            (
-                (30_000, 90_000, 1000, 55, 0.02, 10),
-                (5, 22, 15, [13, 25, 121, 255]),
-            ),
-            (
-                (15_000, 45_000, 1500, 16, 0.1, 100),
-                (3, 19, 10, [14, 28, 138, 255]),
-            ),
-            (
-                (100_000, 300_000, 1500, 111, 0.02, 1000),
-                (6, 24, 10, [12, 24, 116, 255]),
-            ),
+            ((30_000, 1000, 55, 10), (5, 15, [13, 25, 121, 255])),
+            ((15_000, 1500, 16, 100), (3, 10, [14, 28, 138, 255])),
+            ((100_000, 1500, 111, 1000), (6, 10, [12, 24, 116, 255])),
         ];
-        for ((min, max, avpkt, burst, probability, mbps), expected) in commands {
+        for ((min, avpkt, burst, mbps), expected) in commands {
             let wlog = red_wlog(min, burst, avpkt).unwrap();
-            let plog = red_plog(min, max, probability).unwrap();
             let table = IdleTable::new(wlog, avpkt, Rate(mbps * 1_000_000)).unwrap();
             let first = |shift| table.shifts.iter().position(|s| *s >= shift).unwrap();
             let cells = [1, 2, 10, 31].map(first);
-            assert_eq!((wlog, plog, table.cell_log, cells), expected);
+            assert_eq!((wlog, table.cell_log, cells), expected);
         }
-        // The power of two is coarse: 22 bits give a maximum of 0.0143 instead of 0.02.
-        assert!((60_000.0 / libm::exp2(22.0) - 0.0143).abs() < 1e-4);
     }
 
     #[test]
-    fn impossible_bursts_and_probabilities_have_no_weight_and_no_bits() {
+    fn impossible_bursts_have_no_weight() {
         assert_eq!(red_wlog(30_000, 29, 1000), None);
         assert_eq!(red_wlog(30_000, 30, 1000), Some(1));
-        assert_eq!(red_plog(90_000, 90_000, 0.02), None);
-        assert_eq!(red_plog(90_000, 30_000, 0.02), None);
     }
 
     #[test]
