@@ -1,5 +1,6 @@
 //! A token bucket, which says how many bytes may be sent and when.
 
+use crate::Refusal;
 use goodqueue_types::{Bytes, Rate, Span, Time};
 
 /// Token bucket that fills at a rate up to a depth. As in Linux `sch_tbf`, tokens are counted as
@@ -14,6 +15,28 @@ pub struct TokenBucket {
 }
 
 impl TokenBucket {
+    /// Checks that the bucket of a shaper (`what`) lets frames of up to `frame_bytes` bytes pass.
+    ///
+    /// # Errors
+    /// Returns the parameter at fault, the reason, and what to write instead.
+    pub fn check(what: &str, rate: Rate, burst: u64, frame_bytes: u64) -> Result<(), Refusal> {
+        if rate.0 == 0 {
+            let message = format!("a {what} that lets nothing pass");
+            let help = "write a rate, as in rate = \"10Mbps\"";
+            return Err(Refusal::new("rate", message, help));
+        }
+        if burst < frame_bytes {
+            let message =
+                format!("a burst of {burst} bytes never holds a frame of {frame_bytes} bytes");
+            return Err(Refusal::new(
+                "burst",
+                message,
+                "write at least the largest frame",
+            ));
+        }
+        Ok(())
+    }
+
     /// Creates a full bucket that holds `bytes` bytes.
     pub fn new(rate: Rate, bytes: u64) -> Self {
         let depth = rate.transmission_time(Bytes(bytes));

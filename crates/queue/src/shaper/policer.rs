@@ -48,17 +48,7 @@ impl Configuration for PolicerConfig {
     }
 
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
-        let refuse = |key, message: String, help: &str| Err(Refusal::new(key, message, help));
-        if self.rate.0 == 0 {
-            let message = "a policer that lets nothing pass".to_owned();
-            return refuse("rate", message, "write a rate, as in rate = \"10Mbps\"");
-        }
-        if self.burst < frame_bytes {
-            let burst = self.burst;
-            let message =
-                format!("a burst of {burst} bytes never holds a frame of {frame_bytes} bytes");
-            return refuse("burst", message, "write at least the largest frame");
-        }
+        TokenBucket::check("policer", self.rate, self.burst, frame_bytes)?;
         refuse_small_limit(self.limit, frame_bytes)
     }
 }

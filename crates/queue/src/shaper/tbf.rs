@@ -170,17 +170,8 @@ impl Configuration for TbfConfig {
     }
 
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
+        TokenBucket::check("filter", self.rate, self.burst, frame_bytes)?;
         let refuse = |key, message: String, help: &str| Err(Refusal::new(key, message, help));
-        if self.rate.0 == 0 {
-            let message = "a filter that lets nothing pass".to_owned();
-            return refuse("rate", message, "write a rate, as in rate = \"10Mbps\"");
-        }
-        if self.burst < frame_bytes {
-            let burst = self.burst;
-            let message =
-                format!("a burst of {burst} bytes never holds a frame of {frame_bytes} bytes");
-            return refuse("burst", message, "write at least the largest frame");
-        }
         if let Some(peak) = self.peak {
             if peak.rate <= self.rate {
                 let message = "the peak rate is not above the rate".to_owned();
