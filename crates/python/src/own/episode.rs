@@ -32,24 +32,51 @@ fn seconds(time: Time) -> f64 {
 fn on_threads<T: Send>(
     items: &mut [T],
     threads: usize,
-    work: impl Fn(usize, &mut T) -> Vec<f64> + Sync,
+    work: impl Fn(&mut T) -> Vec<f64> + Sync,
 ) -> Vec<f64> {
     let chunk = items.len().div_ceil(threads.max(1)).max(1);
-    let rows = |(number, items): (usize, &mut [T])| -> Vec<f64> {
-        let items = items.iter_mut().enumerate();
-        items
-            .flat_map(|(index, item)| work(number * chunk + index, item))
-            .collect()
-    };
+    let rows = |items: &mut [T]| -> Vec<f64> { items.iter_mut().flat_map(&work).collect() };
     if items.len() <= chunk {
-        return rows((0, items));
+        return rows(items);
     }
     thread::scope(|scope| {
-        let parts = items.chunks_mut(chunk).enumerate();
+        let parts = items.chunks_mut(chunk);
         let parts: Vec<_> = parts.map(|part| scope.spawn(move || rows(part))).collect();
         let done = parts.into_iter().map(|part| part.join().expect("no panic"));
         done.flatten().collect()
     })
+}
+
+/// Applies `work` to the runs `which`, each with its place in that list, on this number of threads
+/// and without the interpreter's lock. Returns the rows of `fields` doubles in the order of the
+/// list.
+///
+/// # Errors
+/// Fails if one of the runs has not begun.
+fn step_chosen<'py, T: Send>(
+    py: Python<'py>,
+    episodes: &Mutex<Vec<Option<T>>>,
+    which: &[usize],
+    (threads, fields): (usize, usize),
+    work: impl Fn(usize, &mut T) -> Vec<f64> + Sync,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let rows = py.detach(|| {
+        let mut episodes = locked(episodes);
+        let mut chosen: Vec<(usize, &mut T)> = Vec::with_capacity(which.len());
+        for (index, place) in episodes.iter_mut().enumerate() {
+            if let (Some(at), Some(episode)) =
+                (which.iter().position(|wanted| *wanted == index), place)
+            {
+                chosen.push((at, episode));
+            }
+        }
+        chosen.sort_by_key(|(at, _)| *at);
+        on_threads(&mut chosen, threads, |(at, episode)| work(*at, episode))
+    });
+    if rows.len() != fields * which.len() {
+        return Err(PyValueError::new_err("a run has not begun"));
+    }
+    Ok(bytes_of(py, &rows))
 }
 
 /// Returns little-endian doubles.
@@ -222,26 +249,10 @@ impl FlowEpisodes {
         actions: &[u8],
     ) -> PyResult<Bound<'py, PyBytes>> {
         let actions = numbers_of(actions, 2 * which.len())?;
-        let rows = py.detach(|| {
-            let mut episodes = locked(&self.episodes);
-            let mut chosen: Vec<(usize, &mut Steered)> = Vec::with_capacity(which.len());
-            for (index, place) in episodes.iter_mut().enumerate() {
-                if let (Some(at), Some(steered)) =
-                    (which.iter().position(|wanted| *wanted == index), place)
-                {
-                    chosen.push((at, steered));
-                }
-            }
-            chosen.sort_by_key(|(at, _)| *at);
-            let step = |_: usize, (at, steered): &mut (usize, &mut Steered)| {
-                steered.step(actions[2 * *at], actions[2 * *at + 1])
-            };
-            on_threads(&mut chosen, self.threads, step)
-        });
-        if rows.len() != FLOW_FIELDS * which.len() {
-            return Err(PyValueError::new_err("a run has not begun"));
-        }
-        Ok(bytes_of(py, &rows))
+        let size = (self.threads, FLOW_FIELDS);
+        step_chosen(py, &self.episodes, &which, size, |at, steered| {
+            steered.step(actions[2 * at], actions[2 * at + 1])
+        })
     }
 }
 
@@ -319,26 +330,10 @@ impl QueueEpisodes {
         actions: &[u8],
     ) -> PyResult<Bound<'py, PyBytes>> {
         let actions = numbers_of(actions, which.len())?;
-        let rows = py.detach(|| {
-            let mut episodes = locked(&self.episodes);
-            let mut chosen: Vec<(usize, &mut QueueEpisode)> = Vec::with_capacity(which.len());
-            for (index, place) in episodes.iter_mut().enumerate() {
-                if let (Some(at), Some(episode)) =
-                    (which.iter().position(|wanted| *wanted == index), place)
-                {
-                    chosen.push((at, episode));
-                }
-            }
-            chosen.sort_by_key(|(at, _)| *at);
-            let step = |_: usize, (at, episode): &mut (usize, &mut QueueEpisode)| {
-                let report = episode.step(actions[*at].clamp(0.0, 1.0));
-                queue_row(episode.has_ended(), &report)
-            };
-            on_threads(&mut chosen, self.threads, step)
-        });
-        if rows.len() != QUEUE_FIELDS * which.len() {
-            return Err(PyValueError::new_err("a run has not begun"));
-        }
-        Ok(bytes_of(py, &rows))
+        let size = (self.threads, QUEUE_FIELDS);
+        step_chosen(py, &self.episodes, &which, size, |at, episode| {
+            let report = episode.step(actions[at].clamp(0.0, 1.0));
+            queue_row(episode.has_ended(), &report)
+        })
     }
 }
