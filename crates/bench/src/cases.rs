@@ -231,7 +231,7 @@ impl Case {
 mod tests {
     use super::*;
     use goodqueue_queue::{Configuration, Limit};
-    use goodqueue_sim::{WorkloadConfig, run, run_while};
+    use goodqueue_sim::{run, run_while};
     use goodqueue_tcp::{Profile, TcpConfig};
     use goodqueue_types::{Span, Time};
 
@@ -274,9 +274,9 @@ mod tests {
         assert_eq!(s1.flows.len(), linux.flows.len());
         assert_eq!(s1.end, linux.end);
         let frame = |tcp: &TcpConfig| tcp.mss + u32::from(tcp.header);
-        let [ours, theirs] = [&s1, &linux].map(|network| match &network.flows[0].workload {
-            WorkloadConfig::Bulk { tcp, .. } => tcp.clone(),
-            _ => panic!("bulk flows"),
+        let [ours, theirs] = [&s1, &linux].map(|network| {
+            let bulk = network.flows[0].workload.as_bulk();
+            bulk.expect("the flows are bulk flows").0.clone()
         });
         // The timestamps option adds twelve bytes to every packet.
         assert_eq!(frame(&ours), frame(&theirs) + 12);

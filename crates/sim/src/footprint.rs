@@ -77,9 +77,7 @@ fn grown(workload: &WorkloadConfig) -> usize {
 /// Returns true if the flow's sender keeps a record of each transmission.
 fn keeps_records(workload: &WorkloadConfig) -> bool {
     match workload {
-        WorkloadConfig::Bulk { tcp, .. } | WorkloadConfig::Echo { tcp, .. } => {
-            tcp.records_segments()
-        }
+        WorkloadConfig::Stream { tcp, .. } => tcp.records_segments(),
         _ => false,
     }
 }

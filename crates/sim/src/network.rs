@@ -5,7 +5,7 @@ use crate::link::impairment::Impairments;
 use crate::link::loss::LossConfig;
 use crate::link::service::ServiceConfig;
 use crate::workload::session::SessionConfig;
-use crate::workload::{EchoReply, SourceConfig};
+use crate::workload::{SourceConfig, StreamConfig};
 use goodqueue_queue::{Limit, QueueConfig, Sharing};
 use goodqueue_tcp::TcpConfig;
 use goodqueue_types::parameters::{Key, Kind, LARGEST, size};
@@ -192,20 +192,11 @@ pub struct BetweenLosses {
 #[derive(Clone, Debug)]
 pub enum WorkloadConfig {
     /// TCP data from client to server: a number of bytes and then a close, or data without end.
-    Bulk {
+    Stream {
         /// Both endpoints' configuration.
         tcp: Arc<TcpConfig>,
-        /// Bytes to send; `None` for data without end.
-        bytes: Option<u64>,
-    },
-    /// As `Bulk`, and the server answers all data that arrive.
-    Echo {
-        /// Both endpoints' configuration.
-        tcp: Arc<TcpConfig>,
-        /// Bytes to send; `None` for data without end.
-        bytes: Option<u64>,
-        /// Answer to each piece of data that the server's TCP delivers.
-        reply: EchoReply,
+        /// Amount of the data, and the server's answers.
+        stream: StreamConfig,
     },
     /// An application over a sequence of TCP connections.
     Session {
@@ -216,6 +207,47 @@ pub enum WorkloadConfig {
     },
     /// Datagrams or echo requests.
     Source(SourceConfig),
+}
+
+impl WorkloadConfig {
+    /// Creates a transfer of `bytes` bytes that the server only receives. None is for data without
+    /// end.
+    pub fn bulk(tcp: Arc<TcpConfig>, bytes: Option<u64>) -> Self {
+        let stream = StreamConfig::Bulk { bytes };
+        Self::Stream { tcp, stream }
+    }
+
+    /// Returns true if the client sends data over one connection that the server only receives.
+    pub fn is_bulk(&self) -> bool {
+        self.as_bulk().is_some()
+    }
+
+    /// Returns the configuration of TCP and the bytes to send of a bulk transfer.
+    pub fn as_bulk(&self) -> Option<(&Arc<TcpConfig>, Option<u64>)> {
+        match self {
+            Self::Stream {
+                tcp,
+                stream: StreamConfig::Bulk { bytes },
+            } => Some((tcp, *bytes)),
+            _ => None,
+        }
+    }
+
+    /// Returns the configuration of TCP, if the workload has one.
+    pub fn tcp(&self) -> Option<&Arc<TcpConfig>> {
+        match self {
+            Self::Stream { tcp, .. } | Self::Session { tcp, .. } => Some(tcp),
+            Self::Source(_) => None,
+        }
+    }
+
+    /// Returns the configuration of TCP, to change it.
+    pub fn tcp_mut(&mut self) -> Option<&mut Arc<TcpConfig>> {
+        match self {
+            Self::Stream { tcp, .. } | Self::Session { tcp, .. } => Some(tcp),
+            Self::Source(_) => None,
+        }
+    }
 }
 
 /// Series and events to record besides the summary.

@@ -143,8 +143,8 @@ impl Scenario {
         let network = self.0.network();
         let name = |link: &LinkId| network.links[link.0 as usize].name.clone();
         let flows = network.flows.iter().map(|flow| {
-            let kind = match flow.workload {
-                WorkloadConfig::Bulk { .. } => "bulk",
+            let kind = match &flow.workload {
+                workload if workload.is_bulk() => "bulk",
                 WorkloadConfig::Source(SourceConfig::Ping { .. }) => "ping",
                 _ => "",
             };

@@ -3,7 +3,6 @@
 
 use crate::language::units::UnitError;
 use crate::scenario::Scenario;
-use goodqueue_sim::WorkloadConfig;
 use goodqueue_types::Span;
 
 /// One TCP flow without end, as rules for buffer sizes see it.
@@ -36,7 +35,7 @@ impl Scenario {
         let link = self.find_link(link)?;
         let long = self.layout.flows.iter().filter_map(|flow| {
             let group = &self.flows[flow.group()];
-            let WorkloadConfig::Bulk { tcp, bytes: None } = &group.workload else {
+            let (tcp, None) = group.workload.as_bulk()? else {
                 return None;
             };
             let crosses = group.paths.of(flow.index()).forward.contains(&link);

@@ -117,7 +117,7 @@ impl FlowGroup {
 
     /// Returns true if these are TCP flows.
     pub(crate) fn is_tcp(&self) -> bool {
-        crate::flow::workload::tcp_of(&self.workload).is_some()
+        self.workload.tcp().is_some()
     }
 }
 
@@ -235,7 +235,7 @@ fn read_peak_windows(table: &Reader<'_>, workload: &WorkloadConfig) -> Checked<V
     let Some(field) = table.get("peak_window") else {
         return Ok(Vec::new());
     };
-    let WorkloadConfig::Bulk { tcp, .. } = workload else {
+    let Some((tcp, _)) = workload.as_bulk() else {
         let help = "leave it out, or use workload = { kind = \"bulk\" }";
         return Err(field.problem("\"peak_window\" belongs to bulk flows", help));
     };

@@ -1,7 +1,6 @@
 //! Congestion controls in Python, which a scenario names and only a program with leave runs.
 
 use crate::flow::FlowGroup;
-use crate::flow::workload::{tcp_of, tcp_of_mut};
 use crate::language::error::{Checked, nearest, shorten};
 use crate::language::field::Field;
 use crate::language::reader::Reader;
@@ -43,7 +42,10 @@ pub(crate) fn check(
             let help = "restore the source, or leave \"checksum\" out";
             return Err(field.problem(message, help));
         }
-        let tcp = tcp_of_mut(&mut group.workload).expect("it has a congestion control");
+        let tcp = group
+            .workload
+            .tcp_mut()
+            .expect("it has a congestion control");
         let named = PythonConfig {
             class,
             checksum: found,
@@ -55,7 +57,7 @@ pub(crate) fn check(
 
 /// Returns the control in Python that a group names.
 fn named(group: &FlowGroup) -> Option<PythonConfig> {
-    match &tcp_of(&group.workload)?.congestion_control {
+    match &group.workload.tcp()?.congestion_control {
         CongestionControlConfig::Python(named) => Some(named.clone()),
         _ => None,
     }
@@ -148,7 +150,7 @@ impl Scenario {
                 help,
             });
         };
-        let Some(tcp) = tcp_of_mut(&mut found.workload) else {
+        let Some(tcp) = found.workload.tcp_mut() else {
             return Err(UnitError {
                 message: format!("the flow \"{group}\" has no congestion control"),
                 help: "name a flow whose workload uses TCP".to_owned(),

@@ -11,7 +11,7 @@ use goodqueue_fluid::{
     Acks, Background, FlowGroup as FluidGroup, FluidControl, FluidLink, FluidQueue, FluidSender,
 };
 use goodqueue_queue::{Limit, QueueConfig};
-use goodqueue_sim::{Impairments, WorkloadConfig};
+use goodqueue_sim::Impairments;
 use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{
     AckRule, CongestionControlConfig, CubicVariant, EcnMode, Recovery, RecoveryWindow, TcpConfig,
@@ -57,8 +57,8 @@ pub(super) fn convert(scenario: &Scenario) -> Result<(LinkId, FluidLink), String
 
 /// Returns the TCP configuration of a flow without end.
 fn tcp_of(group: &FlowGroup) -> Option<&TcpConfig> {
-    match &group.workload {
-        WorkloadConfig::Bulk { tcp, bytes: None } => Some(tcp),
+    match group.workload.as_bulk()? {
+        (tcp, None) => Some(tcp),
         _ => None,
     }
 }

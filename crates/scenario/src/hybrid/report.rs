@@ -10,7 +10,7 @@ use crate::output::summary::{flow_json, insert_unless_empty, link_json};
 use crate::scenario::SCHEMA_VERSION;
 use goodqueue_fluid::{FluidFlow, FluidOutcome, FluidQueue};
 use goodqueue_sim::{
-    Distribution, Fairness, FlowOutcome, LinkConfig, LinkOutcome, LossBurstOutcome, WorkloadConfig,
+    Distribution, Fairness, FlowOutcome, LinkConfig, LinkOutcome, LossBurstOutcome,
 };
 use goodqueue_types::{DropReason, Histogram};
 use serde_json::{Map, Value, json};
@@ -156,10 +156,8 @@ impl Hybrid {
 
     /// Returns the application bits in a full packet of a group.
     fn bits_of_packet(&self, group: usize) -> f64 {
-        match &self.scenario.flows[group].workload {
-            WorkloadConfig::Bulk { tcp, .. } => 8.0 * f64::from(tcp.mss),
-            _ => 0.0,
-        }
+        let bulk = self.scenario.flows[group].workload.as_bulk();
+        bulk.map_or(0.0, |(tcp, _)| 8.0 * f64::from(tcp.mss))
     }
 }
 

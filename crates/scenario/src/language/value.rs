@@ -121,6 +121,7 @@ fn alternative(field: &Field<'_>) -> Kind {
 pub(crate) fn write(value: &Value, kind: Kind) -> String {
     match value {
         Value::Flag(flag) => flag.to_string(),
+        Value::Number(share) if is_percentage(kind) => format!("\"{}%\"", share * 100.0),
         Value::Number(number) => match kind.first() {
             Kind::Size { .. } => format!("\"{}\"", format_size(*number as u64)),
             Kind::Span { .. } => format!("\"{}\"", format_seconds(*number)),
@@ -167,6 +168,11 @@ pub(crate) fn write(value: &Value, kind: Kind) -> String {
             format!("{{ {} }}", items.join(", "))
         }
     }
+}
+
+/// Returns true if numbers of the kind are percentages, beside values with another unit.
+fn is_percentage(kind: Kind) -> bool {
+    search(kind, &|kind| matches!(kind, Kind::Percent).then_some(())).is_some()
 }
 
 /// Writes each value as `key = value`, without those that are absent and have no word for it.

@@ -292,7 +292,8 @@ fn bytes_in(rate: Rate, time: Span) -> u128 {
 /// Returns the packets that an unlimited flow sends. None if it has no end.
 fn packets_of(workload: &WorkloadConfig, duration: Span, packet: u128) -> Option<u128> {
     match workload {
-        WorkloadConfig::Bulk { bytes, .. } | WorkloadConfig::Echo { bytes, .. } => {
+        WorkloadConfig::Stream { stream, .. } => {
+            let bytes = stream.bytes();
             bytes.map(|bytes| u128::from(bytes) / packet + 1)
         }
         WorkloadConfig::Session { .. } => Some(0),

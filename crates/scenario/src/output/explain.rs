@@ -95,7 +95,7 @@ fn life_json(scenario: &Scenario, network: &Network, range: LifeRange, life: &Li
 /// Returns the kind of workload that decides how a life is told.
 fn workload_name(flow: &FlowConfig) -> &'static str {
     match flow.workload {
-        WorkloadConfig::Bulk { .. } | WorkloadConfig::Echo { .. } => "tcp",
+        WorkloadConfig::Stream { .. } => "tcp",
         WorkloadConfig::Session { .. } => "session",
         WorkloadConfig::Source(SourceConfig::Ping { .. }) => "ping",
         WorkloadConfig::Source(_) => "datagrams",
@@ -103,12 +103,7 @@ fn workload_name(flow: &FlowConfig) -> &'static str {
 }
 
 fn mss(flow: &FlowConfig) -> Option<u32> {
-    match &flow.workload {
-        WorkloadConfig::Bulk { tcp, .. }
-        | WorkloadConfig::Echo { tcp, .. }
-        | WorkloadConfig::Session { tcp, .. } => Some(tcp.mss),
-        WorkloadConfig::Source(_) => None,
-    }
+    flow.workload.tcp().map(|tcp| tcp.mss)
 }
 
 fn record(network: &Network, moment: &Moment) -> Value {

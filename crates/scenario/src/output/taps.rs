@@ -76,8 +76,7 @@ impl Scenario {
             ("nam", None) => Ok(Tap::Nam(Arc::new(self.wiring(network)))),
             ("cwnd", Some(name)) => {
                 let flow = find_flow(network, name)?;
-                let WorkloadConfig::Bulk { tcp, .. } = &network.flows[flow.0 as usize].workload
-                else {
+                let Some((tcp, _)) = network.flows[flow.0 as usize].workload.as_bulk() else {
                     return Err(UnitError {
                         message: format!("the flow \"{}\" has no window to show", shorten(name)),
                         help: "name a bulk flow".to_owned(),
@@ -210,9 +209,9 @@ pub fn endpoints(network: &Network) -> Arc<[Endpoints]> {
             let ordinal = *count;
             *count += 1;
             let (tcp, echo) = match &flow.workload {
-                WorkloadConfig::Bulk { tcp, .. }
-                | WorkloadConfig::Echo { tcp, .. }
-                | WorkloadConfig::Session { tcp, .. } => (Some(tcp_facts(tcp)), None),
+                WorkloadConfig::Stream { tcp, .. } | WorkloadConfig::Session { tcp, .. } => {
+                    (Some(tcp_facts(tcp)), None)
+                }
                 WorkloadConfig::Source(SourceConfig::Ping { interval, .. }) => {
                     let (start, interval) = (flow.start, *interval);
                     (None, Some(Echo { start, interval }))

@@ -80,9 +80,9 @@ fn own_numbers(names: &[String]) -> Option<Vec<u32>> {
 /// Returns ns-2's name for the packets of a workload, and the payload of its full segments.
 fn kind_and_mss(workload: &WorkloadConfig) -> (&'static str, u64) {
     match workload {
-        WorkloadConfig::Bulk { tcp, .. }
-        | WorkloadConfig::Echo { tcp, .. }
-        | WorkloadConfig::Session { tcp, .. } => ("tcp", u64::from(tcp.mss)),
+        WorkloadConfig::Stream { tcp, .. } | WorkloadConfig::Session { tcp, .. } => {
+            ("tcp", u64::from(tcp.mss))
+        }
         WorkloadConfig::Source(SourceConfig::ConstantBitRate { .. }) => ("cbr", 0),
         WorkloadConfig::Source(SourceConfig::OnOff { .. }) => ("exp", 0),
         WorkloadConfig::Source(SourceConfig::Ping { .. }) => ("ping", 0),

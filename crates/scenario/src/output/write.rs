@@ -141,7 +141,7 @@ fn write_flow(out: &mut String, group: &FlowGroup, topology: &Topology) {
         items.push(("host", plain(host)));
     }
     items.push(("workload", crate::flow::workload::write(&group.workload)));
-    if let Some(tcp) = crate::flow::workload::tcp_of(&group.workload) {
+    if let Some(tcp) = group.workload.tcp() {
         items.push(("tcp", crate::flow::tcp::write(tcp)));
     }
     let programs = [

@@ -103,13 +103,8 @@ fn a_chain_routes_over_the_links_between_two_nodes() {
         (mean_interval, packet),
         (Span::from_millis(80), PacketSize::Exponential(1000.0))
     );
-    assert!(matches!(
-        &flows[0].workload,
-        WorkloadConfig::Bulk {
-            bytes: Some(200_000),
-            ..
-        }
-    ));
+    let bytes = flows[0].workload.as_bulk().and_then(|(_, bytes)| bytes);
+    assert_eq!(bytes, Some(200_000));
 }
 
 const DUMBBELL: &str = r#"
@@ -200,10 +195,8 @@ fn round_trip_times_are_spread_and_split_evenly() {
 
 fn tcp_of(scenario: &Scenario, flow: usize) -> TcpConfig {
     let network = scenario.network();
-    let WorkloadConfig::Bulk { tcp, .. } = &network.flows[flow].workload else {
-        panic!()
-    };
-    TcpConfig::clone(tcp)
+    let tcp = network.flows[flow].workload.tcp();
+    TcpConfig::clone(tcp.expect("the flow has TCP"))
 }
 
 #[test]
@@ -472,10 +465,12 @@ fn controls_bring_the_ecn_that_they_need() {
              [tcp]\n{tcp}\n[[flow]]\nworkload = {{ kind = \"bulk\" }}\n"
         );
         let scenario = Scenario::parse(text.as_bytes(), "test", &[]).expect("it is good");
-        match &scenario.network().flows[0].workload {
-            WorkloadConfig::Bulk { tcp, .. } => tcp.ecn,
-            other => panic!("{other:?}"),
-        }
+        let network = scenario.network();
+        network.flows[0]
+            .workload
+            .tcp()
+            .expect("the flow has TCP")
+            .ecn
     };
     assert_eq!(ecn("congestion_control = \"reno\""), EcnMode::Off);
     assert_eq!(ecn("congestion_control = \"dctcp\""), EcnMode::Dctcp);

@@ -5,7 +5,7 @@
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_scenario::{Scenario, queue_toml};
 use goodqueue_sim::{
-    Drawn, LossConfig, ServiceConfig, SessionConfig, SourceConfig, WORKLOADS, run,
+    Drawn, LossConfig, ServiceConfig, SessionConfig, SourceConfig, StreamConfig, WORKLOADS, run,
 };
 use goodqueue_tc::{parse_qdisc, qdisc_commands};
 use goodqueue_tcp::CongestionControlConfig;
@@ -107,7 +107,12 @@ fn resolved_with(workload: &str) -> String {
 /// are left out.
 #[test]
 fn every_workload_is_read_as_it_is_written() {
-    let declared = [SessionConfig::VARIANTS, SourceConfig::VARIANTS].concat();
+    let declared = [
+        StreamConfig::VARIANTS,
+        SessionConfig::VARIANTS,
+        SourceConfig::VARIANTS,
+    ]
+    .concat();
     for (word, spec) in declared {
         let others = ["kind", "rate", "load", "of"];
         let keys = spec.keys.iter().filter(|key| !others.contains(&key.name));
@@ -120,6 +125,13 @@ fn every_workload_is_read_as_it_is_written() {
             assert!(written.contains(key), "{word}: {written} lacks {key}");
         }
     }
+}
+
+#[test]
+fn a_share_that_an_echo_answers_is_written_as_a_percentage() {
+    let written = resolved_with("{ kind = \"echo\", size = \"10MB\", reply = \"12.5%\" }");
+    let table = "{ kind = \"echo\", size = \"10MB\", reply = \"12.5%\" }";
+    assert!(written.contains(table), "{written}");
 }
 
 /// Laws that read a file are left out.

@@ -2,7 +2,6 @@
 
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_scenario::Scenario;
-use goodqueue_sim::WorkloadConfig;
 use goodqueue_types::{Framing, LinkId, Rate, Span, Time};
 use std::path::{Path, PathBuf};
 
@@ -79,7 +78,7 @@ fn the_gijsbers_link_has_its_limit_on_every_interface() {
     assert_eq!(network.flows[1].forward, network.flows[0].forward);
     assert_eq!(network.links[2].rate, Rate(2_000_000));
     assert_eq!(network.links[2].delay, Span::from_millis(1));
-    let WorkloadConfig::Bulk { tcp, bytes: None } = &network.flows[0].workload else {
+    let Some((tcp, None)) = network.flows[0].workload.as_bulk() else {
         panic!("the upload is endless")
     };
     assert_eq!((tcp.mss, tcp.receive_window), (536, 100_000));

@@ -1,7 +1,7 @@
 //! A link with its flows, their measurements, and the faults that these may show.
 
 use crate::switches::below;
-use goodqueue_sim::{FlowOutcome, Network, Outcome, WorkloadConfig};
+use goodqueue_sim::{FlowOutcome, Network, Outcome};
 use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{CongestionControlConfig as Control, Recovery, TcpConfig};
 use goodqueue_types::RandomStream;
@@ -104,10 +104,8 @@ pub struct Seen {
 }
 
 pub fn config(network: &Network) -> &TcpConfig {
-    match &network.flows[0].workload {
-        WorkloadConfig::Bulk { tcp, .. } => tcp,
-        other => panic!("{other:?}"),
-    }
+    let bulk = network.flows[0].workload.as_bulk();
+    bulk.expect("the first flow is a bulk flow").0
 }
 
 pub fn look(network: &Network, outcome: &Outcome) -> Seen {

@@ -89,10 +89,7 @@ mod tests {
             hosts: Hosts::default(),
             dscp: 0,
             between_losses: None,
-            workload: WorkloadConfig::Bulk {
-                tcp: tcp.clone(),
-                bytes: None,
-            },
+            workload: WorkloadConfig::bulk(tcp.clone(), None),
         };
         let network = Network {
             seed: 1,

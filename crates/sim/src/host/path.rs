@@ -1,6 +1,6 @@
 //! Delays of a path without other traffic.
 
-use crate::{FlowConfig, Network, WorkloadConfig};
+use crate::{FlowConfig, Network};
 use goodqueue_types::{Bytes, LinkId, Span};
 
 /// Returns the time from host to host of a packet that waits nowhere: transmission at each link (at
@@ -34,17 +34,13 @@ fn transmission(network: &Network, link: LinkId, ip_bytes: u32) -> Span {
 /// headers and framing. It excludes handshake and slow start, as in the slowdown of Montazeri et
 /// al. (Homa, SIGCOMM 2018).
 pub fn ideal_time(network: &Network, flow: &FlowConfig) -> Option<Span> {
-    let WorkloadConfig::Bulk {
-        tcp,
-        bytes: Some(bytes),
-    } = &flow.workload
-    else {
+    let (tcp, Some(bytes)) = flow.workload.as_bulk()? else {
         return None;
     };
     // The timestamps option takes 12 bytes of each segment (RFC 7323 appendix A).
     let header = u32::from(tcp.header) + 12 * u32::from(tcp.timestamps.is_some());
     let mss = u64::from(tcp.mss);
-    let first = mss.min(*bytes) as u32;
+    let first = mss.min(bytes) as u32;
     let round_trip = unloaded_delay(network, &flow.forward, first + header)
         + unloaded_delay(network, &flow.reverse, header);
     let rest = bytes - u64::from(first);

@@ -2,7 +2,7 @@
 
 use crate::host::agent::Agent;
 use crate::measure::link_meter::Window;
-use crate::{Network, Outcome, WorkloadConfig};
+use crate::{Network, Outcome};
 use goodqueue_types::{LinkId, Span, Time};
 
 /// Number of intervals into which the window is divided.
@@ -56,7 +56,7 @@ pub fn add_fairness<'a>(
     let places: Vec<Option<usize>> = places.collect();
     let mut deliveries = Vec::new();
     for (flow, (client, server)) in network.flows.iter().zip(agents) {
-        if !matches!(flow.workload, WorkloadConfig::Bulk { .. }) {
+        if !flow.workload.is_bulk() {
             continue;
         }
         for LinkId(link) in &flow.forward {

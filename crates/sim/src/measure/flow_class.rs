@@ -44,9 +44,10 @@ pub struct LimitedOutcome {
 impl LimitedOutcome {
     /// Computes the causes of a flow from their times and from the drops and marks of its packets.
     pub fn new(config: &FlowConfig, times: &TimeLimited, signals: &[Signal]) -> Option<Self> {
-        let (endless, both_ways) = match config.workload {
-            WorkloadConfig::Bulk { bytes, .. } => (bytes.is_none(), false),
-            WorkloadConfig::Echo { bytes, .. } => (bytes.is_none(), true),
+        let (endless, both_ways) = match &config.workload {
+            WorkloadConfig::Stream { stream, .. } => {
+                (stream.bytes().is_none(), !config.workload.is_bulk())
+            }
             WorkloadConfig::Session { .. } => (false, true),
             WorkloadConfig::Source(_) => return None,
         };

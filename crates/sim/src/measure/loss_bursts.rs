@@ -151,8 +151,8 @@ pub fn meters(network: &Network, window: Window) -> Vec<Option<Box<LinkMeter>>> 
         })
         .collect();
     for (id, flow) in network.flows.iter().enumerate() {
-        let data = match flow.workload {
-            WorkloadConfig::Bulk { .. } => [true, false],
+        let data = match &flow.workload {
+            workload if workload.is_bulk() => [true, false],
             WorkloadConfig::Session { .. } => [true, true],
             _ => [false, false],
         };

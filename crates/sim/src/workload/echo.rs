@@ -2,6 +2,7 @@
 
 use super::TcpHost;
 use goodqueue_tcp::TcpConfig;
+use goodqueue_types::parameters::{Parameter, Value};
 use goodqueue_types::{Packet, Span, Time};
 use std::sync::Arc;
 
@@ -20,6 +21,22 @@ impl EchoReply {
         match self {
             Self::Bytes(bytes) => bytes,
             Self::Share(share) => ((piece as f64 * share) as u64).max(1),
+        }
+    }
+}
+
+impl Parameter for EchoReply {
+    fn from_value(value: Value) -> Self {
+        match value {
+            Value::Number(share) => Self::Share(share),
+            bytes => Self::Bytes(u64::from_value(bytes)),
+        }
+    }
+
+    fn value(&self) -> Value {
+        match self {
+            Self::Bytes(bytes) => Value::Integer(*bytes),
+            Self::Share(share) => Value::Number(*share),
         }
     }
 }

@@ -9,6 +9,7 @@ mod ping;
 mod receipts;
 pub mod session;
 mod source;
+mod stream;
 mod voice;
 
 use crate::{IdealPath, WorkloadConfig};
@@ -23,12 +24,18 @@ pub use echo::{Echo, EchoReply};
 pub use game::{GameConfig, Player};
 pub use ping::{Pinger, Responder};
 pub use source::{PacketSize, SourceConfig};
+pub use stream::StreamConfig;
 pub use voice::{Listener, VoiceConfig};
 
 /// Words of all workloads.
-pub const WORKLOADS: [&str; 2 + SessionConfig::WORDS.len() + SourceConfig::WORDS.len()] = concat(
+pub const WORKLOADS: [&str;
+    StreamConfig::WORDS.len() + SessionConfig::WORDS.len() + SourceConfig::WORDS.len()] = concat(
     "bulk",
-    &[&["bulk", "echo"], SessionConfig::WORDS, SourceConfig::WORDS],
+    &[
+        StreamConfig::WORDS,
+        SessionConfig::WORDS,
+        SourceConfig::WORDS,
+    ],
 );
 
 /// Key of a workload's kind.
@@ -96,13 +103,14 @@ impl Behaviour {
                     Self::Server(Box::new(server)),
                 ]
             }
-            WorkloadConfig::Bulk { tcp, bytes } => [
-                Self::Tcp(TcpHost::client(tcp.clone(), start, *bytes)),
-                Self::Tcp(TcpHost::sink(tcp.clone())),
-            ],
-            WorkloadConfig::Echo { tcp, bytes, reply } => [
-                Self::Tcp(TcpHost::client(tcp.clone(), start, *bytes)),
-                Self::Echo(Box::new(Echo::new(tcp.clone(), *reply))),
+            WorkloadConfig::Stream { tcp, stream } => [
+                Self::Tcp(TcpHost::client(tcp.clone(), start, stream.bytes())),
+                match stream {
+                    StreamConfig::Bulk { .. } => Self::Tcp(TcpHost::sink(tcp.clone())),
+                    StreamConfig::Echo { reply, .. } => {
+                        Self::Echo(Box::new(Echo::new(tcp.clone(), *reply)))
+                    }
+                },
             ],
             WorkloadConfig::Source(source) => Self::of_source(source, start, measured_from, random),
         }

@@ -79,7 +79,7 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
     let bytes = prop::option::of(1_u64..30_000);
     prop_oneof![
         3 => (tcp(), bytes).prop_map(|(tcp, bytes)| {
-            WorkloadConfig::Bulk { tcp: Arc::new(tcp), bytes }
+            WorkloadConfig::bulk(Arc::new(tcp), bytes)
         }),
         3 => (interval(), packet()).prop_map(|(interval, packet)| {
             WorkloadConfig::Source(SourceConfig::ConstantBitRate { interval, packet })

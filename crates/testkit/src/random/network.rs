@@ -9,8 +9,9 @@ use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfi
 use goodqueue_sim::{
     DeliveryTrace, EchoReply, Equipment, ExchangesConfig, FlowConfig, GameConfig, Impairments,
     Intervals, Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network, PacketSize, PoolConfig,
-    RateStep, RateTrace, Record, Reorder, ServiceConfig, SessionConfig, SourceConfig, TransferWay,
-    TransfersConfig, UniformRates, VideoConfig, VoiceConfig, WebConfig, WorkloadConfig,
+    RateStep, RateTrace, Record, Reorder, ServiceConfig, SessionConfig, SourceConfig, StreamConfig,
+    TransferWay, TransfersConfig, UniformRates, VideoConfig, VoiceConfig, WebConfig,
+    WorkloadConfig,
 };
 use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{
@@ -358,10 +359,10 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
     ];
     prop_oneof![
         3 => (tcp(), prop::option::of(1_u64..30_000)).prop_map(|(tcp, bytes)| {
-            WorkloadConfig::Bulk { tcp: Arc::new(tcp), bytes }
+            WorkloadConfig::bulk(Arc::new(tcp), bytes)
         }),
         1 => (tcp(), prop::option::of(1_u64..30_000), echo()).prop_map(|(tcp, bytes, reply)| {
-            WorkloadConfig::Echo { tcp: Arc::new(tcp), bytes, reply }
+            WorkloadConfig::Stream { tcp: Arc::new(tcp), stream: StreamConfig::Echo { bytes, reply } }
         }),
         1 => (updates(), updates(), 0_u64..4).prop_map(|(client, server, ms)| {
             let deadline = Span::from_millis(ms);

@@ -175,10 +175,7 @@ fn loaded(queue: &QueueConfig, kind: &Kind, seed: u64) -> Network {
             congestion_control: CongestionControlConfig::Reno,
             ..TcpConfig::default()
         };
-        let workload = WorkloadConfig::Bulk {
-            tcp: Arc::new(tcp),
-            bytes: None,
-        };
+        let workload = WorkloadConfig::bulk(Arc::new(tcp), None);
         (Time(index * 1_234_567_891), workload)
     });
     let mut network = Dumbbell {

@@ -26,10 +26,7 @@ fn outcome(profile: Profile, control: CongestionControlConfig) -> Outcome {
         warmup: Time::ZERO,
         end: Time::ZERO + Span::from_secs(SECONDS),
     };
-    let bulk = WorkloadConfig::Bulk {
-        tcp: Arc::new(tcp),
-        bytes: None,
-    };
+    let bulk = WorkloadConfig::bulk(Arc::new(tcp), None);
     run(&dumbbell.network(vec![(Time::ZERO, bulk.clone()), (Time::ZERO, bulk)]))
 }
 

@@ -23,7 +23,7 @@ fn dumbbell(seed: u64) -> Dumbbell {
 /// a ping.
 fn mixed(seed: u64) -> Network {
     let tcp = Arc::new(TcpConfig::profile(Profile::Rfc));
-    let mut flows = vec![WorkloadConfig::Bulk { tcp, bytes: None }; 4];
+    let mut flows = vec![WorkloadConfig::bulk(tcp, None); 4];
     flows.push(WorkloadConfig::Source(SourceConfig::Poisson {
         mean_interval: Span::from_millis(5),
         packet: goodqueue_sim::PacketSize::Exponential(500.0),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use goodqueue_queue::Limit;
-use goodqueue_sim::{BetweenLosses, LinkConfig, Network, WorkloadConfig, run};
+use goodqueue_sim::{BetweenLosses, LinkConfig, Network, run};
 use goodqueue_testkit::{Mutation, compare, run_mutant, run_reference};
 use goodqueue_testkit::{coincidences, graphs, networks};
 use goodqueue_types::{LinkId, Rate, Span};
@@ -82,7 +82,9 @@ fn paced_windows_agree_packet_for_packet() {
     for (place, mut network) in fixed_networks().take(40).enumerate() {
         let before = run(&network).totals;
         for flow in &mut network.flows {
-            if let WorkloadConfig::Bulk { tcp, .. } = &mut flow.workload {
+            if flow.workload.is_bulk()
+                && let Some(tcp) = flow.workload.tcp_mut()
+            {
                 Arc::make_mut(tcp).receive_window_pace = Some(Rate(200_000 * (1 + place as u64)));
             }
         }

@@ -50,10 +50,7 @@ fn propagation_s(network: &Network, path: &[LinkId]) -> f64 {
 /// in seconds: one tick of TCP's timestamps. Returns none for INET's rule, which takes samples from
 /// retransmissions and so violates Karn's.
 fn earliness_s(workload: &WorkloadConfig) -> Option<f64> {
-    let (WorkloadConfig::Bulk { tcp, .. }
-    | WorkloadConfig::Echo { tcp, .. }
-    | WorkloadConfig::Session { tcp, .. }) = workload
-    else {
+    let Some(tcp) = workload.tcp() else {
         return Some(0.0);
     };
     let tick = tcp.timestamps.map_or(0.0, Span::as_secs_f64);

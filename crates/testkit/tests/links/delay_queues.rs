@@ -13,10 +13,7 @@ const MEGABIT: u64 = 1_000_000;
 const MILLI: Span = Span::from_millis(1);
 
 fn bulk(tcp: TcpConfig) -> WorkloadConfig {
-    WorkloadConfig::Bulk {
-        tcp: Arc::new(tcp),
-        bytes: None,
-    }
+    WorkloadConfig::bulk(Arc::new(tcp), None)
 }
 
 fn classic(congestion_control: CongestionControlConfig) -> WorkloadConfig {

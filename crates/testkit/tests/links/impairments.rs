@@ -37,10 +37,7 @@ fn bulk(profile: Profile) -> WorkloadConfig {
     let mut tcp = TcpConfig::profile(profile);
     // 64 kB fit into the path and its queue, so nothing is lost.
     tcp.receive_window = 64_000;
-    WorkloadConfig::Bulk {
-        tcp: Arc::new(tcp),
-        bytes: None,
-    }
+    WorkloadConfig::bulk(Arc::new(tcp), None)
 }
 
 fn reorder(probability: f64, delay: Span) -> Impairments {

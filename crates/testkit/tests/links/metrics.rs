@@ -186,10 +186,7 @@ fn a_ping_measures_the_latency_under_load() {
 #[test]
 fn equal_flows_share_fairly() {
     let tcp = Arc::new(TcpConfig::profile(Profile::Rfc));
-    let bulk = || WorkloadConfig::Bulk {
-        tcp: tcp.clone(),
-        bytes: None,
-    };
+    let bulk = || WorkloadConfig::bulk(tcp.clone(), None);
     let mut links = vec![link(), link()];
     links[0].queue = QueueConfig::drop_tail(Limit::Packets(20));
     let flows = vec![flow(Span::ZERO, bulk()), flow(Span::from_millis(7), bulk())];

@@ -31,7 +31,7 @@ fn bytes_per_flow(profile: Profile) -> Bytes {
     let flow = |number| {
         let start = Time::ZERO + Span::from_secs(1) * number / FLOWS;
         let tcp = tcp.clone();
-        (start, WorkloadConfig::Bulk { tcp, bytes: None })
+        (start, WorkloadConfig::bulk(tcp, None))
     };
     let network = dumbbell.network((0..FLOWS).map(flow).collect());
     let mut simulation = None;

@@ -15,10 +15,7 @@ use std::sync::Arc;
 const BYTES_PER_IDLE_FLOW: i64 = 2048;
 
 fn bulk(profile: Profile) -> WorkloadConfig {
-    WorkloadConfig::Bulk {
-        tcp: Arc::new(TcpConfig::profile(profile)),
-        bytes: None,
-    }
+    WorkloadConfig::bulk(Arc::new(TcpConfig::profile(profile)), None)
 }
 
 fn dumbbell(seed: u64, end: Time) -> Dumbbell {

@@ -105,10 +105,7 @@ fn network(case: &Case) -> Network {
             hosts: Hosts::default(),
             dscp: 0,
             between_losses: None,
-            workload: WorkloadConfig::Bulk {
-                tcp: Arc::new(tcp(case.agent)),
-                bytes: None,
-            },
+            workload: WorkloadConfig::bulk(Arc::new(tcp(case.agent)), None),
         }],
         record: Record {
             series: false,

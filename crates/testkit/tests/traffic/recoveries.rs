@@ -25,10 +25,7 @@ fn every_recovery_keeps_a_slow_link_busy_without_sending_in_vain() {
             ack_every: 1,
             ..TcpConfig::profile(Profile::Rfc)
         };
-        let flow = WorkloadConfig::Bulk {
-            tcp: Arc::new(tcp),
-            bytes: None,
-        };
+        let flow = WorkloadConfig::bulk(Arc::new(tcp), None);
         let dumbbell = Dumbbell {
             seed: 1,
             rate: Rate(1_000_000),

@@ -23,10 +23,7 @@ fn network(buffer: u64) -> Network {
         ack_every: 1,
         ..TcpConfig::profile(Profile::Rfc)
     };
-    let flow = WorkloadConfig::Bulk {
-        tcp: Arc::new(tcp),
-        bytes: None,
-    };
+    let flow = WorkloadConfig::bulk(Arc::new(tcp), None);
     let dumbbell = Dumbbell {
         seed: 1,
         rate: Rate(120_000_000),

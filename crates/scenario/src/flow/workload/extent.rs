@@ -20,9 +20,9 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
         segments * (mss + u128::from(tcp.header) + FRAMING)
     };
     match workload {
-        WorkloadConfig::Bulk { tcp, .. } => window(tcp),
+        WorkloadConfig::Stream { tcp, .. } if workload.is_bulk() => window(tcp),
         // Data travel in both directions.
-        WorkloadConfig::Echo { tcp, .. } => 2 * window(tcp),
+        WorkloadConfig::Stream { tcp, .. } => 2 * window(tcp),
         WorkloadConfig::Session { tcp, session } => {
             let connections = match &**session {
                 SessionConfig::Transfers(config) => events(config.interval),
@@ -42,11 +42,7 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
 /// Returns the largest IP packet from client to server, or backward.
 pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
     match workload {
-        // Data travel in both directions.
-        WorkloadConfig::Session { tcp, .. } | WorkloadConfig::Echo { tcp, .. } => {
-            u64::from(tcp.header_bytes()) + u64::from(tcp.mss)
-        }
-        WorkloadConfig::Bulk { tcp, .. } => {
+        WorkloadConfig::Stream { tcp, .. } if workload.is_bulk() => {
             let options = if tcp.option_bytes && tcp.recovery == goodqueue_tcp::Recovery::Sack {
                 // This is the size of an ACK with all its SACK blocks.
                 let room = if tcp.timestamps.is_some() { 3 } else { 4 };
@@ -60,6 +56,10 @@ pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
             } else {
                 u64::from(tcp.header_bytes()) + u64::from(tcp.mss)
             }
+        }
+        // Data travel in both directions.
+        WorkloadConfig::Session { tcp, .. } | WorkloadConfig::Stream { tcp, .. } => {
+            u64::from(tcp.header_bytes()) + u64::from(tcp.mss)
         }
         WorkloadConfig::Source(source) => source.largest_packet(backward).into(),
     }

@@ -2,20 +2,18 @@
 
 mod extent;
 mod session;
-mod write;
 
 pub(crate) use extent::{largest_packet, most_waiting};
-pub(crate) use write::write;
 
 use crate::flow::law::Laws;
 use crate::language::error::Checked;
-use crate::language::field::Field;
 use crate::language::file::Files;
 use crate::language::reader::Reader;
+use crate::language::spec::WORKLOAD;
 use crate::language::units::{LONGEST, format_span};
+use crate::language::value;
 use crate::network::topology::Topology;
-use goodqueue_sim::{EchoReply, SessionConfig, SourceConfig, WorkloadConfig};
-use goodqueue_tcp::TcpConfig;
+use goodqueue_sim::{SessionConfig, SourceConfig, StreamConfig, WorkloadConfig};
 use goodqueue_types::parameters::{Parameter, Parameters, TableValue, Value};
 use goodqueue_types::{Bytes, Span};
 use std::sync::Arc;
@@ -25,26 +23,6 @@ pub(crate) struct Around<'a> {
     /// Place of the files that workloads name.
     pub files: Files<'a>,
     pub topology: &'a Topology,
-}
-
-/// Returns the TCP configuration of a workload that has one.
-pub(crate) fn tcp_of(workload: &WorkloadConfig) -> Option<&Arc<TcpConfig>> {
-    match workload {
-        WorkloadConfig::Bulk { tcp, .. }
-        | WorkloadConfig::Echo { tcp, .. }
-        | WorkloadConfig::Session { tcp, .. } => Some(tcp),
-        WorkloadConfig::Source(_) => None,
-    }
-}
-
-/// Returns the TCP configuration of a workload, to change it.
-pub(crate) fn tcp_of_mut(workload: &mut WorkloadConfig) -> Option<&mut Arc<TcpConfig>> {
-    match workload {
-        WorkloadConfig::Bulk { tcp, .. }
-        | WorkloadConfig::Echo { tcp, .. }
-        | WorkloadConfig::Session { tcp, .. } => Some(tcp),
-        WorkloadConfig::Source(_) => None,
-    }
 }
 
 /// Returns the time between packets of periodic clients, which differ in their phase.
@@ -66,15 +44,12 @@ pub(crate) fn read(
     let own_tcp = flow.table("tcp")?;
     let tcp = || crate::flow::tcp::read(common_tcp, own_tcp.as_ref()).map(Arc::new);
     let workload = match kind {
-        "bulk" => WorkloadConfig::Bulk {
-            tcp: tcp()?,
-            bytes: read_amount(&table)?,
-        },
-        "echo" => WorkloadConfig::Echo {
-            tcp: tcp()?,
-            bytes: read_amount(&table)?,
-            reply: read_reply(&table.require("reply")?)?,
-        },
+        _ if StreamConfig::WORDS.contains(&kind) => {
+            let tcp = tcp()?;
+            let stream = StreamConfig::from_value(value::read_table(Some(kind), &table, "kind")?);
+            table.accept(stream.check())?;
+            WorkloadConfig::Stream { tcp, stream }
+        }
         _ if SessionConfig::WORDS.contains(&kind) => {
             let tcp = tcp()?;
             let session = session::read(kind, &table, &tcp, around, path)?;
@@ -85,11 +60,21 @@ pub(crate) fn read(
         }
         _ => WorkloadConfig::Source(read_source(kind, &table, around.files)?),
     };
-    if tcp_of(&workload).is_none() && own_tcp.is_some() {
+    if workload.tcp().is_none() && own_tcp.is_some() {
         let message = format!("a \"{kind}\" flow has no TCP");
         return Err(flow.problem("tcp", message, "leave tcp out, or use kind = \"bulk\""));
     }
     Ok(workload)
+}
+
+/// Writes a workload as TOML.
+pub(crate) fn write(workload: &WorkloadConfig) -> String {
+    let table = match workload {
+        WorkloadConfig::Stream { stream, .. } => stream.value(),
+        WorkloadConfig::Session { session, .. } => session.value(),
+        WorkloadConfig::Source(source) => source.value(),
+    };
+    value::write(&table, WORKLOAD)
 }
 
 /// Reads a workload without TCP.
@@ -102,26 +87,6 @@ fn read_source(kind: &'static str, table: &Reader<'_>, files: Files<'_>) -> Chec
     }
     table.accept(source.check())?;
     Ok(source)
-}
-
-/// Reads the reply of an echo to each piece: bytes, or a share of it.
-fn read_reply(field: &Field<'_>) -> Checked<EchoReply> {
-    if !field.as_text().is_some_and(|text| text.ends_with('%')) {
-        return field.size().map(EchoReply::Bytes);
-    }
-    let share = field.fraction()?;
-    if share <= 0.0 {
-        let help = "write more than \"0%\", or kind = \"bulk\" for a server that does not answer";
-        return Err(field.problem("an echo of nothing", help));
-    }
-    Ok(EchoReply::Share(share))
-}
-
-fn read_amount(table: &Reader<'_>) -> Checked<Option<u64>> {
-    match table.get("size") {
-        Some(field) if field.as_text() != Some("unlimited") => field.size().map(Some),
-        _ => Ok(None),
-    }
 }
 
 /// Reads the mean time between items of `bytes` bytes, from the interval itself or from their rate.
