@@ -50,7 +50,7 @@ struct Packet {
     /// Nanoseconds since 1970.
     time: u64,
     flow: u32,
-    /// From the receiver of the data to its sender.
+    /// True for packets from the receiver of the data to its sender.
     back: bool,
     flags: u8,
     seq: u32,

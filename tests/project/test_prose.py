@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Openings without a subject. A sentence that begins with one of them needs a second reading.
-OPENING = re.compile(r"(?:Of|By|With|What|Whether|At|Where|How)\b(?! (?:least|most)\b)")
+OPENING = re.compile(
+    r"(?:Of|By|With|What|Whether|Which|When|From|At|Where|How)\b(?! (?:least|most)\b)"
+)
 DOC = re.compile(r"\s*//[/!](?!/) ?(?P<text>.*)")
 
 

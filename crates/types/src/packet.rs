@@ -13,9 +13,9 @@ pub struct LinkId(pub u32);
 /// Direction of a packet on its flow's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// From the flow's client (the opener, the sender of a bulk flow) to its server.
+    /// Packets from the flow's client (the opener, the sender of a bulk flow) to its server.
     Forward = 0,
-    /// From the server back to the client.
+    /// Packets from the server back to the client.
     Reverse = 1,
 }
 

@@ -394,8 +394,14 @@ fn step<'n>(node: &'n mut Node, part: &str, at: Origin) -> Result<&'n mut Node, 
             index
                 .and_then(|index: usize| items.get_mut(index))
                 .ok_or_else(|| {
-                    let help =
-                        format!("name one of the {count} entries, by number from 0 or by its name");
+                    let help = match count {
+                        0 => "the list is empty".to_owned(),
+                        1 => "the only entry has the number 0".to_owned(),
+                        _ => format!(
+                            "the list has {count} entries: write a number from 0 to {}, or a name",
+                            count - 1
+                        ),
+                    };
                     (format!("there is no \"{}\" here", shorten(part)), help)
                 })
         }

@@ -250,6 +250,24 @@ const OVERRIDES: &[(&str, &str, &str, &str, &str)] = &[
 ];
 
 #[test]
+fn the_path_to_a_missing_entry_says_which_entries_there_are() {
+    let flow = GOOD.find("[[flow]]").expect("it has flows");
+    let one = format!(
+        "{}[[flow]]\nworkload = {{ kind = \"bulk\" }}\n",
+        &GOOD[..flow]
+    );
+    for (text, entries) in [
+        (GOOD, "the list has 3 entries: write a number from 0 to 2"),
+        (one.as_str(), "the only entry has the number 0"),
+    ] {
+        let overrides = [("flow.7.count".to_owned(), "3".to_owned())];
+        let error = Scenario::parse(text.as_bytes(), "scenario.toml", &overrides)
+            .expect_err("there is no such flow");
+        assert!(error.help.contains(entries), "{error}");
+    }
+}
+
+#[test]
 fn mistakes_in_overrides_name_the_override() {
     for (path, value, key, message, help) in OVERRIDES {
         let overrides = [

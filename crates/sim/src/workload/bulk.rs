@@ -124,7 +124,7 @@ impl TcpHost {
         }
     }
 
-    /// When the connection opens: the first segment is written at once.
+    /// Plans the first window when the connection opens, and writes its first segment at once.
     #[cold]
     fn plan_first_window(&mut self, now: Time) {
         let Some(first) = self.first_window.as_deref_mut() else {

@@ -41,9 +41,9 @@ pub enum Needs {
     /// The acknowledged bytes, and a round-trip time when the retransmission timer takes one.
     #[default]
     Acks,
-    /// In addition the fate of each segment: [`SegmentSample`].
+    /// The fate of each segment in addition: [`SegmentSample`].
     Segments,
-    /// In addition delivery rates: [`SegmentSample::rate`].
+    /// Delivery rates in addition: [`SegmentSample::rate`].
     Rates,
 }
 
@@ -207,8 +207,8 @@ pub trait CongestionControl {
     fn on_ack(&mut self, sample: &AckSample);
     /// Lowers ssthresh, and the window to it, after duplicate or selective ACKs showed a loss.
     fn on_congestion_event(&mut self, event: &CongestionEvent);
-    /// Sets the window to one segment after a retransmission timeout. With an event ssthresh falls.
-    /// Without one (the same data timed out again) it stays.
+    /// Sets the window to one segment after a retransmission timeout. An event
+    /// lowers ssthresh; it stays if there is none, because the same data timed out again.
     fn on_retransmission_timeout(&mut self, event: Option<&CongestionEvent>);
     /// Returns the congestion window without recovery's inflation. It is a real number in some
     /// profiles.

@@ -61,9 +61,9 @@ parameters! {
         new_ack_lifts_guard: bool = false => FLAG;
         /// Restart the retransmission timer at a fast retransmit (ns-2, BSD).
         ///
-        /// In RFC 6298, only new ACKs do.
+        /// RFC 6298 has only new ACKs restart it.
         fast_retransmit_restarts_timer: bool = false => FLAG;
-        /// Which partial ACKs of NewReno restart the timer (RFC 6582 section 4).
+        /// Partial ACKs of NewReno that restart the timer (RFC 6582 section 4).
         partial_ack_timer: PartialAckTimer = PartialAckTimer::First
             => words::<PartialAckTimer>().example("every");
         /// A partial ACK of NewReno starts the count of duplicate ACKs again (INET).
@@ -113,7 +113,7 @@ parameters! {
             .doc("The window after silence: unchanged; the initial window after an RTO (RFC \
             5681 section 4.1); one segment an RTO after the last new ACK (ns-2); one segment \
             an RTO after sending (INET).");
-        /// Which transmissions are timed: new data outside recovery (Karn), new data (ns-2), or
+        /// Transmissions that are timed: new data outside recovery (Karn), new data (ns-2), or
         /// anything (INET).
         timing: TimingRule = TimingRule::OutsideRecovery
             => words::<TimingRule>().example("anything");
@@ -242,9 +242,9 @@ words! {
 
     /// Partial ACKs of NewReno that restart the retransmission timer (RFC 6582 section 4).
     pub enum PartialAckTimer {
-        /// Only the first one ("impatient").
+        /// The first one restarts it ("impatient").
         First = "first",
-        /// Every one ("slow but steady").
+        /// Every one restarts it ("slow but steady").
         Every = "every",
     }
 

@@ -45,7 +45,7 @@ parameters! {
         recovery: Recovery = Recovery::Sack => words::<Recovery>().example("sack");
         /// Largest payload of a segment.
         ///
-        /// In bytes.
+        /// The unit is bytes.
         mss: u32 = 1460 => size(1, 65_495).example("536B");
         /// Congestion window at the start, in segments, or the table of RFC 5681 section 3.1.
         ///
@@ -88,7 +88,7 @@ parameters! {
         limited_transmit: bool = true => FLAG;
         /// Duplicate ACKs that trigger fast retransmit.
         duplicate_ack_threshold: u32 = 3 => integer(1, 1_000).example("3");
-        /// When data in order are acknowledged: every n-th segment, or as Linux does (quick ACKs at
+        /// Rule by which data in order are acknowledged: every n-th segment, or as Linux does (quick ACKs at
         /// the start, then delays between 40 ms and `delayed_ack_timeout`).
         ///
         /// RFC 5681 section 4.2 requires an ACK for at least every second segment, within 500 ms.

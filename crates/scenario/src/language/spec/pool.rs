@@ -3,7 +3,7 @@
 use super::{Key, Kind, key};
 use goodqueue_sim::PoolConfig;
 
-/// In a link's table.
+/// Key of a link's table that names its shared buffer.
 pub(crate) const LINK_POOL: Key = key(
     "pool",
     Kind::Name,

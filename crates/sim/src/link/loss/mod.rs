@@ -39,10 +39,10 @@ parameters! {
     pub struct LossScope("scope of losses") {
         /// Unit to which the probabilities apply.
         per: LossUnit = LossUnit::Packet => words::<LossUnit>().example("byte").doc(
-            "What the probabilities are for: a packet of any size, or a byte of a frame, which is \
+            "Unit that each probability is for: a packet of any size, or a byte of a frame, which is \
              lost with any of its bytes.",
         );
-        /// Which packets can be lost: all, those with payload (`data`), or TCP segments without
+        /// Packets that can be lost: all, those with payload (`data`), or TCP segments without
         /// (`acks`).
         of: LossOf = LossOf::Everything => words::<LossOf>().example("acks");
         /// Lose packets after they have taken their time on the link; otherwise before the queue,

@@ -17,7 +17,7 @@ parameters! {
     /// Rate from a time on.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RateStep("step of a rate") {
-        /// When the rate begins.
+        /// Time at which the rate begins.
         at: Span = Span::ZERO => span(Span::ZERO, LONGEST).required().example("30s");
         /// The rate; `0bps` is an outage.
         rate: Rate = Rate(0) => rate_or_zero().required().example("10Mbps");

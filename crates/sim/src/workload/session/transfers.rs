@@ -23,9 +23,9 @@ words! {
 
     /// Way of a transfer's data.
     pub enum TransferWay {
-        /// From the client to the server.
+        /// The client sends to the server.
         Up = "up",
-        /// From the server to the client, after a request of [`REQUEST`] bytes.
+        /// The server sends to the client, after a request of [`REQUEST`] bytes.
         Down = "down",
     }
 }

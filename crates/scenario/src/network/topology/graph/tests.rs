@@ -18,7 +18,7 @@ fn ids(way: &[LinkId]) -> Vec<u32> {
     way.iter().map(|direction| direction.0).collect()
 }
 
-/// From a to d, b takes 4 ms, c 5 ms, the direct link 6 ms; d to e has two equal links.
+/// Graph in which the ways from a to d take 4 ms over b, 5 ms over c and 6 ms directly; d to e has two equal links.
 const EXAMPLE: [(usize, usize, u64); 7] = [
     (0, 1, 2),
     (3, 1, 2),
