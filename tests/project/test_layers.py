@@ -26,6 +26,8 @@ PACKAGE = ROOT / "python/goodqueue"
 ROW = re.compile(r"\| `(?P<name>\w+)(?:/|\.py)` \|")
 HEADING = "| in `python/goodqueue` | contents |\n"
 
+CRATE = re.compile(r"\| `crates/(?P<name>\w+)` \|.*\| (?P<needs>[^|]*) \|")
+
 MOST_FILES = 12
 """Largest number of modules of a folder."""
 
@@ -138,4 +140,42 @@ def test_folders_stay_small_enough_to_read() -> None:
         folder.relative_to(PACKAGE): len(list(folder.glob("*.py")))
         for folder in [PACKAGE, *PACKAGE.rglob("*/")]
     }
+    assert not {folder: count for folder, count in counts.items() if count > MOST_FILES}
+
+
+@cache
+def crates() -> dict[str, set[str]]:
+    """Returns the crates of the project, each with those that its product code depends on."""
+    prefix = "goodqueue-"
+    found = {}
+    for path in sorted((ROOT / "crates").glob("*/Cargo.toml")):
+        manifest = tomllib.loads(path.read_text("utf-8"))
+        tables = [manifest, *manifest.get("target", {}).values()]
+        names = [name for table in tables for name in table.get("dependencies", {})]
+        found[path.parent.name] = {
+            name.removeprefix(prefix) for name in names if name.startswith(prefix)
+        }
+    return found
+
+
+def reached(crate: str) -> set[str]:
+    """Returns the crate and all that it depends on, directly or not."""
+    return {crate}.union(*(reached(other) for other in crates()[crate]))
+
+
+def test_the_table_of_crates_is_the_graph_of_their_manifests() -> None:
+    """A row names dependencies of the crate's own, and those imply all others."""
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    rows = {row["name"]: row["needs"].partition(";")[0] for row in CRATE.finditer(text)}
+    assert set(rows) == set(crates())
+    for crate, needs in crates().items():
+        named = set(re.findall(r"\w+", rows[crate])) & set(crates())
+        assert named <= needs, crate
+        assert needs <= set().union(*map(reached, named)), crate
+
+
+def test_folders_of_rust_tests_stay_small_enough_to_read() -> None:
+    folders = [folder for folder in (ROOT / "crates").glob("*/tests/**/") if folder.is_dir()]
+    assert folders
+    counts = {folder: len(list(folder.glob("*.rs"))) for folder in folders}
     assert not {folder: count for folder, count in counts.items() if count > MOST_FILES}
