@@ -21,9 +21,9 @@ READING = """\
 
 * **The `ns2` profile equals ns-2's TCP packet for packet if no queue overflows.** One flow that
   loses chosen packets sends the same packets as in ns-2, at times that agree to the microsecond,
-  with every agent (`crates/testkit/tests/traffic/ns2_transmissions.rs`). S3 has no random element, and
-  agrees in every digit of utilisation, loss and backlog. With many flows chance remains, because
-  each simulator draws its own start times.
+  with every agent (`crates/testkit/tests/traffic/ns2_transmissions.rs`). S3 has no random element,
+  and agrees in every digit of utilisation, loss and backlog. With many flows chance remains,
+  because each simulator draws its own start times.
 * **Ties differ.** An arrival and the end of a transmission may occur at the same instant. On a
   link that a single flow does not yet fill, this happens in every round trip. In goodqueue the
   frame whose transmission ends leaves first. In ns-2 the rounding errors of the clock decide.
