@@ -1,0 +1,256 @@
+"""Runs Prague beside CUBIC over DualPI2 on a grid of 500 points, for docs/congestion-controls.md.
+
+`python -m research.l4s_grid` runs the points that its store does not have yet, so the same call
+goes on after an interruption. It writes the table, and every point to research/l4s_grid.csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from goodqueue import _core
+from goodqueue.core.intervals import Interval, t_interval
+from goodqueue.runs.api import load
+from goodqueue.study.plan import longest_first, run_of, variant_of
+from goodqueue.study.runner import Runner, user_store
+from goodqueue.study.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PAGE = Path("docs/congestion-controls.md")
+EVERY_POINT = Path("research/l4s_grid.csv")
+BEGIN, END = "<!-- l4s grid: begin -->\n", "<!-- l4s grid: end -->"
+
+MIXES = ((1, 1), (1, 3), (3, 1), (1, 9), (9, 1))
+"""Flows of Prague and of CUBIC."""
+RATES_MBPS = (4, 6, 9, 15, 22, 35, 50, 80, 120, 200)
+RTTS_MS = (5, 7, 10, 14, 20, 27, 40, 55, 75, 100)
+SLOW_MBPS = 15
+"""Highest rate at which the grid is run again with a step that spares a lone packet, in Mb/s. A
+full packet takes 0.8 ms there, which is most of the step of 1 ms."""
+
+Place = tuple[tuple[int, int], int, int]
+"""Flows of Prague and of CUBIC, rate of the link in Mb/s, and base round-trip time in ms."""
+
+SCENARIO = """
+schema_version = 1
+duration = "60s"
+warmup = "20s"
+record = { tcp_delays = true }
+[topology]
+shape = "dumbbell"
+framing = "14B"
+access = { rate = "unlimited" }
+[topology.bottleneck]
+rate = "50Mbps"
+delay = "1ms"
+queue = { kind = "dualpi2" }
+reverse = { queue = { kind = "dualpi2" } }
+[[flow]]
+name = "prague"
+rtt = "20ms"
+start_jitter = "1s"
+workload = { kind = "bulk" }
+tcp = { profile = "prague" }
+[[flow]]
+name = "cubic"
+rtt = "20ms"
+start_jitter = "1s"
+workload = { kind = "bulk" }
+tcp = { profile = "linux" }
+"""
+
+METRICS = (
+    "prague.goodput_bps",
+    "cubic.goodput_bps",
+    "prague.goodput_bps.min",
+    "cubic.goodput_bps.min",
+    "prague.p99_pdv_s",
+    "cubic.mean_one_way_delay_s",
+    "cubic.min_one_way_delay_s",
+    "bottleneck.utilization",
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the grid, with its figures.
+
+    Attributes:
+        mix: flows of Prague and of CUBIC.
+        rate_mbps: rate of the link in Mb/s.
+        rtt_ms: base round-trip time in ms.
+        ratio: goodput of a flow of Prague over that of a flow of CUBIC, for each seed.
+        least: smallest goodput of a flow over an equal share of the link, for each seed.
+        low_p99_ms: 99th percentile of the one-way delay of Prague's data above its minimum, in ms.
+        classic_ms: mean one-way delay of CUBIC's data above its minimum, in ms.
+        utilization: utilisation of the link, for each seed.
+    """
+
+    mix: tuple[int, int]
+    rate_mbps: int
+    rtt_ms: int
+    ratio: tuple[float, ...]
+    least: tuple[float, ...]
+    low_p99_ms: tuple[float, ...]
+    classic_ms: tuple[float, ...]
+    utilization: tuple[float, ...]
+
+
+def settings(place: Place, spared: int) -> list[tuple[str, str]]:
+    """Returns the changes of the scenario that make a point.
+
+    Args:
+        place: place in the grid.
+        spared: `min_qlen_step` in packets.
+    """
+    mix, rate_mbps, rtt_ms = place
+    return [
+        ("topology.bottleneck.queue.min_qlen_step", f"{spared}p"),
+        ("flow.0.count", str(mix[0])),
+        ("flow.1.count", str(mix[1])),
+        ("topology.bottleneck.rate", f"{rate_mbps}Mbps"),
+        ("flow.0.rtt", f"{rtt_ms}ms"),
+        ("flow.1.rtt", f"{rtt_ms}ms"),
+    ]
+
+
+def measure(
+    places: Sequence[Place], seeds: int, store: Path | None, spared: int = 0
+) -> list[Point]:
+    """Returns the points, of which those that the store has are not run again."""
+    scenarios = [load(SCENARIO, set=settings(place, spared)) for place in places]
+    variants = [variant_of(scenario, {}, index) for index, scenario in enumerate(scenarios)]
+    runs = [run_of(one, seed) for one in longest_first(variants) for seed in range(1, seeds + 1)]
+    with ExitStack() as stack:
+        runner = Runner(stack.enter_context(user_store("l4s-grid", store)), Threads(None))
+        rows = runner.figures(runs, METRICS)
+    found: dict[int, list[list[float]]] = {}
+    for run, row in zip(runs, rows, strict=True):
+        found.setdefault(run.variant.index, []).append(row)
+    return [_point(place, found[index]) for index, place in enumerate(places)]
+
+
+def _point(place: Place, rows: Sequence[Sequence[float]]) -> Point:
+    mix, rate_mbps, rtt_ms = place
+    share = rate_mbps * 1e6 / sum(mix)
+    prague, cubic, prague_min, cubic_min, low, mean, shortest, used = zip(*rows, strict=True)
+    return Point(
+        mix,
+        rate_mbps,
+        rtt_ms,
+        ratio=tuple(a / b for a, b in zip(prague, cubic, strict=True)),
+        least=tuple(min(pair) / share for pair in zip(prague_min, cubic_min, strict=True)),
+        low_p99_ms=tuple(1e3 * one for one in low),
+        classic_ms=tuple(1e3 * (a - b) for a, b in zip(mean, shortest, strict=True)),
+        utilization=used,
+    )
+
+
+HEADS = (
+    "rate, Mb/s",
+    "points",
+    "ratio, middle half of the points",
+    "points with a ratio of 0.5 to 2",
+    "smallest share",
+    "L p99, ms",
+    "points with L p99 below 2 ms",
+    "C mean, ms",
+    "utilisation, %",
+)
+
+
+def table(points: Sequence[Point], spared: Sequence[Point], seeds: int) -> str:
+    """Returns a row for each rate as a Markdown table, with the provenance.
+
+    Args:
+        points: the grid with Linux's defaults.
+        spared: points of the slow links whose step spares a lone packet.
+        seeds: seeds of each point.
+    """
+    rows = [
+        *_rows(points, ""),
+        *([_row("all", points)] if points else []),
+        *_rows(spared, ', `min_qlen_step = "1p"`'),
+    ]
+    provenance = (
+        f"Made by `python -m research.l4s_grid --seeds {seeds}`, results version "
+        f"{_core.results_version()}. Delays and utilisation are means over the points ± the 95 % "
+        "interval of the mean."
+    )
+    lines = [f"| {' | '.join(HEADS)} |", "| --- " * len(HEADS) + "|", *rows, "", provenance]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(points: Sequence[Point], suffix: str) -> list[str]:
+    rates = dict.fromkeys(point.rate_mbps for point in points)
+    return [
+        _row(f"{rate}{suffix}", [point for point in points if point.rate_mbps == rate])
+        for rate in rates
+    ]
+
+
+def _row(name: str, points: Sequence[Point]) -> str:
+    ratios = sorted(fmean(point.ratio) for point in points)
+    count = len(ratios)
+    even = sum(0.5 <= ratio <= 2 for ratio in ratios)
+    short = sum(fmean(point.low_p99_ms) < 2 for point in points)
+    cells = [
+        name,
+        str(count),
+        f"{ratios[count // 4]:.2f} to {ratios[3 * count // 4]:.2f}",
+        str(even),
+        f"{min(fmean(point.least) for point in points):.3f}",
+        _shown(t_interval([fmean(point.low_p99_ms) for point in points])),
+        str(short),
+        _shown(t_interval([fmean(point.classic_ms) for point in points])),
+        _shown(t_interval([100 * fmean(point.utilization) for point in points])),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _shown(interval: Interval) -> str:
+    return f"{interval.mean:.2f} ± {interval.half_width:.2f}"
+
+
+def write_csv(points: Sequence[Point], path: Path) -> None:
+    """Writes every point with the mean of each figure and the half-width of its 95 % interval."""
+    figures = ("ratio", "least", "low_p99_ms", "classic_ms", "utilization")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        heads = [head for figure in figures for head in (figure, f"{figure}_half_width")]
+        rows.writerow(["prague", "cubic", "rate_mbps", "rtt_ms", *heads])
+        for point in points:
+            found = [t_interval(list(getattr(point, figure))) for figure in figures]
+            values = [f"{x:.4g}" for one in found for x in (one.mean, one.half_width)]
+            rows.writerow([*point.mix, point.rate_mbps, point.rtt_ms, *values])
+
+
+def main() -> None:
+    """Runs the grid, and writes the table and the points."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--store", type=Path, help="folder of the stored runs")
+    asked = parser.parse_args()
+    places = list(product(MIXES, RATES_MBPS, RTTS_MS))
+    points = measure(places, asked.seeds, asked.store)
+    slow = [place for place in places if place[1] <= SLOW_MBPS]
+    spared = measure(slow, asked.seeds, asked.store, spared=1)
+    text = table(points, spared, asked.seeds)
+    print(text)
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}{text}{END}{rest.split(END)[1]}", encoding="utf-8")
+    write_csv(points, EVERY_POINT)
+    print(f"written to {PAGE} and {EVERY_POINT}")
+
+
+if __name__ == "__main__":
+    main()
