@@ -115,6 +115,7 @@ pub fn tc() -> Result<Target, Box<dyn Error>> {
     let queues = goodqueue_queue::examples().into_iter();
     let commands = queues.filter_map(|(_, queue)| qdisc_commands(&queue, 1514, 1500).ok());
     corpus.extend(commands.map(|lines| lines.join("\n").into_bytes()));
+    corpus.push(include_bytes!("../../crates/tc/tests/config_db.json").to_vec());
     Ok(Target {
         name: "tc",
         corpus,
@@ -262,6 +263,9 @@ fn check_study(text: &[u8]) -> bool {
 
 fn check_tc(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
+    if text.trim_start().starts_with('{') {
+        return check_switch(&text);
+    }
     let qdisc = match parse_qdisc(&text) {
         Ok(qdisc) => qdisc,
         Err(error) => {
@@ -279,6 +283,20 @@ fn check_tc(text: &[u8]) -> bool {
         assert_eq!(again.queue, qdisc.queue, "{commands}");
     }
     true
+}
+
+/// A switch's queue has no more bytes than its pool, its reserved bytes and its threshold together.
+fn check_switch(text: &str) -> bool {
+    match goodqueue_tc::read_switch_queue(text, "Ethernet4|3") {
+        Ok(queue) => queue.alpha.is_none_or(|alpha| alpha > 0.0),
+        Err(error) => {
+            assert!(
+                !error.message.is_empty() && !error.help.is_empty(),
+                "{error}"
+            );
+            false
+        }
+    }
 }
 
 /// The table that is printed for a scenario reads as the same queue there, or is refused.

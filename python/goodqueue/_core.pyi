@@ -83,6 +83,23 @@ def parse_qdisc(text: str) -> tuple[str, list[str], list[str]]:
         goodqueue.ScenarioError: if an option has no equivalent; the message gives the reason.
     """
 
+def read_device(
+    text: str, name: str | None
+) -> tuple[str, str, int | None, int | None, tuple[int, int, int] | None, str | None]:
+    """Reads the queue of a device: `tc -s -j qdisc show`, or `config_db.json` of SONiC.
+
+    Args:
+        text: the output or the file.
+        name: the device, or the switch's queue, as in `Ethernet0|3`; None for the only device.
+
+    Returns:
+        Its name, its kind, its limit in packets or in bytes, the numbers of packets sent, dropped
+        and marked, and the reason if the limit is unknown.
+
+    Raises:
+        goodqueue.ScenarioError: if the text is neither of the two.
+    """
+
 def probe_serve(
     address: str,
     token: str | PathLike[str],

@@ -18,7 +18,7 @@ mod _core {
     use crate::convert::statistics::{poisson_tail, t_quantile};
     #[pymodule_export]
     use crate::convert::units::{
-        parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span, parse_spans,
+        parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span, parse_spans, read_device,
     };
     #[pymodule_export]
     use crate::lab::LabJob;

@@ -84,17 +84,34 @@ pub fn read_devices(text: &str) -> Result<Vec<Device>, UnitError> {
     roots.map(|root| device(root, &objects)).collect()
 }
 
-/// Returns the lines of the only device in the output.
-pub(super) fn lines(text: &str) -> Read<String> {
-    let devices = read_devices(text)?;
+/// Returns the device of this name, or the only one in the output of `tc -s -j qdisc show`.
+///
+/// # Errors
+/// Returns the part that is no output of `tc`, or the names of the devices.
+pub fn only_device(text: &str, name: Option<&str>) -> Result<Device, UnitError> {
+    let mut devices = read_devices(text)?;
+    if let Some(name) = name {
+        devices.retain(|device| device.name == name);
+        if devices.is_empty() {
+            return refuse(
+                format!("there is no device \"{}\" in the output", shorten(name)),
+                HELP,
+            );
+        }
+    }
     match &devices[..] {
-        [device] => Ok(device.lines.clone()),
+        [device] => Ok(device.clone()),
         [] => refuse("there is no root qdisc in the output", HELP),
         [first, ..] => refuse(
             format!("the output has {} devices", devices.len()),
             format!("give one: tc -s -j qdisc show dev {}", shorten(&first.name)),
         ),
     }
+}
+
+/// Returns the lines of the only device in the output.
+pub(super) fn lines(text: &str) -> Read<String> {
+    only_device(text, None).map(|device| device.lines)
 }
 
 fn is_root(object: &Map<String, Value>) -> bool {

@@ -1,4 +1,5 @@
-//! Linux's `tc`: its lines as our parameters, and ours as its commands.
+//! Queues of devices. Linux's `tc`: its lines as our parameters, and ours as its commands. `SONiC`: the
+//! buffers of its queues.
 //!
 //! Sizes include headers: the kernel counts a packet with its 14-byte Ethernet header (not the frame
 //! check sequence, preamble or gap), so bytes of `tc` are bytes here on a link with `framing =
@@ -9,6 +10,7 @@
 
 mod json;
 mod read;
+mod sonic;
 mod units;
 mod unusual;
 mod write;
@@ -17,8 +19,9 @@ use goodqueue_queue::{Configuration, QueueConfig, Refusal};
 use goodqueue_types::Framing;
 use goodqueue_types::message::UnitError;
 
-pub use json::{Counters, Device, read_devices};
+pub use json::{Counters, Device, only_device, read_devices};
 pub use read::parse_qdisc;
+pub use sonic::{SwitchQueue, read_switch_queue};
 pub use write::qdisc_commands;
 
 /// Bytes of the link layer that the kernel counts.

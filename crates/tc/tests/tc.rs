@@ -6,7 +6,7 @@ mod any_queue;
 use any_queue::{any_queue, queue_of, with_queue};
 use goodqueue_queue::{Configuration, QueueConfig};
 use goodqueue_scenario::{Scenario, queue_toml};
-use goodqueue_tc::{Counters, parse_qdisc, qdisc_commands, read_devices};
+use goodqueue_tc::{Counters, parse_qdisc, qdisc_commands, read_devices, read_switch_queue};
 use proptest::prelude::*;
 
 /// Cases: output of `tc qdisc show` | the queue | a part of its notes, if there are any. `tc` 6.1
@@ -352,5 +352,42 @@ fn json_that_is_no_output_of_tc_is_refused() {
     ] {
         let error = parse_qdisc(json).expect_err(message);
         assert!(error.message.contains(message), "{error}");
+    }
+}
+
+const SWITCH: &str = include_str!("config_db.json");
+
+/// Alone, a queue with the threshold a holds a / (1 + a) of its pool and its reserved bytes.
+#[test]
+fn queues_of_a_switch_have_their_share_of_the_pool() {
+    for (queue, bytes, alpha) in [
+        ("Ethernet4|3", 8_000_000 + 1518, Some(8.0)),
+        ("Ethernet0|4", 8_000_000 + 1518, Some(8.0)),
+        ("Ethernet0|0", 1_800_000, Some(0.25)),
+        ("Ethernet0|1", 300_000 + 1518, None),
+    ] {
+        let read = read_switch_queue(SWITCH, queue).unwrap();
+        assert_eq!((read.bytes, read.alpha), (bytes, alpha), "{queue}");
+        assert_eq!(read.pool_bytes, 9_000_000);
+    }
+}
+
+#[test]
+fn a_switch_without_the_queue_is_refused_with_the_nearest_one() {
+    for (text, queue, message, help) in [
+        (
+            SWITCH,
+            "Ethernet0|7",
+            "no queue \"Ethernet0|7\"",
+            "Ethernet0|",
+        ),
+        (SWITCH, "Ethernet0|2", "dynamic_th \"x\"", "2^n"),
+        (SWITCH, "Ethernet0|6", "no entry \"gone\"", "whole"),
+        ("{", "Ethernet0|6", "line 1", "BUFFER_POOL"),
+        ("{}", "Ethernet0|6", "no queue", "empty"),
+    ] {
+        let error = read_switch_queue(text, queue).expect_err(message);
+        assert!(error.message.contains(message), "{error}");
+        assert!(error.help.contains(help), "{error}");
     }
 }

@@ -37,6 +37,7 @@ class Link:
             limit the rest of the traffic.
         congestion_control: `cubic`, `reno`, `abe`, `scalable`, `bbr`, `bbr3`, `prague`; the one
             with the largest share if there are several.
+        configured_packets: buffer of the device today, if known; it is judged beside the rules.
         controls: the congestion controls with their shares of the long flows, if there are several.
         profile: TCP profile of the hosts, `linux` or `rfc`; None if a scenario file sets it.
         min_utilization: smallest share of the time in which the link must be busy.
@@ -84,6 +85,7 @@ class Link:
     effective_rtt_s: float | None = None
     ack_every: int = 2
     controls: Shares = ()
+    configured_packets: int | None = None
 
     def __post_init__(self) -> None:
         for mistake in _problems(self):

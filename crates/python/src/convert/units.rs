@@ -1,6 +1,7 @@
 //! Values with units and lines of `tc`, read as the scenario format reads them.
 
 use crate::convert::error::unit_error;
+use goodqueue_queue::{Configuration, Limit};
 use goodqueue_scenario::StatedSpans;
 use goodqueue_types::Span;
 use pyo3::prelude::*;
@@ -22,6 +23,47 @@ pub fn parse_qdisc(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>,
     let commands = goodqueue_tc::qdisc_commands(&qdisc.queue, 1514, 1500).map_err(refuse)?;
     let table = goodqueue_scenario::queue_toml(&qdisc.queue).unwrap_or_default();
     Ok((table, commands, qdisc.notes))
+}
+
+/// A device's queue: its name, its kind, its limit in packets or bytes, its counters, and the reason
+/// if the limit is unknown.
+pub type DeviceQueue = (
+    String,
+    String,
+    Option<u64>,
+    Option<u64>,
+    Option<(u64, u64, u64)>,
+    Option<String>,
+);
+
+/// Reads the queue of a device from `tc -s -j qdisc show`, or from `config_db.json` of SONiC. `name`
+/// is that of the device, or of the switch's queue.
+#[pyfunction]
+pub fn read_device(py: Python<'_>, text: &str, name: Option<&str>) -> PyResult<DeviceQueue> {
+    let refuse = |error| unit_error(py, "--device", error);
+    if text.trim_start().starts_with('{') {
+        let queue = goodqueue_tc::read_switch_queue(text, name.unwrap_or("")).map_err(refuse)?;
+        let kind = format!("profile {}", queue.profile);
+        return Ok((queue.name, kind, None, Some(queue.bytes), None, None));
+    }
+    let device = goodqueue_tc::only_device(text, name).map_err(refuse)?;
+    let counters = device.counters;
+    let (mut packets, mut bytes, mut reason) = (None, None, None);
+    match goodqueue_tc::parse_qdisc(&device.lines).map(|qdisc| qdisc.queue.limit()) {
+        Ok(Limit::Packets(limit)) => packets = Some(limit),
+        Ok(Limit::Bytes(limit)) => bytes = Some(limit),
+        Ok(Limit::Unlimited) => reason = Some("it has no limit".to_owned()),
+        Err(error) => reason = Some(error.message),
+    }
+    let counters = (counters.packets, counters.drops, counters.marks);
+    Ok((
+        device.name,
+        device.kind,
+        packets,
+        bytes,
+        Some(counters),
+        reason,
+    ))
 }
 
 /// Reads a rate (`50Mbps`) as bits per second; `what` names the value in messages.

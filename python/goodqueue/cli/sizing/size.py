@@ -38,6 +38,7 @@ from goodqueue.sizing.answer.listener import Listener
 from goodqueue.sizing.answer.work_out import by_theory
 from goodqueue.sizing.api import simulate
 from goodqueue.sizing.controls import NEED_MARKS, parse_controls
+from goodqueue.sizing.device import read_device
 from goodqueue.sizing.known import Known
 from goodqueue.sizing.question import Bounds, Question
 from goodqueue.sizing.search.budget import BUDGET_S
@@ -67,7 +68,11 @@ def size(asked: Size) -> int:
         return _size_capture(asked, asked.from_, known, bounds)
     question = taken(Question, asked, packet=asked.packet or "1500B", bounds=bounds)
     link = known.applied(question.link())
-    return _size(asked, LinkTrial(), link, _seed(asked), notes_of(link))
+    notes = notes_of(link)
+    if asked.device is not None:
+        device = read_device(asked.device)
+        link, notes = device.on(link), (*notes, *device.notes(link))
+    return _size(asked, LinkTrial(), link, _seed(asked), notes)
 
 
 def _seed(asked: Size) -> int:

@@ -19,7 +19,7 @@ from goodqueue.sizing.answer.outlook import more_s
 from goodqueue.sizing.answer.parts import Alternative, Change, RuleAnswer, figures_at
 from goodqueue.sizing.calibrated.record import records
 from goodqueue.sizing.calibrated.smallest import LIKELY, calibrated, chances_kept
-from goodqueue.sizing.rules import RULES
+from goodqueue.sizing.rules import rules_for
 from goodqueue.sizing.rules.loss.bscl import bscl
 from goodqueue.sizing.search.budget import BudgetSpent
 from goodqueue.sizing.search.smallest import (
@@ -66,13 +66,14 @@ def judge(link: Link) -> tuple[RuleAnswer, ...]:
     """Returns every rule's answer by theory alone; none if no rule applies to the flows."""
     if not link.flows:
         return ()
-    advice = [rule.advise(link) for rule in RULES]
+    rules = rules_for(link)
+    advice = [rule.advise(link) for rule in rules]
     # All rules are evaluated at once. The values for rules without a number are not used.
     buffers = np.array([float(one.whole_packets or 1) for one in advice])
     chances = chances_kept(link, buffers)
     return tuple(
         _by_theory(rule, its, {name: float(of[place]) for name, of in chances.items()})
-        for place, (rule, its) in enumerate(zip(RULES, advice, strict=True))
+        for place, (rule, its) in enumerate(zip(rules, advice, strict=True))
     )
 
 

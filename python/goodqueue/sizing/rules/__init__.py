@@ -6,6 +6,9 @@ assumptions that this link breaks, and what else the rule says.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from goodqueue.sizing.rules import configured
 from goodqueue.sizing.rules.advice import claims, vendor
 from goodqueue.sizing.rules.loss import bscl, capacity_ratio, fpq
 from goodqueue.sizing.rules.modern import bbr, marks, variance
@@ -13,7 +16,10 @@ from goodqueue.sizing.rules.rule import Advice, Rule
 from goodqueue.sizing.rules.smooth import core_to_access, small_queue, tiny
 from goodqueue.sizing.rules.window import bdp, fluid, sqrt_n, window_decrease
 
-__all__ = ["RULES", "Advice", "Rule"]
+if TYPE_CHECKING:
+    from goodqueue.sizing.link import Link
+
+__all__ = ["RULES", "Advice", "Rule", "rules_for"]
 
 RULES: tuple[Rule, ...] = (
     bdp.RULE,
@@ -38,3 +44,8 @@ RULES: tuple[Rule, ...] = (
     marks.RULE_STEP,
     marks.RULE_DCTCP,
 )
+
+
+def rules_for(link: Link) -> tuple[Rule, ...]:
+    """Returns the published rules, and the buffer of the link's device today if that is known."""
+    return RULES if link.configured_packets is None else (*RULES, configured.RULE)

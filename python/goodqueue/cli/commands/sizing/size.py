@@ -31,7 +31,7 @@ OF_FILE = ("--link", "--set", "--allow-python", "--jitter")
 OF_CAPTURE = ("--from", "--after")
 OF_LINK = (
     *("--rate", "--rtt", "--flows", "--packet", "--control", "--profile", "--as-in-theory"),
-    *("--input-rate", "--access-rate", "--max-window", "--paced"),
+    *("--input-rate", "--access-rate", "--max-window", "--paced", "--device"),
 )
 OF_TRAFFIC = (
     *("--synchronization", "--loss-burst", "--effective-rtt", "--ack-every", "--byte-counting"),
@@ -118,6 +118,14 @@ class Size:
         str | None, without_file(metavar="SIZE", help="Receivers' window, if it limits flows.")
     ] = None
     paced: Annotated[bool, without_file("--paced", help="Senders pace their packets.")] = False
+    device: Annotated[
+        str | None,
+        without_file(
+            metavar="FILE[:NAME]",
+            help="Output of `tc -s -j qdisc show`, or config_db.json of SONiC: the buffer of today "
+            "is judged, too. NAME is the device, or the switch's queue, as in Ethernet0|3.",
+        ),
+    ] = None
     link: Annotated[
         str | None,
         with_file(
