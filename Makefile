@@ -84,8 +84,9 @@ lint: setup ## formatting, clippy, ruff, mypy and stubtest
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/stubtest $(STUBS)
-	@if command -v tsc >/dev/null; then tsc --project tools/page && tsc --project tools/page/worker.json; else \
-	    echo "SKIPPED: the types of the lab's page, because there is no tsc (Debian: node-typescript)"; fi
+	@case "$$(tsc --version 2>/dev/null)" in \
+	"Version 4."* | "Version 5."*) tsc --project tools/page && tsc --project tools/page/worker.json ;; \
+	*) echo "SKIPPED: the types of the lab's page, because there is no tsc of version 4 or 5 (Debian: node-typescript)" ;; esac
 	@if command -v biome >/dev/null; then biome lint --error-on-warnings --config-path=tools/page python/goodqueue/lab/page; else \
 	    echo "SKIPPED: the linter of the lab's page, because there is no biome (npm install --global @biomejs/biome@2)"; fi
 
