@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from goodqueue import _core
-from goodqueue.errors import RequestError
+from goodqueue.errors import RequestError, nearest
 from goodqueue.sizing.controls import main_control, parse_controls
-from goodqueue.sizing.link import Asked, Link, as_in_theory, rtt_range
+from goodqueue.sizing.link import PROFILES, Asked, Link, as_in_theory, rtt_range
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,21 @@ class Bounds:
     mix: str | None = None
 
     def asked(self) -> Asked:
-        """Returns the bounds as numbers."""
+        """Returns the bounds as numbers.
+
+        Raises:
+            ScenarioError: with the flag and what to write instead.
+            RequestError: if a bound on loss excludes nothing.
+        """
         loss, delay, mix = self.max_loss, self.max_delay, self.mix
+        max_loss_rate = None if loss is None else _core.parse_fraction("--max-loss", loss)
+        if max_loss_rate == 1:
+            raise RequestError(
+                f"--max-loss {loss}: a loss of 100% bounds nothing; write a share, such as 1%"
+            )
         return Asked(
             min_utilization=_core.parse_fraction("--min-utilization", self.min_utilization),
-            max_loss_rate=None if loss is None else _core.parse_fraction("--max-loss", loss),
+            max_loss_rate=max_loss_rate,
             max_delay_s=None if delay is None else _core.parse_span("--max-delay", delay),
             local_share=1.0 if mix is None else _core.parse_fraction("--mix", mix),
         )
@@ -66,11 +76,18 @@ class Question:
             raise RequestError(f"a packet of {packet} B: --packet takes from 40B to 65535B")
         if self.flows < 1:
             raise RequestError(f"--flows {self.flows}: a buffer rule needs at least one flow")
-        window = self.max_window
+        if self.profile not in {*PROFILES, None}:
+            hint = nearest(self.profile or "", PROFILES)
+            raise RequestError(f"--profile {self.profile}: there is no such profile; {hint}")
+        window, rtts_s = self.max_window, parse_rtts("--rtt", self.rtt)
+        if not all(0 < rtt <= 1000 for rtt in rtts_s):
+            raise RequestError(
+                f"--rtt {self.rtt}: a round-trip time must be more than 0s and at most 1000s"
+            )
         shares = parse_controls("--control", "cubic" if self.control is None else self.control)
         link = Link(
             rate_bps=_core.parse_rate("--rate", self.rate),
-            rtts_s=parse_rtts("--rtt", self.rtt),
+            rtts_s=rtts_s,
             flows=self.flows,
             packet_bytes=packet,
             congestion_control=main_control(shares),
