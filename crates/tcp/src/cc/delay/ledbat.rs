@@ -17,8 +17,9 @@ parameters! {
         target: Span = Span::from_millis(100) => Key::of(TIMER).example("100ms");
         /// Segments per round trip gained on an empty queue.
         ///
-        /// The same is lost per round trip and target of excess delay.
-        gain: f64 = 1.0 => number(0.001, 1.0).example("1");
+        /// The same is lost per round trip and target of excess delay. RFC 6817 allows at most 1;
+        /// larger gains are for experiments, such as those of RFC 7928 section 5.4.
+        gain: f64 = 1.0 => number(0.001, 100.0).example("1");
     }
 }
 
