@@ -174,6 +174,7 @@ def test_the_mininet_script_has_the_queue_and_the_flows() -> None:
         ("ns3", {"tcp.congestion_control": "bbr3"}, "ns-3 has no congestion control 'bbr3'"),
         ("mininet", {"tcp.congestion_control": "ledbat"}, "Linux, which has no congestion control"),
         ("ns3", {"flow.bulk.workload": {"kind": "web"}}, "ns-3 gets TCP transfers only"),
+        ("ns2", {"flow.bulk.stop": "5s"}, "ns-2 gets transfers that end after their last byte"),
     ],
 )
 def test_a_key_that_a_tool_cannot_express_is_refused(

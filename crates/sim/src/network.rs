@@ -172,6 +172,8 @@ pub struct FlowConfig {
     pub hosts: Hosts,
     /// Differentiated services code point of the flow's packets in both directions.
     pub dscp: u8,
+    /// Time at which the application of an endless bulk flow stops; none if it never does.
+    pub stop: Option<Time>,
     /// Application of the flow.
     pub workload: WorkloadConfig,
     /// State between two losses in which the sender of a bulk flow begins; none for a new connection.

@@ -27,7 +27,8 @@ pub struct LongFlow<'a> {
 }
 
 impl Scenario {
-    /// Returns the TCP flows without end whose data cross a link, in network order.
+    /// Returns the TCP flows without end whose data cross a link, in network order. A flow that stops
+    /// during the run has an end.
     ///
     /// # Errors
     /// Fails if there is no such link.
@@ -38,6 +39,9 @@ impl Scenario {
             let (tcp, None) = group.workload.as_bulk()? else {
                 return None;
             };
+            if group.stop.is_some_and(|stop| stop < self.duration) {
+                return None;
+            }
             let crosses = group.paths.of(flow.index()).forward.contains(&link);
             crosses.then(|| LongFlow {
                 name: &group.name,

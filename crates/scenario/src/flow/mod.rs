@@ -33,6 +33,8 @@ pub(crate) struct FlowGroup {
     /// Largest random delay of each start. `None` if the scenario does not set it, and the group has
     /// a single flow or start intervals. Starts are not delayed then.
     pub start_jitter: Option<Span>,
+    /// Time at which the applications stop, if they do.
+    pub stop: Option<Span>,
     pub rtt: Option<RoundTrips>,
     /// Windows at the last loss, in segments, for flows that begin as if they had sent for long. Flow
     /// i takes entry i, modulo their number. Empty if flows begin with a new connection.
@@ -151,6 +153,7 @@ pub(crate) fn read_flows(
         if group.count > 1 && together {
             group.start_jitter = Some(group.usual_jitter(duration));
         }
+        check_stop(table, &group)?;
         groups.push(group);
     }
     Ok(groups)
@@ -190,6 +193,7 @@ fn read_flow(
         start: table.span("start")?.unwrap_or_default(),
         start_interval: table.span("start_interval")?.unwrap_or_default(),
         start_jitter: table.span("start_jitter")?,
+        stop: read_stop(table, &workload)?,
         rtt,
         peak_windows: read_peak_windows(table, &workload)?,
         peak_spread: read_peak_spread(table)?,
@@ -227,6 +231,32 @@ fn check_start(table: &Reader<'_>, group: &FlowGroup, duration: Span) -> Checked
         message,
         "let it start earlier, or lengthen \"duration\"",
     ))
+}
+
+/// Reads the time at which applications stop; only for bulk flows without end.
+fn read_stop(table: &Reader<'_>, workload: &WorkloadConfig) -> Checked<Option<Span>> {
+    let Some(field) = table.get("stop") else {
+        return Ok(None);
+    };
+    if !matches!(workload.as_bulk(), Some((_, None))) {
+        let help = "leave it out, or use workload = { kind = \"bulk\" } without a size";
+        return Err(field.problem("\"stop\" belongs to bulk flows without end", help));
+    }
+    if table.get("peak_window").is_some() {
+        let help = "leave out one of the two";
+        return Err(field.problem("\"stop\" of flows that begin between two losses", help));
+    }
+    field.span().map(Some)
+}
+
+/// Checks that every flow of the group starts before it stops.
+fn check_stop(table: &Reader<'_>, group: &FlowGroup) -> Checked<()> {
+    let last = group.start + group.start_interval * (group.count - 1) + group.jitter();
+    if group.stop.is_none_or(|stop| last < stop) {
+        return Ok(());
+    }
+    let message = "the last of these flows may start only after it stops";
+    Err(table.problem("stop", message, "let it stop later, or start earlier"))
 }
 
 /// Reads the windows at the flows' last losses; only for controls that keep a share of their

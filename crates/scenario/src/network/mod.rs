@@ -144,6 +144,7 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
                 reverse,
                 hosts: hosts(scenario, path, pair, id),
                 dscp: group.dscp,
+                stop: group.stop.map(|stop| Time::ZERO + stop),
                 workload: group.workload.clone(),
                 between_losses: between_losses(scenario.seed, group, flow.index(), id as u64),
             }

@@ -123,6 +123,9 @@ fn write_flow(out: &mut String, group: &FlowGroup, topology: &Topology) {
     if let Some(jitter) = group.start_jitter {
         items.push(("start_jitter", plain(format_span(jitter))));
     }
+    if let Some(stop) = group.stop {
+        items.push(("stop", plain(format_span(stop))));
+    }
     if let Some(rtt) = &group.rtt {
         items.push(("rtt", round_trips(rtt)));
     }

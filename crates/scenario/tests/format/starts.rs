@@ -178,3 +178,56 @@ fn only_bulk_flows_that_keep_a_share_begin_between_losses() {
     let error = Scenario::parse(alone.as_bytes(), "test", &[]).unwrap_err();
     assert!(error.to_string().contains("without a window"), "{error}");
 }
+
+/// A link of 10 Mb/s on which one flow sends for 20 s and another one stops after 5 s.
+const STOPPING: &str = "schema_version = 1\nduration = \"20s\"\nwarmup = \"10s\"\n[topology]\nshape = \"dumbbell\"\n\
+    [topology.bottleneck]\nrate = \"10Mbps\"\ndelay = \"10ms\"\nqueue = { limit = \"30p\" }\n\
+    [[flow]]\nname = \"stays\"\nworkload = { kind = \"bulk\" }\n\
+    [[flow]]\nname = \"goes\"\nstop = \"5s\"\nworkload = { kind = \"bulk\" }\n";
+
+#[test]
+fn a_flow_that_stops_leaves_the_link_to_the_other() {
+    let scenario = parse(STOPPING);
+    let again = parse(&scenario.resolved_toml());
+    let stops = |scenario: &Scenario| -> Vec<_> {
+        let flows = scenario.network().flows.into_iter();
+        flows.map(|flow| flow.stop).collect()
+    };
+    assert_eq!(
+        stops(&scenario),
+        [None, Some(Time::ZERO + Span::from_secs(5))]
+    );
+    assert_eq!(stops(&again), stops(&scenario));
+    let long = scenario.long_flows("bottleneck").unwrap();
+    let names: Vec<_> = long.iter().map(|flow| flow.name).collect();
+    assert_eq!(names, ["stays"]);
+    let outcome = goodqueue_sim::run(&scenario.network());
+    let [stays, goes] = &outcome.flows[..] else {
+        panic!("two flows")
+    };
+    // Data in flight at 5 s are acknowledged within a few round trips of at most 60 ms.
+    let end = goes.completion_time_s.expect("its FIN is acknowledged");
+    assert!((5.0..5.5).contains(&end), "{end}");
+    assert!(goes.goodput_bps < 1.0, "{}", goes.goodput_bps);
+    // 1448 or 1460 bytes of data in each frame of at most 1500 bytes on the wire.
+    assert!(stays.goodput_bps > 0.93 * 10e6, "{}", stays.goodput_bps);
+}
+
+#[test]
+fn only_endless_bulk_flows_may_stop() {
+    let refused = |from: &str, to: &str| {
+        let text = STOPPING.replace(from, to);
+        assert_ne!(text, STOPPING);
+        let parsed = Scenario::parse(text.as_bytes(), "test", &[]);
+        parsed.map(|_| ()).expect_err(to).to_string()
+    };
+    let last = "stop = \"5s\"\nworkload = { kind = \"bulk\" }";
+    let sized = "stop = \"5s\"\nworkload = { kind = \"bulk\", size = \"1MB\" }";
+    assert!(refused(last, sized).contains("bulk flows without end"));
+    let ping = "stop = \"5s\"\nworkload = { kind = \"ping\" }";
+    assert!(refused(last, ping).contains("bulk flows without end"));
+    let between = "stop = \"5s\"\npeak_window = \"40p\"\nworkload = { kind = \"bulk\" }";
+    assert!(refused(last, between).contains("between two losses"));
+    let late = refused("stop = \"5s\"", "stop = \"5s\"\nstart = \"5s\"");
+    assert!(late.contains("only after it stops"), "{late}");
+}

@@ -22,6 +22,7 @@ fn network() -> Network {
         hosts: Hosts::default(),
         dscp: 0,
         between_losses: None,
+        stop: None,
         workload,
     };
     let interval = Span::from_millis(10);

@@ -75,6 +75,9 @@ pub fn agents(network: &Network) -> impl Iterator<Item = Agent> + '_ {
         if let (Behaviour::Tcp(host), Some(place)) = (&mut client, flow.between_losses) {
             host.begin_between_losses(place);
         }
+        if let (Behaviour::Tcp(host), Some(stop)) = (&mut client, flow.stop) {
+            host.stop_at(stop);
+        }
         [
             Agent::new(id, Direction::Forward, network, client),
             Agent::new(id, Direction::Reverse, network, server),

@@ -89,6 +89,7 @@ mod tests {
             hosts: Hosts::default(),
             dscp: 0,
             between_losses: None,
+            stop: None,
             workload: WorkloadConfig::bulk(tcp.clone(), None),
         };
         let network = Network {

@@ -46,7 +46,8 @@ impl LimitedOutcome {
     pub fn new(config: &FlowConfig, times: &TimeLimited, signals: &[Signal]) -> Option<Self> {
         let (endless, both_ways) = match &config.workload {
             WorkloadConfig::Stream { stream, .. } => {
-                (stream.bytes().is_none(), !config.workload.is_bulk())
+                let endless = stream.bytes().is_none() && config.stop.is_none();
+                (endless, !config.workload.is_bulk())
             }
             WorkloadConfig::Session { .. } => (false, true),
             WorkloadConfig::Source(_) => return None,

@@ -12,6 +12,8 @@ pub struct TcpHost {
     /// Time at which the application opens the connection or writes. [`Time::MAX`] on the server and
     /// after everything is written.
     acts_at: Time,
+    /// Time at which the application stops. [`Time::MAX`] if it never does, and afterwards.
+    stops_at: Time,
     /// Number of bytes to send, or [`ENDLESS`] if the application never closes.
     bytes: u64,
     /// Time at which the last byte was acknowledged, or [`Time::MAX`] before.
@@ -38,6 +40,7 @@ impl TcpHost {
         Self {
             endpoint,
             acts_at: start,
+            stops_at: Time::MAX,
             bytes: bytes.unwrap_or(ENDLESS),
             finished_at: Time::MAX,
             first_window: None,
@@ -52,6 +55,13 @@ impl TcpHost {
             segments: 0,
             bytes: self.bytes,
         }));
+    }
+
+    /// Makes an endless sender stop at a time. The caller must do so before it starts, and not for a
+    /// sender that begins between two losses.
+    pub(crate) fn stop_at(&mut self, time: Time) {
+        debug_assert!(self.bytes == ENDLESS && self.first_window.is_none() && self.acts_at < time);
+        self.stops_at = time;
     }
 
     /// Creates a server that may answer and listens from the start.
@@ -69,6 +79,7 @@ impl TcpHost {
         Self {
             endpoint,
             acts_at: Time::MAX,
+            stops_at: Time::MAX,
             bytes: 0,
             finished_at: Time::MAX,
             first_window: None,
@@ -103,7 +114,11 @@ impl TcpHost {
 
     #[cold]
     fn act(&mut self, now: Time) {
-        self.acts_at = Time::MAX;
+        if self.stops_at <= now {
+            (self.acts_at, self.stops_at) = (Time::MAX, Time::MAX);
+            return self.endpoint.stop();
+        }
+        self.acts_at = self.stops_at;
         match &mut self.first_window {
             None => {
                 self.endpoint.connect(now);

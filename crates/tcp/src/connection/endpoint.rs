@@ -12,7 +12,7 @@ use crate::connection::reset::Reset;
 use crate::connection::stats::{ConnectionState, TcpStats};
 use crate::receive::receiver::{AckDue, Receiver};
 use crate::send::limits::Limited;
-use crate::send::sender::{Chunk, Sender};
+use crate::send::sender::{Chunk, FIRST, Sender};
 
 /// Number of bytes to write for a bulk source without end.
 pub const ENDLESS: u64 = 1 << 62;
@@ -152,6 +152,16 @@ impl TcpEndpoint {
     pub fn close(&mut self) {
         self.sender.closing = true;
         self.sender.blocked = false;
+    }
+
+    /// Withdraws written data that were never sent, and sends a FIN after the others. Data that were
+    /// sent are still repaired until they are acknowledged. Has no effect after
+    /// [`close`](Self::close).
+    pub fn stop(&mut self) {
+        if !self.sender.closing {
+            self.sender.data_end = self.sender.max_sent.clamp(FIRST, self.sender.data_end);
+            self.close();
+        }
     }
 
     /// Sets whether small segments wait for outstanding data to be acknowledged (Nagle's

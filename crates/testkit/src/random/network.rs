@@ -338,6 +338,7 @@ pub(crate) fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
             hosts: Hosts::default(),
             dscp,
             between_losses: None,
+            stop: None,
             workload,
         },
     )

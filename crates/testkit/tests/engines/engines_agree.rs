@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use goodqueue_queue::Limit;
-use goodqueue_sim::{BetweenLosses, LinkConfig, Network, run};
+use goodqueue_sim::{BetweenLosses, LinkConfig, Network, WorkloadConfig, run};
 use goodqueue_testkit::{Mutation, compare, run_mutant, run_reference};
 use goodqueue_testkit::{coincidences, graphs, networks};
 use goodqueue_types::{LinkId, Rate, Span};
@@ -112,6 +112,29 @@ fn flows_between_losses_agree_packet_for_packet() {
         assert_eq!(compare(&fast, &run_reference(&network)), Ok(()), "{place}");
     }
     assert!(changed > 15, "{changed} of 60 networks noticed");
+}
+
+/// The engines agree on bulk flows that stop at a time, also at the time of a packet or a timer.
+#[test]
+fn flows_that_stop_agree_packet_for_packet() {
+    let mut changed = 0;
+    for (place, mut network) in fixed_networks().take(100).enumerate() {
+        let before = run(&network).totals;
+        let end = network.end;
+        for (index, flow) in network.flows.iter_mut().enumerate() {
+            let Some((tcp, _)) = flow.workload.as_bulk() else {
+                continue;
+            };
+            flow.workload = WorkloadConfig::bulk(Arc::clone(tcp), None);
+            let lasts = end.saturating_since(flow.start);
+            let share = 1 + ((place + 3 * index) % 9) as u64;
+            flow.stop = Some(flow.start + lasts * share / 10 + Span(1));
+        }
+        let fast = run(&network);
+        changed += u32::from(fast.totals != before);
+        assert_eq!(compare(&fast, &run_reference(&network)), Ok(()), "{place}");
+    }
+    assert!(changed > 40, "{changed} of 100 networks noticed");
 }
 
 /// If one direction has no delay, timers of both ends fire at the same instant and one may cause

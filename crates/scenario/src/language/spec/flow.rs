@@ -55,6 +55,15 @@ pub(crate) static FLOW: Spec = Spec {
              none in a single run; commands that average over seeds then choose one and say so.",
         ),
         key(
+            "stop",
+            ANY_TIME,
+            "never",
+            "\"20s\"",
+            "When the applications of bulk flows without a `size` stop. Data that were never sent are then withdrawn, \
+             those that were sent are repaired until they are acknowledged, and the connection closes. Not together \
+             with `peak_window`.",
+        ),
+        key(
             "rtt",
             Kind::Either(&[
                 Kind::Span {
