@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from matplotlib import pyplot
 
+import goodqueue
 from conftest import ROOT
+from goodqueue.gym import CongestionControlEnv
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+    from goodqueue._core import IntervalReport
+
+EXAMPLES = ROOT / "examples"
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
 
 def cells(notebook: Path, kind: str) -> list[str]:
@@ -39,7 +47,10 @@ def execute(text: str, names: dict[str, Any]) -> object:
 def test_a_notebook_runs_from_top_to_bottom(
     notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for beside in (*EXAMPLES.glob("*.py"), *EXAMPLES.glob("*.json")):
+        shutil.copy(beside, tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(EXAMPLES))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     mpl.use("agg")
     names: dict[str, Any] = {}
@@ -58,6 +69,49 @@ def test_a_notebook_is_stored_without_outputs_and_explains_itself(notebook: Path
 
 
 def test_the_list_of_notebooks_is_complete() -> None:
-    page = (ROOT / "examples" / "README.md").read_text("utf-8")
+    page = (EXAMPLES / "README.md").read_text("utf-8")
     assert NOTEBOOKS
     assert not [path.name for path in NOTEBOOKS if f"({path.name})" not in page]
+
+
+def test_the_learned_control_paces_in_a_run_as_in_its_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    learned = importlib.import_module("learned_control")
+    record = json.loads((EXAMPLES / "learned_control.json").read_text("utf-8"))
+    weights = np.array(record["weights"])
+    link = learned.LINK.replace('"120s"', '"10s"')
+    env = CongestionControlEnv(learned.Scaled(), link)
+    seen, info = env.reset(seed=1)
+    rates, ended = [], False
+    while not ended:
+        action = learned.decide(weights, seen)
+        seen, _, _, ended, info = env.step(np.array([action], np.float32))
+        if not ended:
+            rates.append(info["pacing_rate_bps"])
+    made = []
+
+    class Kept(learned.control(weights)):  # type: ignore[misc]
+        def on_interval(self, report: IntervalReport) -> None:
+            super().on_interval(report)
+            made.append(self.pacing_rate_bps)
+
+    goodqueue.run(link, controls={"learner": Kept})
+    assert len(rates) > 200
+    assert made[: len(rates)] == rates
+    assert np.mean(rates[-100:]) == pytest.approx(20e6, rel=0.2)
+
+
+def test_the_training_of_the_learned_control_improves_and_repeats(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    train = importlib.import_module("learned_control").train
+    short = {"generations": 4, "population": 12, "links": 2, "steps": 60}
+    weights, rewards = train(seed=1, **short)
+    again, _ = train(seed=1, **short)
+    other, _ = train(seed=2, **short)
+    assert rewards[-1] > rewards[0] + 0.3
+    assert np.array_equal(weights, again)
+    assert not np.array_equal(weights, other)
