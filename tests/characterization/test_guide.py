@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ from goodqueue.characterization.guide import Guide, flows_of, guide, packets_hel
 from goodqueue.characterization.subject import Subject, control_of, keys_of, queue_of
 from goodqueue.errors import RequestError
 from goodqueue.runs.results.result import Result
+
+if TYPE_CHECKING:
+    from goodqueue.runs.settings import Settings
 
 QUEUES = guide("rfc7928")
 CONTROLS = guide("rfc9743")
@@ -98,8 +102,64 @@ def test_flow_counts_follow_from_the_packets_that_the_path_holds() -> None:
     assert counts["mild", "long"] == math.ceil(0.036 * 250_000 / 1514) == 6
     assert counts["medium", "long"] == 14
     assert counts["heavy", "long"] == 19
-    rising = [counts["rising-load", name] for name in ("mild", "medium", "heavy")]
-    assert np.cumsum(rising).tolist() == [6, 14, 19]
+    for key in ("rising-load", "falling-load"):
+        joining = [counts[key, name] for name in ("mild", "medium", "heavy")]
+        assert np.cumsum(joining).tolist() == [6, 14, 19], key
+
+
+def summaries(key: str, seed: int) -> dict[str, Settings]:
+    """Returns the summaries of a section's cases behind drop tail of one BDP, by their names."""
+    section = next(one for one in QUEUES.sections if one.key == key)
+    scenarios = {
+        case.name: queue_of(QUEUES.against).scenario(case, QUEUES.subject) for case in section.cases
+    }
+    return {
+        name: Result(scenario.with_seed(seed).run(), "").summary
+        for name, scenario in scenarios.items()
+    }
+
+
+def goodput_bps(summary: Settings, group: str) -> float:
+    """Returns the goodput of a group of flows together, in bit/s."""
+    flows = summary["flows"].items()
+    own: list[float] = [flow["goodput_bps"] for name, flow in flows if name.split(".")[0] == group]
+    return sum(own)
+
+
+def test_flows_that_stop_leave_the_link_to_the_others() -> None:
+    cases = summaries("falling-load", seed=1)
+    # The packets that the path holds are delivered after the stop, in a phase of 20 s.
+    remainder = packets_held("10Mbps", "100ms", "1514B", 1.0) * 1514 * 8 / 20
+    first, second, third = cases.values()
+    assert all(goodput_bps(first, group) > 1e6 for group in ("mild", "medium", "heavy"))
+    assert 0 < goodput_bps(second, "heavy") < remainder
+    assert goodput_bps(second, "medium") > 1e6
+    assert goodput_bps(third, "heavy") == 0
+    assert 0 < goodput_bps(third, "medium") < remainder
+    # 1448 bytes of each frame of 1514 bytes are data.
+    use = third["links"]["bottleneck"]["utilization"]
+    assert goodput_bps(third, "mild") > use * 10e6 * 1448 / 1514 - remainder
+
+
+def test_loss_falls_and_rises_with_the_load() -> None:
+    for key, falls in (("rising-load", False), ("falling-load", True)):
+        cases = summaries(key, seed=1).values()
+        losses = [summary["links"]["bottleneck"]["loss_rate"] for summary in cases]
+        assert losses == sorted(losses, reverse=falls), key
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_ledbat_with_a_gain_of_ten_does_not_yield_behind_a_short_queue(seed: int) -> None:
+    """The full queue of 100 ms reaches the target of 100 ms and no more, so LEDBAT grows always.
+
+    Its window grows by up to ten segments in a round trip, and that of Reno by one.
+    """
+    cases = summaries("less-than-best-effort", seed)
+    ratios = {
+        name: goodput_bps(summary, "background") / goodput_bps(summary, "long")
+        for name, summary in cases.items()
+    }
+    assert ratios["gain 10"] > max(2, 2 * ratios["gain 1"])
 
 
 @pytest.mark.parametrize(("key", "flows", "near"), [("medium", 14, 0.25), ("heavy", 19, 0.1)])
