@@ -44,7 +44,7 @@ fn refusal(overrides: &[(&str, &str)]) -> String {
 
 #[test]
 fn scenarios_beyond_the_engine_are_refused_with_the_reason() {
-    let cases: [(&[(&str, &str)], &str); 15] = [
+    let cases: [(&[(&str, &str)], &str); 16] = [
         (
             &[("flow.1.workload", "{ kind = \"bulk\", size = \"1MB\" }")],
             "finite transfers: flow \"reno\"",
@@ -65,6 +65,7 @@ fn scenarios_beyond_the_engine_are_refused_with_the_reason() {
             &[("flow.1.start", "11s")],
             "start after the warm-up: flow \"reno\"",
         ),
+        (&[("flow.1.stop", "15s")], "flows that stop: flow \"reno\""),
         (
             &[
                 ("topology.bottleneck.queue.kind", "fq_codel"),
