@@ -105,6 +105,28 @@ class TestInTheBrowser:
         page.click("Report")
         page.wait("document.querySelector('.report table')")
 
+    def test_the_keyboard_closes_the_report_and_opens_it_again(self, page: Page) -> None:
+        """After Close the focus is on the button that opens the report again."""
+        press = "document.activeElement.click()"
+        page.run("document.querySelector('.report button').focus()")
+        page.run(press)
+        page.wait(f"document.querySelector('.report') === null && {DONE}")
+        assert page.run("document.activeElement.textContent") == "Report"
+        page.run(press)
+        page.wait("document.querySelector('.report table')")
+
+    def test_paper_has_the_report_without_the_labs_head_buttons_and_links(self, page: Page) -> None:
+        """The tables are printed; what can only be clicked is not."""
+        shown = (
+            "['.report table', 'header h1', '.report .buttons', '.report a.play'].map((one) =>"
+            " document.querySelector(one).checkVisibility())"
+        )
+        page.call("Emulation.setEmulatedMedia", media="print")
+        printed = page.run(shown)
+        page.call("Emulation.setEmulatedMedia", media="")
+        assert printed == [True, False, False, False]
+        assert page.run(shown) == [True, True, True, True]
+
     def test_a_phone_needs_no_scrolling_sideways(self, page: Page) -> None:
         """Wide tables scroll within their own box."""
         page.size(390, 800)

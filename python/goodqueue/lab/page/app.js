@@ -96,6 +96,10 @@ function App() {
     setState(fromHash(settings));
     scrollTo(0, 0);
   };
+  const closeReport = () => {
+    setReading(false);
+    document.getElementById("report")?.focus();
+  };
   const alert = problem && html`<div class="problem"><b>${problem.message}</b><br />${problem.help}${problem instanceof Refusal || problem.help ? "" : " Load the page again."}</div>`;
   return html`<div onDragOver=${(/** @type {DragEvent} */ event) => event.preventDefault()}
       onDrop=${(/** @type {DragEvent} */ event) => { event.preventDefault(); opened(event.dataTransfer?.files[0]); }}>
@@ -105,7 +109,7 @@ function App() {
         report=${report && { isShown: isReading, toggle: () => setReading(!isReading) }} />
     </header>
     ${report && isReading ? html`<div role="status" aria-live="polite">${alert}</div>
-    <${Report} name=${report.name} contents=${report.contents} play=${play} close=${() => setReading(false)} />` : html`
+    <${Report} name=${report.name} contents=${report.contents} play=${play} close=${closeReport} />` : html`
     <div class="bench">
       ${state.file ? html`<${FilePanel} state=${state} setState=${setState} contents=${current?.contents ?? null} names=${names} />` : html`
       <${Controls} question=${state[side]} change=${change} names=${names} legend=${state.b && html`<${Sides} side=${side} set=${setEdited} />`} />`}

@@ -26,6 +26,6 @@ export function Bar({ state, setState, stories: all, openStory, opened, setEdite
     ${!state.file && html`<button type="button" aria-pressed=${state.b !== null} onClick=${compare}>Two settings</button>`}
     <button type="button" aria-pressed=${state.watch !== null} onClick=${() => setState({ ...state, watch: state.watch === null ? 0 : null })}>Watch packets</button>
     <label class="file">Open a file<input type="file" accept=".toml,.html,.json" aria-label="Open a scenario or a report" onChange=${(/** @type {any} */ event) => opened(event.target.files[0])} /></label>
-    ${report && html`<button type="button" aria-pressed=${report.isShown} onClick=${report.toggle}>Report</button>`}
+    ${report && html`<button type="button" id="report" aria-pressed=${report.isShown} onClick=${report.toggle}>Report</button>`}
   </nav>`;
 }
