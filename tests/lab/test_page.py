@@ -99,6 +99,40 @@ def test_the_first_screen_shows_controls_figures_and_pictures(page: Page) -> Non
     assert page.run("/A FIFO needs [0-9,]+ packets/.test(document.body.textContent)")
 
 
+def test_a_newcomer_reads_what_the_page_shows_and_begins_with_a_story(page: Page) -> None:
+    """The words of tiles and controls are explained, and a button opens the first story."""
+    words = page.run("[...document.querySelectorAll('.intro dt')].map((e) => e.textContent)")
+    named = page.run(
+        "[...document.querySelectorAll('form > .scaled > span:first-child')]"
+        ".map((e) => e.textContent)"
+    )
+    assert set(named) == {"Rate", "Base round-trip time", "Flows", "Buffer"}
+    assert {name.rstrip("s") for name in named} <= set(words)
+    assert {"Utilisation", "Loss", "Delay, p99", "Queue", "Congestion control"} <= set(words)
+    page.click("Begin with a story")
+    page.wait(f"document.querySelector('.story')?.dataset.story === {STORIES[0]['id']!r}")
+    page.wait(DONE)
+
+
+def test_the_line_for_the_router_has_its_buffer_and_the_place_where_it_is_typed(page: Page) -> None:
+    """The sentence above the line names the buffer of the answer, and the device."""
+    needs = page.run("document.querySelector('.answer h2').textContent.match(/[0-9,]+ packets/)[0]")
+    text = page.run("document.querySelector('.take .device').textContent")
+    assert needs in text
+    assert "DEV" in text
+    assert "DEV" in page.run("document.querySelector('.device + .copy code').textContent")
+
+
+def test_a_story_comes_before_the_controls_on_a_phone(page: Page) -> None:
+    """A reader of a phone sees the story's sentences without scrolling."""
+    page.size(390, 800)
+    page.open(page.run("location.href").split("#")[0] + f"#story={STORIES[0]['id']}")
+    page.wait(f"document.querySelector('.story') !== null && {DONE}")
+    bottom = page.run("document.querySelector('.story').getBoundingClientRect().bottom")
+    page.size(1280, 800)
+    assert 0 < bottom <= 800
+
+
 @pytest.mark.parametrize(
     ("label", "text", "kept"),
     [

@@ -16,6 +16,7 @@ import { MOST_REPORT, Report, contentsOf, isReport } from "./views/report.js";
 import { Rates, Series, commonEnds } from "./views/series.js";
 import { Take } from "./views/take.js";
 import { Tiles } from "./views/tiles.js";
+import { Intro } from "./views/words.js";
 
 /** Largest scenario file that is read, in bytes. */
 const MOST_FILE = 500_000;
@@ -110,6 +111,8 @@ function App() {
     </header>
     ${report && isReading ? html`<div role="status" aria-live="polite">${alert}</div>
     <${Report} name=${report.name} contents=${report.contents} play=${play} close=${closeReport} />` : html`
+    ${story && html`<${Story} story=${story} found=${found?.of === link ? found : null} changed=${isChanged(state, story)} others=${all} open=${openStory} />`}
+    ${!state.file && html`<${Intro} begin=${!story && all.length > 0 ? () => openStory(all[0].id) : null} />`}
     <div class="bench">
       ${state.file ? html`<${FilePanel} state=${state} setState=${setState} contents=${current?.contents ?? null} names=${names} />` : html`
       <${Controls} question=${state[side]} change=${change} names=${names} legend=${state.b && html`<${Sides} side=${side} set=${setEdited} />`} />`}
@@ -117,7 +120,6 @@ function App() {
         <div role="status" aria-live="polite">
           ${alert}
         </div>
-        ${story && html`<${Story} story=${story} found=${found?.of === link ? found : null} changed=${isChanged(state, story)} others=${all} open=${openStory} />`}
         ${current && html`<${Results} found=${current} state=${state} setState=${setState} trips=${trips} change=${change} />`}
       </main>
     </div>`}</div>`;
