@@ -65,5 +65,5 @@ if [ -n "$old_glibc" ]; then
         exit 1
     }
 fi
-.venv/bin/maturin sdist --quiet --out "$place/dist"
+.venv/bin/maturin sdist --out "$place/dist"
 ls "$place"/dist/*
