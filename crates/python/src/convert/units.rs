@@ -36,7 +36,7 @@ pub type DeviceQueue = (
     Option<String>,
 );
 
-/// Reads the queue of a device from `tc -s -j qdisc show`, or from `config_db.json` of SONiC. `name`
+/// Reads the queue of a device from `tc -s -j qdisc show`, or from `config_db.json` of `SONiC`. `name`
 /// is that of the device, or of the switch's queue.
 #[pyfunction]
 pub fn read_device(py: Python<'_>, text: &str, name: Option<&str>) -> PyResult<DeviceQueue> {
