@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import re
@@ -13,6 +14,7 @@ import shlex
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+import matplotlib
 import pytest
 
 from conftest import ROOT, goodqueue, tracked
@@ -29,6 +31,12 @@ GUIDES = ["docs/sizing-guide.md", "docs/own-control.md"]
 CODE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```\n", re.DOTALL)
 
 
+def font_cache() -> str:
+    """Returns the folder of matplotlib's list of fonts; it prints a message if the list is made."""
+    importlib.import_module("matplotlib.font_manager")  # makes the list
+    return matplotlib.get_cachedir()
+
+
 def run_block(block: re.Match[str], folder: Path) -> str:
     """Returns the block with the current output of its command, through its filter if it has one.
 
@@ -40,7 +48,9 @@ def run_block(block: re.Match[str], folder: Path) -> str:
     arguments, narrowed = block["arguments"], block["filter"] or ""
     scratch = str(folder / "DIR")
     words = shlex.split(arguments.replace("DIR", scratch))
-    done = goodqueue(*words, cwd=ROOT, XDG_CACHE_HOME=str(folder / "cache"))
+    done = goodqueue(
+        *words, cwd=ROOT, XDG_CACHE_HOME=str(folder / "cache"), MPLCONFIGDIR=font_cache()
+    )
     printed = (done.stdout + done.stderr).replace(scratch, "DIR")
     if narrowed:
         shell = ["/bin/bash", "-c", narrowed.removeprefix(" | ")]
