@@ -48,7 +48,7 @@ def test_flags_become_a_link() -> None:
         (Question("50Mbps", "-20ms", 1), "--rtt"),
         (Question("50Mbps", "0ms", 1), "--rtt 0ms"),
         (Question("50Mbps", "20ms", 1, profile="linx"), "--profile linx.*did you mean 'linux'"),
-        (Question("50Mbps", "20ms", 1, bounds=Bounds(max_loss="1")), "--max-loss 1.*such as 1%"),
+        (Question("50Mbps", "20ms", 1, bounds=Bounds(max_loss="1")), "--max-loss 1.*below 100%"),
         (Question("50Mbps", "20ms", 1, packet="1500"), "--packet"),
         (Question("50Mbps", "90ms..20ms", 1), "20ms..90ms"),
         (Question("50Mbps", "40ms", 0), "at least one flow"),

@@ -364,7 +364,7 @@ def test_queues_may_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
         (["--rate", "2mbps", "--rtt", "1ms", "--flows", "1"], "--rate"),
         (["--rate", "2Mbps", "--rtt", "1ms", "--flows", "0"], "at least one flow"),
         (["--rate", "2Mbps", "--rtt", "1ms", "--flows", "1", "--control", "cubik"], "cubic"),
-        ([*SMALL[1:], "--quick", "--profile", "ns2"], "linux and rfc"),
+        ([*SMALL[1:], "--quick", "--profile", "ns2"], "linux, rfc"),
         (
             [*SMALL[1:], "--quick", "--as-in-theory", "--control", "cubic"],
             "--control cubic and --as-in-theory contradict each other",

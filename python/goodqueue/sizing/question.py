@@ -33,7 +33,8 @@ class Bounds:
         max_loss_rate = None if loss is None else _core.parse_fraction("--max-loss", loss)
         if max_loss_rate == 1:
             raise RequestError(
-                f"--max-loss {loss}: a loss of 100% bounds nothing; write a share, such as 1%"
+                f"--max-loss {loss}: a loss of 100% bounds nothing; write a bound below 100%, "
+                "such as 1%"
             )
         return Asked(
             min_utilization=_core.parse_fraction("--min-utilization", self.min_utilization),
