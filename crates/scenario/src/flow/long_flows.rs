@@ -39,7 +39,7 @@ impl Scenario {
             let (tcp, None) = group.workload.as_bulk()? else {
                 return None;
             };
-            if group.stop.is_some_and(|stop| stop < self.duration) {
+            if group.stop_within(self.duration).is_some() {
                 return None;
             }
             let crosses = group.paths.of(flow.index()).forward.contains(&link);

@@ -93,6 +93,11 @@ impl FlowGroup {
         }
     }
 
+    /// Returns the time at which the flows stop, if that is before the end of the run.
+    pub(crate) fn stop_within(&self, duration: Span) -> Option<Span> {
+        self.stop.filter(|stop| *stop < duration)
+    }
+
     /// Returns the largest random delay of each start.
     pub(crate) fn jitter(&self) -> Span {
         self.start_jitter.unwrap_or_default()

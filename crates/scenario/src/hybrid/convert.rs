@@ -237,7 +237,7 @@ fn flow_group(
     if group.start + group.start_interval * (group.count - 1) > scenario.warmup {
         return refuse("flows that start after the warm-up");
     }
-    if group.stop.is_some() {
+    if group.stop_within(scenario.duration).is_some() {
         return refuse("flows that stop");
     }
     if tcp.ecn != EcnMode::Off && !matches!(direction.queue, QueueConfig::DropTail(_)) {

@@ -144,7 +144,9 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
                 reverse,
                 hosts: hosts(scenario, path, pair, id),
                 dscp: group.dscp,
-                stop: group.stop.map(|stop| Time::ZERO + stop),
+                stop: group
+                    .stop_within(scenario.duration)
+                    .map(|stop| Time::ZERO + stop),
                 workload: group.workload.clone(),
                 between_losses: between_losses(scenario.seed, group, flow.index(), id as u64),
             }

@@ -214,6 +214,18 @@ fn a_flow_that_stops_leaves_the_link_to_the_other() {
 }
 
 #[test]
+fn a_flow_that_would_stop_after_the_run_is_endless() {
+    let endless = parse(&STOPPING.replace("stop = \"5s\"\n", ""));
+    for stop in ["20s", "30s"] {
+        let later = parse(&STOPPING.replace("\"5s\"", &format!("\"{stop}\"")));
+        assert!(later.network().flows.iter().all(|flow| flow.stop.is_none()));
+        assert_eq!(later.long_flows("bottleneck").unwrap().len(), 2);
+        let outcomes = [&later, &endless].map(|one| goodqueue_sim::run(&one.network()));
+        assert_eq!(outcomes[0].flows[1].limited, outcomes[1].flows[1].limited);
+    }
+}
+
+#[test]
 fn only_endless_bulk_flows_may_stop() {
     let refused = |from: &str, to: &str| {
         let text = STOPPING.replace(from, to);

@@ -269,3 +269,8 @@ fn a_run_that_is_stopped_yields_nothing() {
     let long = scenario(&[("duration", "900000s")]).hybrid().unwrap();
     assert!(long.run(&mut || false).is_none());
 }
+
+#[test]
+fn a_flow_that_would_stop_after_the_run_is_run() {
+    assert!(scenario(&[("flow.1.stop", "40s")]).hybrid().is_ok());
+}
