@@ -225,3 +225,20 @@ fn every_ack_reaches_the_control() {
         assert_eq!(times(&by_bytes), times(&by_acks), "{lost:?}");
     }
 }
+
+/// The control hears of each lost segment once, even if an ACK shows the loss after the control has
+/// got the sample of that ACK. A single reordered segment shows a loss here, so the delayed ACK of
+/// the segment before the hole may do so.
+#[test]
+fn the_samples_have_every_lost_segment_once() {
+    for lost in [&[][..], &[60], &[61], &[60, 61, 120, 181]] {
+        let mut config = TcpConfig::profile(Profile::Rfc);
+        config.duplicate_ack_threshold = 1;
+        for recovers in [true, false] {
+            let (found, _) = samples_of(&config, recovers, lost);
+            let sum: u64 = found.iter().map(|sample| sample.measured().lost).sum();
+            let segments = sum / u64::from(config.mss);
+            assert_eq!(segments, lost.len() as u64, "{lost:?}, {recovers}");
+        }
+    }
+}
