@@ -16,6 +16,7 @@ from goodqueue.core.parallel import workers
 from goodqueue.output.terminal import progress
 from goodqueue.runs.api import load
 from goodqueue.runs.results.result import Result
+from research.pages import with_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from goodqueue._core import Cancel
 
 PAGE = Path("docs/congestion-controls.md")
-BEGIN, END = "<!-- bbr beside cubic: begin -->\n", "<!-- bbr beside cubic: end -->"
+PART = "bbr beside cubic"
 
 RTT_S = 0.040
 BDP_PACKETS = 10e6 * RTT_S / 8 / 1500
@@ -162,8 +163,7 @@ def main() -> None:
     text = table(measure(CASES, BUFFERS, replicates), BUFFERS, replicates)
     print(text)
     page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}{text}{END}{rest.split(END)[1]}", encoding="utf-8")
+    PAGE.write_text(with_part(page, PART, text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -21,13 +21,14 @@ from goodqueue.runs.api import load
 from goodqueue.study.plan import longest_first, run_of, variant_of
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
+from research.pages import with_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PAGE = Path("docs/congestion-controls.md")
 EVERY_POINT = Path("research/l4s_grid.csv")
-BEGIN, END = "<!-- l4s grid: begin -->\n", "<!-- l4s grid: end -->"
+PART = "l4s grid"
 
 MIXES = ((1, 1), (1, 3), (3, 1), (1, 9), (9, 1))
 """Flows of Prague and of CUBIC."""
@@ -246,8 +247,8 @@ def main() -> None:
     spared = measure(slow, asked.seeds, asked.store, spared=1)
     text = table(points, spared, asked.seeds)
     print(text)
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}{text}{END}{rest.split(END)[1]}", encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(with_part(page, PART, text), encoding="utf-8")
     write_csv(points, EVERY_POINT)
     print(f"written to {PAGE} and {EVERY_POINT}")
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 from goodqueue.characterization.api import SEEDS, characterize
 from goodqueue.output.terminal import number
+from research.pages import with_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 PAGE = Path("docs/characterize.md")
 EVERY_FIGURE = Path("research/characterize/queues.csv")
-BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->"
 
 QUEUES = {
     "drop_tail, 1 BDP": '{ kind = "drop_tail", limit = "1bdp" }',
@@ -104,9 +104,8 @@ def main() -> None:
         print(f"{name}: {cpu_s() - before:.1f} s of processor time", flush=True)
     print(f"all: {cpu_s():.0f} s of processor time")
     text = digest(found)
-    before_table, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    after = rest.split(END)[1]
-    PAGE.write_text(f"{before_table}{BEGIN}{text}{END}{after}", encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(with_part(page, "table", text), encoding="utf-8")
     write_csv(found, EVERY_FIGURE)
     print(f"written to {PAGE} and {EVERY_FIGURE}")
 

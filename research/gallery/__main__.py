@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from goodqueue.output.terminal import progress
 from research.gallery import claims, core, home, papers
 from research.gallery.claims import Claim
+from research.pages import with_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,13 +57,6 @@ def with_caption(page: str, name: str, caption: str) -> str:
     return before[: before.rindex("![")] + f"![{caption}" + target + after
 
 
-def with_table(page: str, name: str, table: str) -> str:
-    """Returns the page with a scenario's table replaced."""
-    begin, end = f"<!-- table of {name}: begin -->\n", f"<!-- table of {name}: end -->"
-    before, rest = page.split(begin)
-    return before + begin + table + end + rest.split(end)[1]
-
-
 def main() -> None:
     """Runs and draws the scenarios named on the command line, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -77,7 +71,7 @@ def main() -> None:
             picture.save_as(PICTURES, ["png"], DPI)
             page = with_caption(PAGE.read_text(encoding="utf-8"), name, picture.caption)
             if isinstance(drawn, Claim):
-                page = with_table(page, name, drawn.table)
+                page = with_part(page, f"table of {name}", drawn.table)
             PAGE.write_text(page, encoding="utf-8")
             bar.advance(shown)
     print(f"written to {PAGE} and {PICTURES}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.sizing.rules import RULES
 from research.modern_buffers import study, trial
+from research.pages import with_part
 from research.rules_on_trial.fitting.record import wilson
 
 if TYPE_CHECKING:
@@ -35,16 +36,9 @@ def write() -> None:
     RECORD.write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
     text = PAGE.read_text(encoding="utf-8")
     for name, table in (("links", links_table()), ("rules", rules_table(judged))):
-        text = replaced(text, name, table)
+        text = with_part(text, name, table)
     PAGE.write_text(text, encoding="utf-8")
     save(PICTURE)
-
-
-def replaced(text: str, name: str, table: str) -> str:
-    """Returns the page with another table between the marks of that name."""
-    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
-    before, rest = text.split(begin)
-    return f"{before}{begin}{table}{end}{rest.split(end)[1]}"
 
 
 def needed(place: Place, mix: Mix, *, shown: bool = False) -> float | None:

@@ -28,6 +28,7 @@ from goodqueue import _core
 from goodqueue.core.outdir import write_whole
 from goodqueue.errors import RequestError
 from goodqueue.live.emulation import Program, emulate, link_settings
+from research.pages import with_part
 
 SEED = 1618
 ROOT = Path(__file__).parents[2]
@@ -39,7 +40,7 @@ ENOUGH = 60
 FASTEST_LINE_BPS = 100_000_000
 """Largest rate of the line behind a policer."""
 
-BEGIN, END = "<!-- begin of the emulated links -->", "<!-- end of the emulated links -->"
+PART = "emulated links"
 GOODQUEUE = (str(Path(sys.executable).with_name("goodqueue")),)
 DIRECTIONS = ("up", "down")
 PACKET_BYTES = 1400
@@ -305,11 +306,13 @@ def sentences(found: list[Probed], at_once: int, load: float) -> str:
     called = ", ".join(f"{verdicts.count(name)} {name}" for name in sorted(set(verdicts)))
     directions = sum(one.is_right(way) for one, way in ways)
     drawn = f"{len(found)} links were drawn with seed {SEED}."
-    counts = f"On {len(right)} both directions are right, and on {len(wrong)} one has a wrong queue"
-    met = f"**the goal of the queues is {goal}**, {least} right and at most one of 60 wrong"
+    counts = (
+        f"Both directions are right on {len(right)} links, and a queue is wrong on {len(wrong)}"
+    )
+    met = f"The goal, {least} links right and at most one of 60 wrong, **is {goal}**"
     ran = f"{at_once} ran at once; the load of the machine was {load:.1f} at the end."
     lines = [
-        f"{drawn} {counts}: {met}. {directions} of {len(ways)} directions are right.",
+        f"{drawn} {counts}. {met}. {directions} of {len(ways)} directions are right.",
         f"The emulations were called: {called}. {ran}",
     ]
     for one in found:
@@ -327,9 +330,7 @@ def sentences(found: list[Probed], at_once: int, load: float) -> str:
 
 def write(text: str) -> None:
     """Replaces the sentences and the table in docs/probe.md."""
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    write_whole(PAGE, f"{before}{BEGIN}\n{text}\n{END}{after}")
+    write_whole(PAGE, with_part(PAGE.read_text(encoding="utf-8"), PART, f"{text}\n"))
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ from goodqueue.core.parallel import workers
 from goodqueue.output.terminal import progress
 from goodqueue.runs.api import load
 from goodqueue.runs.results.result import Result
+from research.pages import with_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 SCENARIO = Path("scenarios/which-queue.toml")
 PAGE = Path("docs/which-queue.md")
 PICTURE = Path("docs/img/which-queue.svg")
-BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->"
 
 BASE_RTT_S = 0.040
 """Base RTT of the ping and of the short flows, in s."""
@@ -174,8 +174,7 @@ def main() -> None:
     text = table(rows, replicates)
     print(text)
     page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}{text}{END}{rest.split(END)[1]}", encoding="utf-8")
+    PAGE.write_text(with_part(page, "table", text), encoding="utf-8")
 
     from research.which_queue.picture import save
 

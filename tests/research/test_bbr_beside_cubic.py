@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conftest import ROOT
-from research.bbr_beside_cubic import BEGIN, CASES, END, PAGE, Case, measure, model, table
+from research.bbr_beside_cubic import CASES, PAGE, PART, Case, measure, model, table
+from research.pages import part
 
 
 def test_the_model_gives_the_share_computed_by_hand() -> None:
@@ -27,7 +28,7 @@ def test_bbr_needs_time_to_reach_its_share() -> None:
 
 def test_the_page_has_the_table() -> None:
     page = (ROOT / PAGE).read_text(encoding="utf-8")
-    shown = page.split(BEGIN)[1].split(END)[0]
+    shown = part(page, PART)
     assert shown.splitlines()[:4] == table([], [2, 4, 8, 16, 32], 1).splitlines()[:4]
     for case in CASES:
         assert f"| {case.name} |" in shown

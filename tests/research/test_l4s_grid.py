@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -10,16 +11,17 @@ import pytest
 
 from conftest import ROOT
 from research.l4s_grid import (
-    BEGIN,
-    END,
+    EVERY_POINT,
     MIXES,
     PAGE,
+    PART,
     RATES_MBPS,
     RTTS_MS,
     Point,
     measure,
     table,
 )
+from research.pages import part
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +60,21 @@ def test_the_rows_of_the_table_are_computed_from_the_points() -> None:
 
 def test_the_page_has_the_table() -> None:
     page = (ROOT / PAGE).read_text(encoding="utf-8")
-    shown = page.split(BEGIN)[1].split(END)[0]
+    shown = part(page, PART)
     assert shown.splitlines()[:2] == table([], [], 1).splitlines()[:2]
     assert "| all | 500 |" in shown
+
+
+def test_the_rows_of_the_page_agree_with_the_points_of_the_file() -> None:
+    shown = part((ROOT / PAGE).read_text(encoding="utf-8"), PART)
+    with (ROOT / EVERY_POINT).open(encoding="utf-8", newline="") as file:
+        points = list(csv.DictReader(file))
+    for rate in RATES_MBPS:
+        here = [one for one in points if float(one["rate_mbps"]) == rate]
+        row = next(line for line in shown.splitlines() if line.startswith(f"| {rate} |"))
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        even = sum(0.5 <= float(one["ratio"]) <= 2 for one in here)
+        short = sum(float(one["low_p99_ms"]) < 2 for one in here)
+        assert [cells[1], cells[3], cells[6]] == [str(len(here)), str(even), str(short)]
+        least = min(float(one["least"]) for one in here)
+        assert float(cells[4]) == pytest.approx(least, abs=6e-4)

@@ -11,7 +11,7 @@ from matplotlib.image import imread
 import goodqueue
 from conftest import ROOT
 from goodqueue.plots.style import Picture
-from research.gallery.__main__ import DRAWN, PAGE, PICTURES, with_caption, with_table
+from research.gallery.__main__ import DRAWN, PAGE, PICTURES, with_caption
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,11 +65,6 @@ def test_a_caption_is_written_under_its_own_picture() -> None:
     page = "![](img/scenarios/a.png)\n![old](img/scenarios/b.png)\n"
     assert with_caption(page, "b", "new") == page.replace("old", "new")
     assert with_caption(page, "a", "x") == page.replace("![]", "![x]", 1)
-
-
-def test_a_table_is_written_in_its_own_place() -> None:
-    page = "<!-- table of a: begin -->\nold\n<!-- table of a: end -->\nrest\n"
-    assert with_table(page, "a", "| x |\n") == page.replace("old", "| x |")
 
 
 @pytest.mark.parametrize("name", ["bufferbloat", "cable-modem", "satellite"])
