@@ -72,8 +72,11 @@ class DamageError(RequestError):
 
 def nearest(wanted: str, known: Collection[str]) -> str:
     """Returns a hint for an unknown name: the nearest known one, or all of them if none is near."""
-    near = get_close_matches(wanted, known, 1)
-    return f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"
+    in_lower_case = {name.lower(): name for name in known}
+    near = get_close_matches(wanted.lower(), in_lower_case, 1)
+    return (
+        f"did you mean {in_lower_case[near[0]]!r}?" if near else f"choose from {', '.join(known)}"
+    )
 
 
 def os_error(error: BaseException) -> OSError | None:

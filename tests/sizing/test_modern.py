@@ -34,9 +34,9 @@ def link(shares: str, **changes: object) -> Link:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("bbr4", 'did you mean "bbr"'),
-        ("CUBIC", 'did you mean "cubic"'),
-        ("prage:100%", 'did you mean "prague"'),
+        ("bbr4", "did you mean 'bbr'"),
+        ("CUBIC", "did you mean 'cubic'"),
+        ("prage:100%", "did you mean 'prague'"),
         ("cubic,bbr3", "write cubic:50%,bbr3:50%"),
         ("cubic:70%,bbr3", "bbr3 has no share; write cubic:50%,bbr3:50%"),
         ("cubic:70%,bbr3:40%", "nearest mix is cubic:63.64%,bbr3:36.36%"),

@@ -7,11 +7,10 @@ form in which it can be typed.
 from __future__ import annotations
 
 import math
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.errors import RequestError
+from goodqueue.errors import RequestError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +50,9 @@ def parse_controls(flag: str, text: str) -> Shares:
     for part in parts:
         name, colon, share = (piece.strip() for piece in part.partition(":"))
         if name not in CONTROLS:
-            raise RequestError(f"{flag} {text}: {_unknown(name)}")
+            raise RequestError(
+                f"{flag} {text}: unknown congestion control {name!r}; {nearest(name, CONTROLS)}"
+            )
         if name in dict(shares):
             raise RequestError(f"{flag} {text}: {name} occurs twice; add its shares")
         if not colon and len(parts) > 1:
@@ -117,12 +118,6 @@ def problem(shares: Shares, congestion_control: str, flows: int) -> str | None:
             f"{absent[0]} has one; use more flows or a larger share"
         )
     return None
-
-
-def _unknown(name: str) -> str:
-    near = get_close_matches(name.lower(), CONTROLS, n=1, cutoff=0.5)
-    hint = f'; did you mean "{near[0]}"?' if near else ";"
-    return f'unknown congestion control "{name}"{hint} known are {", ".join(CONTROLS)}'
 
 
 def _even(parts: Sequence[str]) -> str:
