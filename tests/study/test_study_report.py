@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 from typing import TYPE_CHECKING
@@ -136,3 +137,43 @@ def test_a_scenario_that_names_a_file_has_no_settings() -> None:
     assert play.settings(small) is not None
     assert play.settings(named) is None
     assert not play.link(None, "cell")
+
+
+def test_a_picture_that_cannot_be_drawn_is_named_beside_the_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Standard output stays one JSON document; the message is on standard error."""
+    (tmp_path / "small.toml").write_text(SMALL)
+    each = "".join(
+        f'\n[[plot]]\nname = "{limit}"\nx = "limit"\ny = "{BUSY}"\n'
+        f'where = {{ limit = "{limit}" }}\n'
+        for limit in ("2p", "20p", "40p")
+    )
+    (tmp_path / "study.toml").write_text(STUDY + each)
+    runs, report = tmp_path / "runs", tmp_path / "study.html"
+    sweep = ["sweep", str(tmp_path / "study.toml"), "--out", str(runs), "--json"]
+    assert run_command(sweep) == 0
+    capsys.readouterr()
+    only = ["results", str(runs), "--where", "limit=2p", "--report", str(report), "--json"]
+    assert run_command(only) == 0
+    printed = capsys.readouterr()
+    json.loads(printed.out)
+    assert "left out of the report: " in printed.err
+    assert "no run has finished" in printed.err
+
+
+def test_a_folder_without_runs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One of four parts of three runs has none."""
+    (tmp_path / "small.toml").write_text(SMALL)
+    (tmp_path / "study.toml").write_text(STUDY.replace("seeds = 3", "seeds = 1"))
+    for part in range(1, 5):
+        runs = tmp_path / f"part-{part}"
+        run_command(["sweep", str(tmp_path / "study.toml"), f"--shard={part}/4", f"--out={runs}"])
+        if not len(Results(runs)):
+            break
+    capsys.readouterr()
+    assert run_command(["results", str(runs)]) == 0
+    assert "0 runs" in capsys.readouterr().out
+    for option in ("--report=page.html", "--draw=page.svg"):
+        assert run_command(["results", str(runs), option]) == 2
+        assert "no run" in capsys.readouterr().err

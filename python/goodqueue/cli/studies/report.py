@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.core.outdir import check_file
 from goodqueue.errors import RequestError
-from goodqueue.output.terminal import say
+from goodqueue.output.terminal import stderr
 from goodqueue.study.record.store import STUDY
 from goodqueue.study.sweep import Study
 
@@ -99,5 +99,5 @@ def _pictures(results: Results, plan: StudyPlan) -> list[Picture]:
         try:
             found += pictures(results, replace(plan, plots=(one,)))
         except RequestError as error:
-            say(f"left out of the report: {error}")
+            stderr().print(f"left out of the report: {error}", soft_wrap=True, markup=False)
     return found

@@ -45,15 +45,8 @@ def show_results(asked: ShowResults) -> int:
         if not quiet:
             console.print(f"{counted(taken, 'run')} copied into {folder}", markup=False)
     results = Results(folder).where(where)
-    if asked.draw is not None:
-        return _draw(results, asked, asked.draw)
-    if asked.report is not None:
-        write_report(results, asked.report, asked.metric)
-        if quiet:
-            print_json({"report": str(asked.report)})
-        else:
-            say(f"report: {asked.report}")
-        return 0
+    if asked.draw or asked.report:
+        return _show(results, asked)
     rows = _rows(results, asked)
     if asked.export is not None:
         export(rows, asked.export)
@@ -78,6 +71,21 @@ def _check_outputs(asked: ShowResults) -> None:
         check_draw(asked.draw)
     for other in merged:
         check_apart([folder], {"--merge": other})
+
+
+def _show(results: Results, asked: ShowResults) -> int:
+    """Writes a picture or a page."""
+    if not len(results):
+        raise RequestError(f"{asked.folder}: no run has finished; run the study first")
+    if asked.draw is not None:
+        return _draw(results, asked, asked.draw)
+    if asked.report is not None:
+        write_report(results, asked.report, asked.metric)
+        if asked.json:
+            print_json({"report": str(asked.report)})
+        else:
+            say(f"report: {asked.report}")
+    return 0
 
 
 def _draw(results: Results, asked: ShowResults, file: Path) -> int:
@@ -173,6 +181,9 @@ def _print(results: Results, rows: pl.DataFrame, asked: ShowResults) -> None:
     axes = [short[axis] for axis in results.axes]
     important = [*(header for header in headers if header not in axes)][:1] + axes
     title, shown = f"{counted(len(results), 'run')}{failed}", cells[:MOST_PRINTED]
+    if not cells:
+        say(title)
+        return
     console.print(table(title, headers, shown, important, prose=["error"]))
     if not single:
         console.print("mean ± 95 % interval over the seeds", markup=False)

@@ -46,6 +46,7 @@ def study_picture(
     Raises:
         RequestError: if the picture cannot be drawn from such a table.
     """
+    _refuse_nothing(frame, spec)
     table = Table.of(frame, spec, axes, watched=watched)
     check(table)
     made = layout(table)
@@ -79,8 +80,7 @@ def check(table: Table) -> None:
     """
     spec, frame = table.spec, table.frame
     where = f"plot {spec.name}"
-    if frame.is_empty():
-        raise RequestError(f"{where}: no run has finished; run the study first")
+    _refuse_nothing(frame, spec)
     named = [name for name in (spec.x, *spec.y, spec.series, *spec.facets) if name]
     for name in named:
         if name not in frame.columns:
@@ -96,6 +96,11 @@ def check(table: Table) -> None:
     check_panels(table)
     if spec.kind in {"lines", "heatmap"}:
         _check_no_axis_is_hidden(table, where)
+
+
+def _refuse_nothing(frame: pl.DataFrame, spec: PlotSpec) -> None:
+    if frame.is_empty():
+        raise RequestError(f"plot {spec.name}: no run has finished; run the study first")
 
 
 def _check_no_axis_is_hidden(table: Table, where: str) -> None:
