@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
+
+from goodqueue.runs.results.traces import files_read
 
 if TYPE_CHECKING:
     from goodqueue import _core
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
 LONGEST_FILE = 20_000
 """Largest scenario that an address of the lab carries, in characters."""
 
-_NAMES_A_FILE = re.compile(r"(?:^|[{,]\s*)file = ", re.MULTILINE)
-_LINES_OF_NOTHING = re.compile(r'^description = ""\n', re.MULTILINE)
+_EMPTY_DESCRIPTION = 'description = ""\n'
 
 
 def settings(scenario: _core.Scenario) -> str | None:
@@ -22,8 +22,8 @@ def settings(scenario: _core.Scenario) -> str | None:
 
     Returns None if the scenario names a file, or is longer than an address of the lab can be.
     """
-    text = _LINES_OF_NOTHING.sub("", scenario.resolved_toml())
-    if len(text) > LONGEST_FILE or _NAMES_A_FILE.search(text):
+    text = scenario.resolved_toml().replace(_EMPTY_DESCRIPTION, "")
+    if len(text) > LONGEST_FILE or files_read(scenario):
         return None
     return urlencode({"file": text})
 

@@ -122,9 +122,7 @@ def _short(axes: Sequence[str]) -> dict[str, str]:
 
 
 def _unit(axis: str) -> str:
-    return next(
-        (end for end in ("_bps", "_bytes", "_packets", "_bdp", "_s") if axis.endswith(end)), ""
-    )
+    return next((end for end in UNITS if axis.endswith(end)), "")
 
 
 def _mean(row: Mapping[str, Any]) -> str:
