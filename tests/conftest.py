@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+from collections import defaultdict
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -61,11 +62,20 @@ def tracked(pattern: str) -> list[Path]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests of `tests/slow.txt`."""
+    """Marks the tests of `tests/slow.txt`, and puts the files that take longest first.
+
+    Each worker takes the next file when it has finished one. A long file at the end would leave the
+    other workers without work.
+    """
     slow = slow_tests()
+    file_s: defaultdict[Path, float] = defaultdict(float)
     for item in items:
-        if item.nodeid.partition("[")[0] in slow:
+        name = item.nodeid.partition("[")[0]
+        if name in slow:
             item.add_marker(pytest.mark.slow)
+    for name, item in {one.nodeid.partition("[")[0]: one for one in items}.items():
+        file_s[item.path] += slow.get(name, 0.0)
+    items.sort(key=lambda item: -file_s[item.path])
 
 
 @pytest.fixture
