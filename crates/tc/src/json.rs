@@ -179,7 +179,8 @@ fn line(qdisc: &Map<String, Value>) -> Read<String> {
     if kind.is_empty() {
         return refuse("a qdisc has no kind", HELP);
     }
-    let mut words = vec!["qdisc".to_owned(), kind.to_owned()];
+    // Any handle shows that `tc qdisc show` printed the line.
+    let mut words = ["qdisc", kind, "0:"].map(str::to_owned).to_vec();
     match text_of(qdisc, "parent") {
         "" => words.push("root".to_owned()),
         parent => words.extend(["parent".to_owned(), parent.to_owned()]),
@@ -240,19 +241,18 @@ fn declared(kind: &str, name: &str) -> Option<Kind> {
     Some(key.kind.first())
 }
 
-/// Returns the word of a switch: its own if it is on, and that of its opposite if it has one.
+/// Returns the word of a flag in a line. Only CAKE has words for flags that are off.
 fn flag(kind: &str, name: &str, on: bool) -> Option<String> {
-    let name = name.replace('_', "-");
-    if on {
-        return Some(match (kind, name.as_str()) {
-            ("cake", _) => name,
-            _ => name.replace('-', "_"),
-        });
+    if kind != "cake" {
+        return on.then(|| name.replace('-', "_"));
     }
-    (kind == "cake" && name != "ingress" && name != "raw").then(|| match name.as_str() {
-        "split-gso" => "no-split-gso".to_owned(),
-        other => format!("no{other}"),
-    })
+    let name = name.replace('_', "-");
+    match (on, name.as_str()) {
+        (true, _) => Some(name),
+        (false, "ingress" | "raw") => None,
+        (false, "split-gso") => Some("no-split-gso".to_owned()),
+        (false, _) => Some(format!("no{name}")),
+    }
 }
 
 /// Returns the words of a choice of CAKE, whose lines have the choice alone.

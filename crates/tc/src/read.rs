@@ -92,6 +92,9 @@ struct Line<'a> {
     kind: &'a str,
     parent: Option<&'a str>,
     options: Vec<&'a str>,
+    /// True if `tc qdisc show` printed the line, whose second word is the handle of the qdisc. It
+    /// leaves out flags that are off.
+    is_shown: bool,
 }
 
 /// Reads what `tc qdisc show` prints, or a `tc qdisc` command; a shaper's or a priority's
@@ -152,12 +155,14 @@ fn lines(text: &str) -> Read<Vec<Line<'_>>> {
 fn line<'a>(words: &[&'a str]) -> Read<Line<'a>> {
     let mut kind = None;
     let mut parent = None;
+    let mut is_shown = false;
     let mut rest = words.iter().copied().peekable();
     if rest
         .next_if(|word| ["add", "replace", "change"].contains(word))
         .is_none()
     {
         kind = rest.next();
+        is_shown = rest.peek().is_some_and(|word| word.ends_with(':'));
     }
     while let Some(word) = rest.peek().copied() {
         match word {
@@ -179,6 +184,7 @@ fn line<'a>(words: &[&'a str]) -> Read<Line<'a>> {
             kind,
             parent,
             options: rest.collect(),
+            is_shown,
         }),
         None => refuse("there is no kind of qdisc", "copy the whole line"),
     }
@@ -205,6 +211,15 @@ impl Stated<'_> {
     pub(super) fn set(&mut self, key: &'static Key, value: Value) {
         self.given.0.retain(|(known, _)| known.name != key.name);
         self.given.0.push((key, value));
+    }
+
+    /// Sets all flags that a line has only if they are on to off.
+    fn clear_flags(&mut self) {
+        for key in self.queue.keys() {
+            if matches!((self.queue.tc(key), key.kind), (Tc::Option(_), Kind::Flag)) {
+                self.set(key, Value::Flag(false));
+            }
+        }
     }
 
     /// Reads an option that is declared; false if the word is none.
@@ -365,6 +380,9 @@ fn read_line(
         given: Given::default(),
         notes,
     };
+    if line.is_shown {
+        stated.clear_flags();
+    }
     let mut unusual = unusual::Reader::new(line.kind, children);
     while let Some(word) = options.next() {
         let known = stated.declared(word, &mut options)?

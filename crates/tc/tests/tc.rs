@@ -324,7 +324,10 @@ fn a_device_has_the_counters_of_its_busiest_ring() {
     };
     assert_eq!(device.counters, counters);
     let queue = parse_qdisc(&device.lines).unwrap().queue;
-    assert_eq!(queue, read(r#"{ kind = "fq_codel", limit = "200p" }"#));
+    assert_eq!(
+        queue,
+        read(r#"{ kind = "fq_codel", limit = "200p", ecn = false }"#)
+    );
 }
 
 #[test]
@@ -366,7 +369,7 @@ fn queues_of_a_switch_have_their_share_of_the_pool() {
         ("Ethernet0|0", 1_800_000, Some(0.25)),
         ("Ethernet0|1", 300_000 + 1518, None),
     ] {
-        let read = read_switch_queue(SWITCH, queue).unwrap();
+        let read = read_switch_queue(SWITCH, Some(queue)).unwrap();
         assert_eq!((read.bytes, read.alpha), (bytes, alpha), "{queue}");
         assert_eq!(read.pool_bytes, 9_000_000);
     }
@@ -385,7 +388,9 @@ fn a_switch_without_the_queue_is_refused_with_the_nearest_one() {
         (SWITCH, "Ethernet0|6", "no entry \"gone\"", "whole"),
         ("{", "Ethernet0|6", "line 1", "BUFFER_POOL"),
         ("{}", "Ethernet0|6", "no queue", "empty"),
+        (SWITCH, "", " queues", "name one, as in FILE:Ethernet"),
     ] {
+        let queue = (!queue.is_empty()).then_some(queue);
         let error = read_switch_queue(text, queue).expect_err(message);
         assert!(error.message.contains(message), "{error}");
         assert!(error.help.contains(help), "{error}");
