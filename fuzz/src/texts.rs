@@ -287,7 +287,7 @@ fn check_tc(text: &[u8]) -> bool {
 
 /// A switch's queue has no more bytes than its pool, its reserved bytes and its threshold together.
 fn check_switch(text: &str) -> bool {
-    match goodqueue_tc::read_switch_queue(text, "Ethernet4|3") {
+    match goodqueue_tc::read_switch_queue(text, Some("Ethernet4|3")) {
         Ok(queue) => queue.alpha.is_none_or(|alpha| alpha > 0.0),
         Err(error) => {
             assert!(

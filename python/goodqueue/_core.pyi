@@ -83,18 +83,35 @@ def parse_qdisc(text: str) -> tuple[str, list[str], list[str]]:
         goodqueue.ScenarioError: if an option has no equivalent; the message gives the reason.
     """
 
-def read_device(
-    text: str, name: str | None
-) -> tuple[str, str, int | None, int | None, tuple[int, int, int] | None, str | None]:
+@type_check_only
+class DeviceQueue(TypedDict):
+    """The queue of a device.
+
+    Attributes:
+        name: name of the device, or of the switch's queue; empty if the text has none.
+        kind: kind of the queue, such as `fq_codel`, or the profile of a switch's queue.
+        limit_packets: its limit in packets, if it counts packets.
+        limit_bytes: its limit in bytes, if it counts bytes.
+        is_fifo: True if it drops only at its limit.
+        counters: packets sent, dropped and marked since it was attached, if known.
+        unknown: the reason why the limit is unknown; None if it is known.
+    """
+
+    name: str
+    kind: str
+    limit_packets: int | None
+    limit_bytes: int | None
+    is_fifo: bool
+    counters: tuple[int, int, int] | None
+    unknown: str | None
+
+def read_device(what: str, text: str, name: str | None) -> DeviceQueue:
     """Reads the queue of a device: `tc -s -j qdisc show`, or `config_db.json` of SONiC.
 
     Args:
+        what: name of the text in messages.
         text: the output or the file.
         name: the device, or the switch's queue, as in `Ethernet0|3`; None for the only device.
-
-    Returns:
-        Its name, its kind, its limit in packets or in bytes, the numbers of packets sent, dropped
-        and marked, and the reason if the limit is unknown.
 
     Raises:
         goodqueue.ScenarioError: if the text is neither of the two.

@@ -71,7 +71,9 @@ def test_files_that_are_no_device_are_refused(tmp_path: Path) -> None:
         read_device(str(tmp_path / "absent.json"))
     broken = tmp_path / "broken.json"
     broken.write_text("[{")
-    with pytest.raises(ScenarioError, match="line 1, column 2"):
+    with pytest.raises(ScenarioError, match=r"--device .*broken\.json: line 1, column 2"):
         read_device(str(broken))
+    with pytest.raises(ScenarioError, match=r"queues(?s:.*)name one, as in FILE:Ethernet0"):
+        read_device(str(SWITCH))
     with pytest.raises(ScenarioError, match="Ethernet0"):
         read_device(f"{SWITCH}:Ethernet0|9")

@@ -44,9 +44,11 @@ pub struct SwitchQueue {
 
 /// Reads the buffer of one queue, as `Ethernet0|3`, from `config_db.json`.
 ///
+/// The queue may be left out, so that the message names one.
+///
 /// # Errors
 /// Returns the table, the entry and the field that is missing or no number.
-pub fn read_switch_queue(text: &str, queue: &str) -> Result<SwitchQueue, UnitError> {
+pub fn read_switch_queue(text: &str, queue: Option<&str>) -> Result<SwitchQueue, UnitError> {
     if text.len() > MOST_BYTES {
         return refuse(
             format!("the configuration has {} bytes", text.len()),
@@ -63,18 +65,7 @@ pub fn read_switch_queue(text: &str, queue: &str) -> Result<SwitchQueue, UnitErr
             "give config_db.json with the tables BUFFER_POOL, BUFFER_PROFILE and BUFFER_QUEUE",
         )
     })?;
-    let found = config.queues.iter().find(|(name, _)| names(name, queue));
-    let Some((name, fields)) = found else {
-        let near = nearest(queue, config.queues.keys().map(String::as_str));
-        let help = match near.or_else(|| config.queues.keys().map(String::as_str).next()) {
-            Some(near) => format!("did you mean \"{}\"?", shorten(near)),
-            None => "BUFFER_QUEUE is empty".to_owned(),
-        };
-        return refuse(
-            format!("BUFFER_QUEUE has no queue \"{}\"", shorten(queue)),
-            help,
-        );
-    };
+    let (name, fields) = find(&config.queues, queue)?;
     let profile = target(field("BUFFER_QUEUE", name, fields, "profile")?);
     let Some(limits) = config.profiles.get(profile) else {
         return missing("BUFFER_PROFILE", profile);
@@ -101,6 +92,32 @@ pub fn read_switch_queue(text: &str, queue: &str) -> Result<SwitchQueue, UnitErr
         alpha,
         pool_bytes,
     })
+}
+
+/// Returns the entry of a queue.
+fn find<'a>(
+    queues: &'a BTreeMap<String, Fields>,
+    queue: Option<&str>,
+) -> Read<(&'a String, &'a Fields)> {
+    let mut known = queues.keys().map(String::as_str);
+    let Some(queue) = queue else {
+        let example = shorten(known.next().unwrap_or("Ethernet0|3"));
+        return refuse(
+            format!("BUFFER_QUEUE has {} queues", queues.len()),
+            format!("name one, as in FILE:{example}"),
+        );
+    };
+    if let Some(found) = queues.iter().find(|(name, _)| names(name, queue)) {
+        return Ok(found);
+    }
+    let help = match nearest(queue, known.clone()).or_else(|| known.next()) {
+        Some(near) => format!("did you mean \"{}\"?", shorten(near)),
+        None => "BUFFER_QUEUE is empty".to_owned(),
+    };
+    refuse(
+        format!("BUFFER_QUEUE has no queue \"{}\"", shorten(queue)),
+        help,
+    )
 }
 
 /// True if an entry such as `Ethernet0,Ethernet4|3-5` contains a queue such as `Ethernet4|3`.

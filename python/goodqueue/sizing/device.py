@@ -12,9 +12,6 @@ from goodqueue.errors import RequestError
 if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
-FIFOS = frozenset({"pfifo", "bfifo", "pfifo_head_drop"})
-"""Kinds of `tc` that drop only at their limit."""
-
 CONFIGURED = "the row `configured` of the rules"
 
 MOST_BYTES = 1 << 24
@@ -30,6 +27,7 @@ class Device:
         kind: kind of the queue, such as `fq_codel`, or the profile of a switch's queue.
         limit_packets: its limit in packets, if it counts packets.
         limit_bytes: its limit in bytes, if it counts bytes.
+        is_fifo: True if it drops only at its limit, as the buffers that are sized here.
         counters: packets sent, dropped and marked since the queue was attached, if known.
         unknown: the reason why the limit is unknown; None if it is known.
     """
@@ -38,19 +36,15 @@ class Device:
     kind: str
     limit_packets: int | None
     limit_bytes: int | None
-    counters: tuple[int, int, int] | None = None
-    unknown: str | None = None
+    is_fifo: bool
+    counters: tuple[int, int, int] | None
+    unknown: str | None
 
     def packets_on(self, link: Link) -> int | None:
         """Returns the number of full packets of a link that fit; None if the limit is unknown."""
         if self.limit_bytes is not None:
             return self.limit_bytes // link.frame_bytes
         return self.limit_packets
-
-    @property
-    def is_fifo(self) -> bool:
-        """True if the queue drops only at its limit, as the buffers that are sized here."""
-        return self.kind in FIFOS or self.counters is None
 
     def on(self, link: Link) -> Link:
         """Returns the link with this queue as the buffer that it has today, if it is a FIFO."""
@@ -102,4 +96,4 @@ def read_device(text: str) -> Device:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         raise RequestError(f"--device {file}: cannot be read: {reason}") from None
-    return Device(*_core.read_device(content, name or None))
+    return Device(**_core.read_device(f"--device {file}", content, name or None))

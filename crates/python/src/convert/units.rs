@@ -1,7 +1,7 @@
 //! Values with units and lines of `tc`, read as the scenario format reads them.
 
 use crate::convert::error::unit_error;
-use goodqueue_queue::{Configuration, Limit};
+use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_scenario::StatedSpans;
 use goodqueue_types::Span;
 use pyo3::prelude::*;
@@ -25,45 +25,66 @@ pub fn parse_qdisc(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>,
     Ok((table, commands, qdisc.notes))
 }
 
-/// A device's queue: its name, its kind, its limit in packets or bytes, its counters, and the reason
-/// if the limit is unknown.
-pub type DeviceQueue = (
-    String,
-    String,
-    Option<u64>,
-    Option<u64>,
-    Option<(u64, u64, u64)>,
-    Option<String>,
-);
+/// The queue of a device, as a dictionary.
+#[derive(IntoPyObject)]
+pub struct DeviceQueue {
+    name: String,
+    kind: String,
+    limit_packets: Option<u64>,
+    limit_bytes: Option<u64>,
+    is_fifo: bool,
+    counters: Option<(u64, u64, u64)>,
+    unknown: Option<String>,
+}
 
 /// Reads the queue of a device from `tc -s -j qdisc show`, or from `config_db.json` of `SONiC`. `name`
-/// is that of the device, or of the switch's queue.
+/// is that of the device, or of the switch's queue; `what` names the text in messages.
 #[pyfunction]
-pub fn read_device(py: Python<'_>, text: &str, name: Option<&str>) -> PyResult<DeviceQueue> {
-    let refuse = |error| unit_error(py, "--device", error);
+pub fn read_device(
+    py: Python<'_>,
+    what: &str,
+    text: &str,
+    name: Option<&str>,
+) -> PyResult<DeviceQueue> {
+    let refuse = |error| unit_error(py, what, error);
     if text.trim_start().starts_with('{') {
-        let queue = goodqueue_tc::read_switch_queue(text, name.unwrap_or("")).map_err(refuse)?;
-        let kind = format!("profile {}", queue.profile);
-        return Ok((queue.name, kind, None, Some(queue.bytes), None, None));
+        let queue = goodqueue_tc::read_switch_queue(text, name).map_err(refuse)?;
+        return Ok(DeviceQueue {
+            name: queue.name,
+            kind: format!("profile {}", queue.profile),
+            limit_packets: None,
+            limit_bytes: Some(queue.bytes),
+            is_fifo: true,
+            counters: None,
+            unknown: None,
+        });
     }
     let device = goodqueue_tc::only_device(text, name).map_err(refuse)?;
     let counters = device.counters;
-    let (mut packets, mut bytes, mut reason) = (None, None, None);
-    match goodqueue_tc::parse_qdisc(&device.lines).map(|qdisc| qdisc.queue.limit()) {
-        Ok(Limit::Packets(limit)) => packets = Some(limit),
-        Ok(Limit::Bytes(limit)) => bytes = Some(limit),
-        Ok(Limit::Unlimited) => reason = Some("it has no limit".to_owned()),
-        Err(error) => reason = Some(error.message),
+    let mut found = DeviceQueue {
+        name: device.name,
+        kind: device.kind,
+        limit_packets: None,
+        limit_bytes: None,
+        is_fifo: false,
+        counters: Some((counters.packets, counters.drops, counters.marks)),
+        unknown: None,
+    };
+    match goodqueue_tc::parse_qdisc(&device.lines) {
+        Ok(qdisc) => {
+            found.is_fifo = matches!(
+                qdisc.queue,
+                QueueConfig::DropTail(_) | QueueConfig::HeadDrop(_)
+            );
+            match qdisc.queue.limit() {
+                Limit::Packets(limit) => found.limit_packets = Some(limit),
+                Limit::Bytes(limit) => found.limit_bytes = Some(limit),
+                Limit::Unlimited => found.unknown = Some("it has no limit".to_owned()),
+            }
+        }
+        Err(error) => found.unknown = Some(error.message),
     }
-    let counters = (counters.packets, counters.drops, counters.marks);
-    Ok((
-        device.name,
-        device.kind,
-        packets,
-        bytes,
-        Some(counters),
-        reason,
-    ))
+    Ok(found)
 }
 
 /// Reads a rate (`50Mbps`) as bits per second; `what` names the value in messages.
