@@ -24,7 +24,7 @@ from goodqueue.study.threads import Threads
 from research.pages import with_part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 PAGE = Path("docs/congestion-controls.md")
 EVERY_POINT = Path("research/l4s_grid.csv")
@@ -35,8 +35,28 @@ MIXES = ((1, 1), (1, 3), (3, 1), (1, 9), (9, 1))
 RATES_MBPS = (4, 6, 9, 15, 22, 35, 50, 80, 120, 200)
 RTTS_MS = (5, 7, 10, 14, 20, 27, 40, 55, 75, 100)
 SLOW_MBPS = 15
-"""Highest rate at which the grid is run again with a step that spares a lone packet, in Mb/s. A
-full packet takes 0.8 ms there, which is most of the step of 1 ms."""
+"""Highest rate at which the grid is run again with other marks of short queues, in Mb/s. A full
+packet takes 0.8 ms there, which is most of the step of 1 ms."""
+
+WINDOWS = (0, 2, 3, 4, 8)
+"""Lower bounds of the classes of fair windows, in segments. CUBIC's smallest window has two."""
+CLASSIC_TARGET_MS = 15
+"""Target of the classic queue's delay, in ms."""
+PACKET_BITS = 12_000
+"""Bits of a packet of 1500 bytes."""
+
+Keys = dict[str, str]
+"""Keys of the queue, and their values."""
+
+LINUX: Keys = {"min_qlen_step": "0p"}
+"""The grid with Linux's defaults."""
+SLOW_LINKS: dict[str, Keys] = {
+    '`min_qlen_step = "1p"`': {"min_qlen_step": "1p"},
+    '`min_qlen_left = "2p"`': {"min_qlen_left": "2p"},
+    "RFC 9332's ramp": {"step_thresh": "800us", "ramp_range": "400us", "min_qlen_left": "2p"},
+}
+"""Queues with which the slow links are run again. The last has the parameters of RFC 9332 appendix
+A.1: `minTh`, `range` and `Th_len`."""
 
 Place = tuple[tuple[int, int], int, int]
 """Flows of Prague and of CUBIC, rate of the link in Mb/s, and base round-trip time in ms."""
@@ -105,17 +125,23 @@ class Point:
     classic_ms: tuple[float, ...]
     utilization: tuple[float, ...]
 
+    @property
+    def fair_window(self) -> float:
+        """Packets of 1500 bytes that an equal share sends in a round trip of a CUBIC flow."""
+        round_trip_ms = self.rtt_ms + CLASSIC_TARGET_MS
+        return self.rate_mbps * 1e3 * round_trip_ms / sum(self.mix) / PACKET_BITS
 
-def settings(place: Place, spared: int) -> list[tuple[str, str]]:
+
+def settings(place: Place, keys: Keys) -> list[tuple[str, str]]:
     """Returns the changes of the scenario that make a point.
 
     Args:
         place: place in the grid.
-        spared: `min_qlen_step` in packets.
+        keys: keys of the queue.
     """
     mix, rate_mbps, rtt_ms = place
     return [
-        ("topology.bottleneck.queue.min_qlen_step", f"{spared}p"),
+        *((f"topology.bottleneck.queue.{key}", value) for key, value in keys.items()),
         ("flow.0.count", str(mix[0])),
         ("flow.1.count", str(mix[1])),
         ("topology.bottleneck.rate", f"{rate_mbps}Mbps"),
@@ -125,10 +151,10 @@ def settings(place: Place, spared: int) -> list[tuple[str, str]]:
 
 
 def measure(
-    places: Sequence[Place], seeds: int, store: Path | None, spared: int = 0
+    places: Sequence[Place], seeds: int, store: Path | None, keys: Keys = LINUX
 ) -> list[Point]:
     """Returns the points, of which those that the store has are not run again."""
-    scenarios = [load(SCENARIO, set=settings(place, spared)) for place in places]
+    scenarios = [load(SCENARIO, set=settings(place, keys)) for place in places]
     variants = [variant_of(scenario, {}, index) for index, scenario in enumerate(scenarios)]
     runs = [run_of(one, seed) for one in longest_first(variants) for seed in range(1, seeds + 1)]
     with ExitStack() as stack:
@@ -169,18 +195,18 @@ HEADS = (
 )
 
 
-def table(points: Sequence[Point], spared: Sequence[Point], seeds: int) -> str:
+def table(points: Sequence[Point], slow: Mapping[str, Sequence[Point]], seeds: int) -> str:
     """Returns a row for each rate as a Markdown table, with the provenance.
 
     Args:
         points: the grid with Linux's defaults.
-        spared: points of the slow links whose step spares a lone packet.
+        slow: points of the slow links with each of the other queues, by the queue's name.
         seeds: seeds of each point.
     """
     rows = [
         *_rows(points, ""),
         *([_row("all", points)] if points else []),
-        *_rows(spared, ', `min_qlen_step = "1p"`'),
+        *(row for name, found in slow.items() for row in _rows(found, f", {name}")),
     ]
     provenance = (
         f"Made by `python -m research.l4s_grid --seeds {seeds}`, results version "
@@ -188,6 +214,26 @@ def table(points: Sequence[Point], spared: Sequence[Point], seeds: int) -> str:
         "interval of the mean."
     )
     lines = [f"| {' | '.join(HEADS)} |", "| --- " * len(HEADS) + "|", *rows, "", provenance]
+    return "\n".join(lines) + "\n"
+
+
+def windows_table(slow: Mapping[str, Sequence[Point]]) -> str:
+    """Returns the smallest share of a flow by the fair window, as a Markdown table.
+
+    Args:
+        slow: points of the slow links with each queue, by the queue's name.
+    """
+    heads = ("fair window, packets", "points", *slow)
+    lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
+    for low, high in zip(WINDOWS, (*WINDOWS[1:], float("inf")), strict=True):
+        name = f"{low} to {high}" if high < float("inf") else f"{low} and more"
+        chosen = [
+            [fmean(point.least) for point in points if low <= point.fair_window < high]
+            for points in slow.values()
+        ]
+        if chosen[0]:
+            cells = (f"{min(shares):.3f}" for shares in chosen)
+            lines.append(f"| {name} | {len(chosen[0])} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -244,8 +290,12 @@ def main() -> None:
     places = list(product(MIXES, RATES_MBPS, RTTS_MS))
     points = measure(places, asked.seeds, asked.store)
     slow = [place for place in places if place[1] <= SLOW_MBPS]
-    spared = measure(slow, asked.seeds, asked.store, spared=1)
-    text = table(points, spared, asked.seeds)
+    others = {
+        name: measure(slow, asked.seeds, asked.store, keys) for name, keys in SLOW_LINKS.items()
+    }
+    linux = [point for point in points if point.rate_mbps <= SLOW_MBPS]
+    text = table(points, others, asked.seeds)
+    text += "\n" + windows_table({"Linux's defaults": linux, **others})
     print(text)
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(with_part(page, PART, text), encoding="utf-8")

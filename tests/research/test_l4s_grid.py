@@ -20,6 +20,7 @@ from research.l4s_grid import (
     Point,
     measure,
     table,
+    windows_table,
 )
 from research.pages import part
 
@@ -39,7 +40,7 @@ def test_a_step_that_spares_a_lone_packet_keeps_prague_alive_on_a_slow_link(
     """A packet takes 3 ms at 4 Mb/s, so a step of 1 ms marks every packet behind another one."""
     places = [((1, 1), 4, 20)]
     (bare,) = measure(places, 2, tmp_path)
-    (spared,) = measure(places, 2, tmp_path, spared=1)
+    (spared,) = measure(places, 2, tmp_path, {"min_qlen_step": "1p"})
     assert fmean(bare.ratio) < 0.1
     assert 0.5 < fmean(spared.ratio) < 2
 
@@ -51,17 +52,29 @@ def test_the_rows_of_the_table_are_computed_from_the_points() -> None:
         )
 
     points = [point(0.25, 1.0), point(1.0, 1.5), point(1.5, 1.5), point(3.0, 4.0)]
-    row = table(points, [], 2).splitlines()[2]
+    row = table(points, {}, 2).splitlines()[2]
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[:5] == ["4", "4", "1.00 to 3.00", "2", "0.250"]
     assert cells[6] == "3"
     assert float(cells[5].split(" ± ")[0]) == pytest.approx(2.0)
 
 
+def test_shares_are_listed_by_the_window_of_an_equal_share() -> None:
+    """Two flows over 4 Mb/s and 5 + 15 ms have 40 kbit each in a round trip: 3.3 packets."""
+
+    def point(mix: tuple[int, int], least: float) -> Point:
+        return Point(mix, 4, 5, (1.0,), (least,), (1.0,), (1.0,), (1.0,))
+
+    assert point((1, 1), 1.0).fair_window == pytest.approx(10 / 3)
+    points = [point((1, 9), 0.2), point((9, 1), 0.1), point((1, 1), 0.9)]
+    rows = windows_table({"a": points, "b": [*points, point((1, 9), 0.01)]}).splitlines()
+    assert rows[2:] == ["| 0 to 2 | 2 | 0.100 | 0.010 |", "| 3 to 4 | 1 | 0.900 | 0.900 |"]
+
+
 def test_the_page_has_the_table() -> None:
     page = (ROOT / PAGE).read_text(encoding="utf-8")
     shown = part(page, PART)
-    assert shown.splitlines()[:2] == table([], [], 1).splitlines()[:2]
+    assert shown.splitlines()[:2] == table([], {}, 1).splitlines()[:2]
     assert "| all | 500 |" in shown
 
 

@@ -5,7 +5,7 @@ use crate::fair::flows::fair_queues;
 use crate::{
     BlueConfig, CodelConfig, CodelParams, DualPi2Config, DualScheduler, FpqConfig, HeadDropConfig,
     Limit, LinuxRedConfig, Pi2Config, PieConfig, PieParams, Place, PolicerConfig, PrioConfig,
-    QueueConfig, RedAdaptation, RedConfig, RedLink, StepConfig, TbfConfig,
+    QueueConfig, RedAdaptation, RedConfig, RedLink, StepConfig, StepThreshold, TbfConfig,
 };
 use goodqueue_types::parameters::{Given, Parameter, Parameters};
 use goodqueue_types::{Rate, Span};
@@ -101,7 +101,7 @@ fn adaptive_red() -> RedConfig {
     }
 }
 
-fn delay_based() -> [(&'static str, QueueConfig); 9] {
+fn delay_based() -> [(&'static str, QueueConfig); 10] {
     let ecn_codel = CodelParams {
         ecn: true,
         ce_threshold: Some(Span::from_millis(2)),
@@ -149,6 +149,16 @@ fn delay_based() -> [(&'static str, QueueConfig); 9] {
         ),
         ("dualpi2", QueueConfig::DualPi2(dual)),
         ("dualpi2, time-shifted", QueueConfig::DualPi2(shifted)),
+        (
+            "dualpi2, RFC 9332's ramp",
+            QueueConfig::DualPi2(DualPi2Config {
+                step: StepThreshold::Delay(Span::from_micros(800)),
+                ramp_range: Span::from_micros(400),
+                min_qlen_left: 2,
+                memory_limit: Some(100_000),
+                ..dual
+            }),
+        ),
         (
             "step",
             QueueConfig::Step(StepConfig {

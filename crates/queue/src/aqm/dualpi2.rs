@@ -3,10 +3,11 @@
 
 use crate::aqm::pi2::{Pi2Params, Pi2Vars, refuse_coupling};
 use crate::config::refuse_small_limit;
-use crate::keys::{COUPLING, LIMIT};
+use crate::fair::flows::refuse_memory;
+use crate::keys::{ANY_SIZE, COUPLING, LIMIT};
 use crate::{
     Backlog, BuiltIn, Configuration, Context, Exclusive, Fifo, Ignored, Limit, Qdisc,
-    QueueDiscipline, Refusal,
+    QueueDiscipline, Refusal, truesize,
 };
 use goodqueue_types::parameters::{
     DELAY, Declared, Key, Kind, Parameter, Parameters, Tc, Value, flag, integer, one_of,
@@ -111,11 +112,20 @@ const FEW: Kind = Kind::Packets {
     max: 1_000_000,
 };
 
+/// Reason why `tc` cannot set the ramp.
+const STEP_ALONE: Tc = Tc::Fixed("Linux has the step alone");
+
 parameters! {
     /// Parameters of `DualPI2`. The defaults are those of `tc qdisc add ... dualpi2` (Linux 6.17).
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct DualPi2Config("dualpi2") {
         limit: Limit = Limit::Packets(10_000) => LIMIT;
+        /// Kernel memory that the packets of both queues may take; `auto`: no limit.
+        ///
+        /// See [`truesize`](crate::truesize). Linux's own default is two frames of `mtu` for each
+        /// packet of `limit`, which frames of at most `mtu` cannot exceed.
+        memory_limit: Option<u64> = None
+            => one_of(&[ANY_SIZE, Kind::Choice(&["auto"])]).tc("memlimit").example("4MiB");
         pi2: Pi2Params = Pi2Params::default();
         /// Delay, or number of packets behind a low-latency packet, above which every such packet
         /// is marked.
@@ -123,6 +133,19 @@ parameters! {
             => one_of(&[DELAY, FEW]).named("step_thresh").tc("step_thresh").example("2p");
         /// Number of packets in the low-latency queue below which the step marks no arrival.
         least_backlog: u64 = 0 => Key::of(FEW).named("min_qlen_step").tc("min_qlen_step").example("2p");
+        /// Range of delays above `step_thresh` in which the probability of a mark rises from 0 to 1;
+        /// with `0s` every packet above `step_thresh` is marked.
+        ///
+        /// RFC 9332 appendix A.1 has a threshold of 800 µs and a range of 400 µs. With a range, the
+        /// larger of this probability and k·p′ is accumulated, and a sum above 1 marks a packet
+        /// that leaves.
+        ramp_range: Span = Span::ZERO => Key::of(DELAY).example("400us").in_tc(STEP_ALONE);
+        /// Number of packets left in the low-latency queue below which neither the step nor the ramp
+        /// marks the packet that leaves; RFC 9332 has `2p`.
+        ///
+        /// The pseudo-code of RFC 9332 appendix A.1 marks if more than `Th_len` of one packet are
+        /// left.
+        min_qlen_left: u64 = 0 => Key::of(FEW).example("2p").in_tc(STEP_ALONE);
         /// k of RFC 9332.
         coupling: f64 = 2.0 => COUPLING;
         /// Drop low-latency packets, too, if marking all of them is not enough. Without this switch
@@ -148,9 +171,9 @@ impl BuiltIn for DualPi2Config {
     };
     const IGNORED: &'static [Ignored] = &[
         Ignored {
-            words: &["memlimit", "memory_limit"],
+            words: &["memory_limit"],
             values: 1,
-            note: "memlimit is left out: packets take only their bytes here",
+            note: "memory_limit is left out: it is written memlimit",
         },
         // The simulator has no aggregates that would have to be split.
         Ignored {
@@ -180,6 +203,11 @@ impl DualPi2Config {
         }
     }
 
+    /// Returns true if the low-latency queue marks by a ramp in place of the step.
+    fn has_ramp(&self) -> bool {
+        self.ramp_range > Span::ZERO
+    }
+
     /// Returns the credit while both queues are empty. It favours the queue of the larger weight.
     fn initial_credit(&self) -> i64 {
         match self.scheduler {
@@ -202,6 +230,8 @@ impl Configuration for DualPi2Config {
             low_latency: Fifo::default(),
             spared: VecDeque::new(),
             classic: Fifo::default(),
+            memory: 0,
+            due: 0.0,
         }
     }
 
@@ -216,6 +246,16 @@ impl Configuration for DualPi2Config {
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         refuse_small_limit(self.limit, frame_bytes)?;
         refuse_coupling(self.coupling)?;
+        if let Some(memory_limit) = self.memory_limit {
+            refuse_memory(memory_limit, frame_bytes)?;
+        }
+        if self.ramp_range > Span::ZERO && matches!(self.step, StepThreshold::Packets(_)) {
+            return Err(Refusal::new(
+                "ramp_range",
+                "a range of delays above a threshold in packets",
+                "write the threshold as a time, as in step_thresh = \"800us\"",
+            ));
+        }
         if let DualScheduler::Weighted { classic_percent } = self.scheduler
             && classic_percent > 100
         {
@@ -241,6 +281,10 @@ pub struct DualPi2 {
     /// exempts no packet.
     spared: VecDeque<bool>,
     classic: Fifo,
+    /// Kernel memory of the packets of both queues, in bytes.
+    memory: u64,
+    /// Sum of the ramp's probabilities since the last mark, `q.count` of RFC 9332.
+    due: f64,
 }
 
 /// Returns true for packets of the low-latency queue: ECT(1), and CE, which may have been ECT(1)
@@ -317,6 +361,9 @@ impl DualPi2 {
         if drop {
             return Decision::Drop;
         }
+        if low_latency && !overloaded && self.config.has_ramp() {
+            return Decision::Pass;
+        }
         let mark = !low_latency || overloaded || self.vars.hits_scalable(context.random, coupling);
         if mark && context.mark(packet, DropReason::Early) {
             return Decision::Mark;
@@ -335,6 +382,7 @@ impl DualPi2 {
             &mut self.classic
         };
         let packet = queue.pop(context)?;
+        self.memory -= truesize(context.frame_bytes(&packet));
         // Each queue pays with the other's weight. A queue pays nothing if the other one is empty.
         let weight = match self.config.scheduler {
             DualScheduler::Weighted { classic_percent } if both && low_latency => {
@@ -366,15 +414,58 @@ impl DualPi2 {
         }
     }
 
-    /// Marks a packet that leaves the low-latency queue above its threshold.
-    fn step(&self, context: &mut Context<'_>, packet: &mut Packet) {
-        let above = match self.config.step {
-            StepThreshold::Delay(threshold) => context.now - packet.arrived > threshold,
-            StepThreshold::Packets(threshold) => self.low_latency.backlog().packets > threshold,
+    /// Marks a packet that leaves the low-latency queue as the step or the ramp asks.
+    fn native_mark(&mut self, context: &mut Context<'_>, packet: &mut Packet, spared: bool) {
+        let native = if spared {
+            0.0
+        } else {
+            self.native_probability(context.now, packet)
         };
-        if above {
+        let mark = if self.config.has_ramp() {
+            let coupled = self.vars.scalable_probability(self.config.coupling);
+            self.recurs(native.max(coupled))
+        } else {
+            native > 0.0
+        };
+        if mark {
             let _ = context.mark(packet, DropReason::Forced);
         }
+    }
+
+    /// Returns the probability of the low-latency queue's own AQM, p'_L of RFC 9332, which is 0 or
+    /// 1 without a ramp.
+    fn native_probability(&self, now: Time, packet: &Packet) -> f64 {
+        let left = self.low_latency.backlog().packets;
+        if left < self.config.min_qlen_left {
+            return 0.0;
+        }
+        let waited = now - packet.arrived;
+        match self.config.step {
+            StepThreshold::Delay(threshold) if waited <= threshold => 0.0,
+            StepThreshold::Delay(threshold) if self.config.has_ramp() => {
+                let above = waited.as_secs_f64() - threshold.as_secs_f64();
+                (above / self.config.ramp_range.as_secs_f64()).min(1.0)
+            }
+            StepThreshold::Delay(_) => 1.0,
+            StepThreshold::Packets(threshold) => f64::from(u8::from(left > threshold)),
+        }
+    }
+
+    /// Adds a probability to the sum, and returns true and takes off 1 if the sum exceeds 1
+    /// (`recur` of RFC 9332 appendix A.1).
+    fn recurs(&mut self, probability: f64) -> bool {
+        self.due += probability;
+        let mark = self.due > 1.0;
+        if mark {
+            self.due -= 1.0;
+        }
+        mark
+    }
+
+    /// Returns true if a packet of this size has no place.
+    fn is_full(&self, bytes: u64) -> bool {
+        let memory = self.config.memory_limit.unwrap_or(u64::MAX);
+        !self.config.limit.admits(self.backlog(), bytes) || self.memory + truesize(bytes) > memory
     }
 }
 
@@ -382,7 +473,7 @@ impl QueueDiscipline for DualPi2 {
     fn enqueue(&mut self, context: &mut Context<'_>, mut packet: Packet) {
         self.catch_up(context.now);
         let bytes = context.frame_bytes(&packet);
-        if !self.config.limit.admits(self.backlog(), bytes) {
+        if self.is_full(bytes) {
             context.drop(packet, DropReason::Overlimit);
             return;
         }
@@ -401,7 +492,10 @@ impl QueueDiscipline for DualPi2 {
         let spared = queue.backlog().packets < self.config.least_backlog;
         if let Err(packet) = queue.push(context, Limit::Unlimited, packet) {
             context.drop(packet, DropReason::Overlimit);
-        } else if low_latency && self.config.least_backlog > 0 {
+            return;
+        }
+        self.memory += truesize(bytes);
+        if low_latency && self.config.least_backlog > 0 {
             self.spared.push_back(spared);
         }
     }
@@ -425,8 +519,8 @@ impl QueueDiscipline for DualPi2 {
                 continue;
             }
             // A packet that is marked already is not reported twice.
-            if low_latency && !spared && decision == Decision::Pass {
-                self.step(context, &mut packet);
+            if low_latency && decision == Decision::Pass {
+                self.native_mark(context, &mut packet, spared);
             }
             self.credit += credit;
             return Some(packet);

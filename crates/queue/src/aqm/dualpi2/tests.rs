@@ -103,6 +103,83 @@ fn the_step_spares_packets_that_found_few_waiting() {
     assert_eq!(served(&mut rig, 1), [Capable1]);
 }
 
+/// The ramp of RFC 9332 appendix A.1: `minTh` = 800 µs, `range` = 400 µs.
+fn ramp(change: impl FnOnce(&mut DualPi2Config)) -> Rig<DualPi2> {
+    dual(|config| {
+        config.step = StepThreshold::Delay(Span::from_micros(800));
+        config.ramp_range = Span::from_micros(400);
+        change(config);
+    })
+}
+
+/// `laqm()` and `recur()` of RFC 9332 appendix A.1 by hand. Packets that waited 800, 900, 1000,
+/// 1100, 1200 and 1300 µs have p'_L of 0, 1/4, 1/2, 3/4, 1 and 1. The sums are 0, 0.25, 0.75, 1.5,
+/// 1.5 and 1.5 before a mark takes off 1.
+#[test]
+fn the_ramp_marks_as_the_pseudo_code_by_hand() {
+    let mut rig = ramp(|_| ());
+    rig.enqueue(10, 1500, Capable1);
+    let ecn: Vec<Ecn> = [800, 900, 1000, 1100, 1200, 1300]
+        .into_iter()
+        .filter_map(|micros| rig.at(Span::from_micros(micros)).dequeue())
+        .map(|packet| packet.ecn)
+        .collect();
+    let expected = [
+        Capable1,
+        Capable1,
+        Capable1,
+        Experienced,
+        Experienced,
+        Experienced,
+    ];
+    assert_eq!(ecn, expected);
+    assert!((rig.queue.due - 0.5).abs() < 1e-12, "{}", rig.queue.due);
+}
+
+/// `if (lq.len() > Th_len)` with `Th_len` = 1 packet follows `lq.dequeue(pkt)`, so the last two
+/// packets of five are not marked, however long they waited. A sum of exactly 1 is no mark yet.
+#[test]
+fn a_short_queue_is_not_marked_under_the_rfc() {
+    for ramped in [true, false] {
+        let mut rig = if ramped {
+            ramp(|config| config.min_qlen_left = 2)
+        } else {
+            dual(|config| config.min_qlen_left = 2)
+        };
+        rig.enqueue(5, 1500, Capable1);
+        rig.at(Span::from_millis(3));
+        let first = if ramped { Capable1 } else { Experienced };
+        let expected = [first, Experienced, Experienced, Capable1, Capable1];
+        assert_eq!(served(&mut rig, 5), expected, "ramp: {ramped}");
+    }
+}
+
+/// The combining function is the maximum: with p' = 0.3 and k = 2, `p_L` is 0.6 below the ramp and
+/// at its half, so the sums are 0.6, 1.2, 0.8, 1.4, 1.0.
+#[test]
+fn under_the_ramp_the_larger_of_both_probabilities_counts() {
+    for micros in [0, 1000] {
+        let mut rig = ramp(|config| config.pi2.tupdate = Span::from_secs(100));
+        rig.enqueue(9, 1500, Capable1);
+        rig.queue.vars = Pi2Vars::with_probability(&rig.queue.config.pi2, 0.3);
+        rig.at(Span::from_micros(micros));
+        let expected = [Capable1, Experienced, Capable1, Experienced, Capable1];
+        assert_eq!(served(&mut rig, 5), expected, "{micros}");
+    }
+}
+
+/// Linux counts `skb->truesize`, 2304 bytes for a full frame, of both queues together.
+#[test]
+fn the_memory_limit_holds_for_both_queues_together() {
+    let mut rig = dual(|config| config.memory_limit = Some(4 * 2304));
+    rig.enqueue(3, 1514, NotCapable);
+    rig.enqueue(3, 1514, Capable1);
+    assert_eq!((rig.waiting(), rig.drops(DropReason::Overlimit)), (4, 2));
+    rig.dequeue();
+    rig.enqueue(2, 1514, Capable1);
+    assert_eq!((rig.waiting(), rig.drops(DropReason::Overlimit)), (4, 3));
+}
+
 /// Returns a queue whose probability has grown to its bound, with packets of both kinds
 /// waiting.
 fn overloaded(change: impl FnOnce(&mut DualPi2Config)) -> Rig<DualPi2> {
@@ -170,6 +247,17 @@ fn senseless_parameters_are_refused() {
     assert_eq!(key(|config| config.limit = Limit::Bytes(1000)), "limit");
     assert_eq!(key(|config| config.coupling = 0.0), "coupling_factor");
     assert_eq!(key(|config| config.pi2.target = Span::ZERO), "target");
+    assert_eq!(
+        key(|config| config.memory_limit = Some(2303)),
+        "memory_limit"
+    );
+    assert_eq!(
+        key(|config| {
+            config.step = StepThreshold::Packets(2);
+            config.ramp_range = Span::from_micros(400);
+        }),
+        "ramp_range"
+    );
     assert_eq!(
         key(|config| config.scheduler = DualScheduler::Weighted {
             classic_percent: 101

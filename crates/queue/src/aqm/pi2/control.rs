@@ -59,6 +59,15 @@ impl Pi2Vars {
         }
     }
 
+    /// Returns the state of an empty queue with a given base probability.
+    #[cfg(test)]
+    pub fn with_probability(params: &Pi2Params, prob: f64) -> Self {
+        Self {
+            prob,
+            ..Self::new(params)
+        }
+    }
+
     /// Returns the base probability p'.
     pub fn probability(&self) -> f64 {
         self.prob
@@ -131,10 +140,7 @@ mod tests {
     use super::*;
 
     fn with(prob: f64) -> Pi2Vars {
-        Pi2Vars {
-            prob,
-            ..Pi2Vars::new(&Pi2Params::linux())
-        }
+        Pi2Vars::with_probability(&Pi2Params::linux(), prob)
     }
 
     #[test]
