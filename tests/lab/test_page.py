@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from conftest import COMMAND, SMALL
+from conftest import COMMAND, SMALL, goodqueue
 from goodqueue import _core
 from goodqueue.lab.server import LabServer, page_files
 from helpers.browser import CHROMIUM, Page, browser
@@ -195,15 +195,35 @@ def test_a_mistake_is_explained_and_mended(page: Page) -> None:
     page.wait(f"document.querySelector('.problem') === null && {DONE}")
 
 
-@pytest.mark.parametrize("name", ["Home uplink, bloated", "Drop tail against fq_codel", "BBR"])
-def test_links_to_begin_with_open(page: Page, name: str) -> None:
-    """The choice of a link sets all controls."""
+def choose(page: Page, name: str) -> None:
+    """Chooses one of the links to begin with."""
     page.run(
         "(() => { const one = document.querySelector('[aria-label=\"Links to begin with\"]');"
         f" one.value = [...one.options].findIndex((o) => o.text === {name!r}) - 1;"
         " one.dispatchEvent(new Event('change', { bubbles: true })); })()"
     )
+
+
+@pytest.mark.parametrize("name", ["Home uplink, bloated", "Drop tail against fq_codel", "BBR"])
+def test_links_to_begin_with_open(page: Page, name: str) -> None:
+    """The choice of a link sets all controls."""
+    choose(page, name)
     page.wait(f"!location.hash.includes('2Mbps') && {DONE}")
+
+
+@pytest.mark.parametrize("name", ["Home uplink, bloated", "Home link, 20 Mb/s"])
+def test_the_answer_the_curve_and_the_command_agree(page: Page, name: str) -> None:
+    """The command that the page shows recommends a buffer of the page's interval and curve."""
+    choose(page, name)
+    page.wait(f"{DONE} && document.querySelector('[data-shown]')")
+    answer = page.run("document.querySelector('.answer').textContent")
+    low, _, high = re.search(r"finds (\d+)( to (\d+))? packets", answer).groups()
+    curve = re.search(r"from (\d+) packets\s+on(?:, and less with (\d+))?", answer)
+    command = page.run("document.querySelector('.take').textContent")
+    asked = re.search(r"goodqueue (size --rate .*? --profile linux)", command)[1].split()
+    found = json.loads(goodqueue(*asked, "--json").stdout)["recommendation"]["packets"]
+    assert int(low) <= found <= int(high or low)
+    assert int(curve[2] or 0) < found <= int(curve[1])
 
 
 def test_two_settings_show_their_difference_with_an_interval(page: Page, server: LabServer) -> None:
@@ -230,9 +250,10 @@ def test_an_interval_is_printed_by_its_half_width_or_by_its_ends(page: Page) -> 
         "import('./compute/figures.js').then(({ spread }) => ["
         "spread('utilization', { mean: 0.5, half: 0.1, low: 0.4, high: 0.6 }),"
         "spread('utilization', { mean: 0.95, half: 0.1, low: 0.85, high: 1 }),"
+        "spread('p99_queueing_delay_s', { mean: 0.12, half: 1.9e-17, low: 0.12, high: 0.12 }),"
         "spread('utilization', { mean: 0.5, half: null, low: null, high: null })])"
     )
-    assert found == ["±\xa010\xa0%", "85\xa0% to 100\xa0%", ""]
+    assert found == ["±\xa010\xa0%", "85\xa0% to 100\xa0%", "±\xa00\xa0ms", ""]
 
 
 @pytest.mark.parametrize("story", STORIES, ids=[story["id"] for story in STORIES])

@@ -137,7 +137,7 @@ function Results({ found, state, setState, trips, change }) {
   return html`
     ${printed.map((/** @type {string} */ line) => html`<p class="printed">${line}.</p>`)}
     <${Tiles} found=${found} names=${names} />
-    ${instant && !b && html`<${Answer} instant=${instant} question=${state.a} change=${change} />`}
+    ${instant && !b && html`<${Answer} instant=${instant} question=${state.a} side=${a} change=${change} />`}
     ${state.watch !== null && html`<${PacketView} data=${trips ?? { a: null, b: null }} from=${state.watch}
       move=${(/** @type {number | null} */ from) => setState({ ...state, watch: from })} places=${placesOf(a.picture)} />`}
     <div class="charts">

@@ -72,6 +72,9 @@ export function figuresOf({ summary, links }) {
 export const alone = (figures) => Object.fromEntries(Object.entries(figures).map(([key, mean]) =>
   [key, mean == null ? null : { mean, half: null, low: null, high: null }]));
 
+/** Largest rounding error of a mean, as a share of it. */
+const ROUNDING = 1e-9;
+
 /** Returns the half width of an interval in words, or its ends if one of them is the end of the figure's
  * range. Returns nothing for a single run.
  * @param {string} key @param {Interval | null | undefined} found */
@@ -79,5 +82,6 @@ export function spread(key, found) {
   if (found?.half == null || found.low === null || found.high === null) return "";
   const [low, high] = [shown(key, found.low), shown(key, found.high)];
   const whole = low === high || found.high - found.low >= 1.999 * found.half;
-  return whole ? `±\u00a0${shown(key, found.half)}` : `${low} to ${high}`;
+  const half = found.half < ROUNDING * Math.abs(found.mean) ? 0 : found.half;
+  return whole ? `±\u00a0${shown(key, half)}` : `${low} to ${high}`;
 }

@@ -33,8 +33,8 @@ export const USUAL = {
 /** Links to begin with.
  * @type {{name: string, a: Partial<Question>, b?: Partial<Question>}[]} */
 export const PRESETS = [
-  { name: "Home uplink, bloated", a: { rate: "1Mbps", rtt: "24ms", flows: 1, buffer: "100p" } },
-  { name: "Home uplink, sized", a: { rate: "1Mbps", rtt: "24ms", flows: 1, buffer: "8p" } },
+  { name: "Home uplink, bloated", a: { rate: "10Mbps", rtt: "30ms", flows: 1, buffer: "100p" } },
+  { name: "Home uplink, sized", a: { rate: "10Mbps", rtt: "30ms", flows: 1, buffer: "8p" } },
   { name: "Home link, 20 Mb/s", a: { rate: "20Mbps", rtt: "30ms", flows: 4, buffer: "8p" } },
   { name: "Many flows, small buffer", a: { rate: "50Mbps", rtt: "20ms..120ms", flows: 50, buffer: "0.2bdp" } },
   { name: "Flow queues", a: { flows: 4, queue: "fq_codel", buffer: "1000p" } },
