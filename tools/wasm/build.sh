@@ -13,19 +13,22 @@ out=$root/target/wasm
 page=$root/python/goodqueue/lab/page/engine
 triple=wasm32-unknown-unknown
 
-# Crates that read and write texts are built for size, because the page loads them.
+# Crates whose code runs once a question, or of which a run uses a small part, are built for size.
 small=""
-for crate in goodqueue-scenario goodqueue-statistics goodqueue-tc goodqueue-fluid goodqueue-trace toml toml_parser toml_datetime \
+for crate in goodqueue-scenario goodqueue-lab goodqueue-queue goodqueue-statistics goodqueue-tc goodqueue-fluid goodqueue-trace toml toml_parser toml_datetime \
     winnow serde_json serde_core serde_spanned indexmap hashbrown strsim parquet wasm-bindgen rand_pcg rand_core \
     goodqueue-wasm num-bigint num-integer chrono snap half bytes; do
     small="$small --config profile.release.package.$crate.opt-level=\"s\""
 done
 # The third level of optimisation mostly copies code into its callers, and makes these crates a fifth larger.
-for crate in goodqueue-sim goodqueue-tcp goodqueue-queue goodqueue-lab goodqueue-types; do
+for crate in goodqueue-sim goodqueue-tcp goodqueue-types; do
     small="$small --config profile.release.package.$crate.opt-level=2"
 done
 # One pass over all crates keeps a function once that several of them have compiled.
 small="$small --config profile.release.lto=\"fat\" --config profile.release.strip=\"debuginfo\" --config profile.release.debug=0"
+
+# Older versions of wasm-opt damage tables of references to JavaScript.
+plain=-Ctarget-feature=-reference-types
 
 missing() {
     echo "make wasm: $1" >&2
@@ -45,7 +48,7 @@ fi
 if [ -d "$(rustc --print sysroot)/lib/rustlib/$triple/lib" ]; then
     # Flags of the machine are for its own linker.
     # shellcheck disable=SC2086 # the settings are several words
-    CARGO_ENCODED_RUSTFLAGS="" cargo build --locked --release --package goodqueue-wasm --target $triple --target-dir "$out" $small
+    CARGO_ENCODED_RUSTFLAGS="$plain" cargo build --locked --release --package goodqueue-wasm --target $triple --target-dir "$out" $small
 else
     command -v apt-get >/dev/null && command -v dpkg >/dev/null ||
         missing "install the target: rustup target add $triple"
@@ -86,7 +89,7 @@ EOF
     [ -n "$linker" ] || missing "the Rust toolchain has no rust-lld"
     # The standard library is built here, so it can be small, too. A broken invariant stops the worker without a text
     # and its place in the source; both would be a twentieth of the engine.
-    flags=$(printf '%s\037%s\037%s' -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none)
+    flags=$(printf '%s\037%s\037%s\037%s' -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none "$plain")
     CARGO_ENCODED_RUSTFLAGS="$flags" RUSTC=$debian/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$linker \
         cargo build --release --package goodqueue-wasm --target $triple --target-dir "$out" \
         -Z build-std=std,panic_abort -Z build-std-features=optimize_for_size $small
@@ -95,6 +98,20 @@ fi
 rm -rf "$page" "$out/page"
 "$tool" --target web --no-typescript --remove-name-section --remove-producers-section --out-name goodqueue_wasm --out-dir "$out/page" \
     "$out/$triple/release/goodqueue_wasm.wasm"
+
+# wasm-opt of Binaryen makes the engine a twentieth smaller: that of the machine, or of Debian's package.
+optimiser=$(command -v wasm-opt || echo "$kit/binaryen/usr/bin/wasm-opt")
+if [ ! -x "$optimiser" ] && command -v apt-get >/dev/null && command -v dpkg >/dev/null; then
+    mkdir -p "$kit/binaryen"
+    (cd "$kit/binaryen" && apt-get download binaryen >/dev/null 2>&1 && dpkg -x binaryen_*.deb . && rm binaryen_*.deb) || true
+fi
+engine=$out/page/goodqueue_wasm_bg.wasm
+if [ -x "$optimiser" ]; then
+    "$optimiser" -Os --enable-bulk-memory --enable-sign-ext --enable-mutable-globals --enable-nontrapping-float-to-int \
+        --enable-multivalue "$engine" -o "$engine"
+else
+    echo "make wasm: without wasm-opt (binaryen) the engine is a twentieth larger" >&2
+fi
 mkdir -p "$page"
 cp "$out/page/"* "$page/"
 bytes=$(wc -c <"$page/goodqueue_wasm_bg.wasm")

@@ -5,7 +5,6 @@
 //! | action | body | answer |
 //! | --- | --- | --- |
 //! | `start` | | names of queues and controls, and the bounds on runs |
-//! | `schema` | | the JSON Schema of scenario files |
 //! | `open` | `text`, `files` | contents of a scenario file |
 //! | `picture` | `text`, `files`, `overrides`, `limit`, `seed`, `columns`, `flows`, `first_packets` | picture of a run |
 //! | `packets` | `text`, `files`, `overrides`, `from_ms`, `to_ms` | packets of a short part of a run |
@@ -54,7 +53,6 @@ impl Job {
             "picture" => return picture(&body).map(|run| Self::Picture(Box::new(run))),
             "packets" => return packets(&body).map(|run| Self::Packets(Box::new(run))),
             "start" => words(),
-            "schema" => return Ok(Self::Answered(goodqueue_scenario::schema())),
             "open" => contents(&body.setting()?)?,
             "tc" => tc(&body.setting()?, body.text("link")?)?,
             "theory" => instant_answer(

@@ -72,9 +72,15 @@ impl Key {
         Self { name, ..self }
     }
 
-    /// Sets the documentation, if several fields share it.
+    /// Sets the documentation, if several fields share it. An engine for browsers has none: schema and
+    /// documentation are made elsewhere.
     #[must_use]
     pub const fn doc(self, doc: &'static str) -> Self {
+        let doc = if cfg!(target_arch = "wasm32") {
+            ""
+        } else {
+            doc
+        };
         Self { doc, ..self }
     }
 

@@ -130,9 +130,6 @@ export async function parquet(columns) {
 /** Returns the names of queues and controls, and the bounds on runs. */
 export const start = () => ask("start", {});
 
-/** Returns the JSON Schema of scenario files. */
-export const schema = () => ask("schema", {});
-
 /** @typedef {Record<string, string>} Files */
 
 /** @type {Promise<{name: string, text: string, files: Files} | null>} */
