@@ -49,7 +49,7 @@ def test_the_reference_has_every_command_and_its_options(source: Path) -> None:
 
 
 def test_the_lab_is_shown_only_where_it_has_an_engine(source: Path, tmp_path: Path) -> None:
-    frame = 'src="../lab/index.html#rate=1Mbps&rtt=24ms&flows=1&buffer=100p"'
+    frame = 'src="../lab/index.html#rate=10Mbps&rtt=30ms&flows=1&buffer=100p"'
     assert frame in (source / "docs/tutorial.md").read_text()
     stage.stage(tmp_path, lab=False)
     assert "iframe" not in (tmp_path / "docs/tutorial.md").read_text()
