@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
+from html import unescape
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 import pytest
 
 from conftest import goodqueue, refused
+from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.live.calibration import measure
 from goodqueue.live.calibration.cells import Cell, Path, cells
 from goodqueue.live.calibration.compare import compare
 from goodqueue.live.calibration.ledger import Finished, Ledger
+from goodqueue.live.calibration.measure import Calibration, Plan
 from goodqueue.live.calibration.theory import Theory, theory
+from goodqueue.output.live.calibration import write_page
 from goodqueue.plots.calibration import pictures
-from goodqueue.runs.api import run
+from goodqueue.runs.api import load, run
 
 if TYPE_CHECKING:
     import pathlib
@@ -194,6 +200,18 @@ def test_the_page_names_cell_and_tolerance(page: pathlib.Path) -> None:
         text = (page / name).read_text()
         assert "fifo, reno, 1 flow, 33 packets" in text
         assert "2 points of utilisation" in text
+
+
+def test_a_cell_opens_its_own_scenario_in_the_lab(tmp_path: pathlib.Path) -> None:
+    plan = Plan(path=LINK, cells=(CELL,))
+    some = [finished(0.99, 0.02, 50, "trusted"), finished(0.98, 0.03, 40, "trusted")]
+    found = Calibration(plan, [compare(CELL, LINK, Theory(), some, some)], ())
+    write_page(found, [], [], tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    [settings] = re.findall(r'class="play"[^>]*href="#([^"]*)"', page)
+    [text] = parse_qs(unescape(settings))["file"]
+    opened = _core.Scenario.parse(text.encode(), "cell", [])
+    assert opened.resolved_toml() == load(CELL.settings(LINK)).resolved_toml()
 
 
 def test_the_picture_has_a_panel_for_each_figure(tmp_path: pathlib.Path) -> None:

@@ -9,13 +9,16 @@ import sqlite3
 import tomllib
 from contextlib import closing
 from functools import cache
+from html import unescape
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
 
 from conftest import ROOT, goodqueue, refused
+from goodqueue import _core
 from goodqueue.output.papers import page as report
 from goodqueue.output.papers.tables import CLAIMS, print_reproduction, summary
 from goodqueue.output.terminal import stdout
@@ -29,7 +32,7 @@ from goodqueue.papers.cells import (
     printed_unit,
 )
 from goodqueue.papers.conclusions import Conclusion, Sample, ratio
-from goodqueue.papers.experiment import PAPERS, experiments, paper, papers
+from goodqueue.papers.experiment import PAPERS, experiment, experiments, paper, papers
 from goodqueue.papers.pictures import comparison
 from goodqueue.papers.shapes import TESTS
 from goodqueue.papers.table import TableExperiment
@@ -450,6 +453,13 @@ def test_a_wrong_choice_of_experiments_is_refused(arguments: list[str]) -> None:
     refused(goodqueue("reproduce", *arguments))
 
 
+def scenarios_of_links(page: str) -> set[str]:
+    """Returns the scenarios that the links of a page open in the lab."""
+    links = re.findall(r'class="play"[^>]*href="#([^"]*)"', page)
+    texts = {parse_qs(unescape(settings))["file"][0] for settings in links}
+    return {_core.Scenario.parse(text.encode(), "link", []).resolved_toml() for text in texts}
+
+
 def test_a_report_is_one_page_and_a_second_call_runs_nothing(tmp_path: Path) -> None:
     store, page = tmp_path / "store", tmp_path / "papers.html"
     arguments = ("reproduce", "gijsbers2011", "table1", "--store", store)
@@ -457,6 +467,13 @@ def test_a_report_is_one_page_and_a_second_call_runs_nothing(tmp_path: Path) -> 
     text = page.read_text()
     assert "data:image/png;base64," in text
     assert "results version" in text
+    table = experiment("gijsbers2011", "table1")
+    assert isinstance(table, TableExperiment)
+    assert scenarios_of_links(text) == {
+        run.variant.scenario.with_seed(run.seed).resolved_toml()
+        for _, variant, run in table.runs()
+        if not variant
+    }
     assert not re.search(r"(src|href)=\"(?!data:|#)", text), "nothing beside it"
     with closing(sqlite3.connect(store / "ledger.sqlite")) as ledger:
         taken = ledger.execute("SELECT identity, wall_s FROM runs").fetchall()

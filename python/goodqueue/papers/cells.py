@@ -13,6 +13,7 @@ from goodqueue.core.intervals import prediction_half_width
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from goodqueue._core import Scenario
     from goodqueue.plots.style import Picture
 
 
@@ -307,11 +308,13 @@ class Reproduction:
         sentences: sentences printed with the cells: what the paper leaves open, and what the
             intervals mean.
         pictures: function that draws the pictures; it is called only if they are wanted.
+        scenarios: scenario of the first run of each row, by the values of its keys.
     """
 
     cells: Sequence[Cell]
     sentences: Sequence[str] = ()
     pictures: Callable[[], Sequence[Picture]] = tuple
+    scenarios: Mapping[tuple[str, ...], Scenario] = field(default_factory=dict)
 
 
 def remarks(cells: Sequence[Cell]) -> dict[str, list[Cell]]:

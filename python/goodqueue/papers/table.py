@@ -40,6 +40,10 @@ Figures = dict[str, float]
 Spreads = dict[tuple[int, str], dict[str, Spread]]
 """Spread of every quantity, by the name of its column, for each row (its index) and variant."""
 
+if TYPE_CHECKING:
+    PlacedRun = tuple[int, str, Run]
+    """A run with the index of its row and the name of its variant."""
+
 PLAIN = ""
 """Name of the variant that is compared with the paper."""
 
@@ -212,7 +216,7 @@ class TableExperiment:
         """True if our means are also compared with those of another simulator."""
         return any("standard_errors" in other for other in self._data.get("beside", ()))
 
-    def runs(self) -> Iterator[tuple[int, str, Run]]:
+    def runs(self) -> Iterator[PlacedRun]:
         """Yields every run with the index of its row and the name of its variant."""
         texts = {
             name: self._folder.joinpath(variant.get("scenario", self._data["scenario"]))
@@ -301,12 +305,23 @@ class TableExperiment:
     def reproduce(self, runner: Runner) -> Reproduction:
         """Runs what the store lacks and compares our figures with the published ones."""
         if runner not in self._done:
-            spreads = self._spreads(runner)
+            runs = list(self.runs())
+            spreads = self._spreads(runner, runs)
             cells = self._cells(spreads)
             pictures = partial(self._pictures, cells)
             every = [*cells, *self.concluded(spreads)]
-            self._done[runner] = Reproduction(every, self._sentences(), pictures)
+            made = Reproduction(every, self._sentences(), pictures, self._scenarios(runs))
+            self._done[runner] = made
         return self._done[runner]
+
+    def _scenarios(self, runs: Sequence[PlacedRun]) -> dict[tuple[str, ...], _core.Scenario]:
+        """Returns the scenario of the first run of each row, without variants, with its seed."""
+        found: dict[tuple[str, ...], _core.Scenario] = {}
+        for place, variant, made in runs:
+            if variant == PLAIN:
+                key = tuple(self.rows[place][column] for column in self.keys)
+                found.setdefault(key, made.variant.scenario.with_seed(made.seed))
+        return found
 
     def concluded(self, spreads: Spreads) -> Iterator[Cell]:
         """Yields a cell for each conclusion of the paper, under every variant."""
@@ -355,13 +370,12 @@ class TableExperiment:
             at = f"{at}, means over every {self.keys[one.average]['label']}"
         return f'"{one.says}": {label}, {at}, {one.bound}'
 
-    def _spreads(self, runner: Runner) -> Spreads:
+    def _spreads(self, runner: Runner, places: Sequence[PlacedRun]) -> Spreads:
         """Returns the spread of every quantity for each row and variant."""
         quantities = self._quantities()
         metrics = list(
             dict.fromkeys(name for one in quantities.values() for name in (*one.sum, *one.per))
         )
-        places = list(self.runs())
         found: dict[tuple[int, str], list[Figures]] = {}
         values = runner.figures([run for _, _, run in places], metrics)
         for (place, variant, _), figures in zip(places, values, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,9 @@ from goodqueue.live.calibration.compare import (
     FEWEST_DROPS,
     UTILIZATION_POINTS,
 )
-from goodqueue.output import page
+from goodqueue.output import page, play
 from goodqueue.output.terminal import counted
+from goodqueue.runs.api import load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -179,14 +181,19 @@ def write_page(
     named = disagreements(calibration.rows)
     items = "".join(f"<li>{escape(text)}</li>" for text in named)
     rows = [
-        [escape(row.cell.name), *(_html(_cell(one)) for one in row.compared)]
+        [
+            escape(row.cell.name),
+            *(_html(_cell(one)) for one in row.compared),
+            play.link(play.settings(load(row.cell.settings(calibration.plan.path))), row.cell.name),
+        ]
         for row in calibration.rows
     ]
     body = [
         *(f"<p>{escape(text)}</p>" for text in introduction(calibration)),
         f"<p>{len(named)} figures differ:</p><ul>{items}</ul>" if named else "<p>None differs.</p>",
         *(page.figure(picture) for picture in pictures),
-        page.table([escape(head) for head in HEADS], rows),
+        page.table([*map(escape, HEADS), '<span class="play">lab</span>'], rows),
+        play.hint(shlex.quote(path.name)),
     ]
     page.write(TITLE, TITLE, body, command, path)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from goodqueue.output import page
+from goodqueue.output import page, play
 from goodqueue.output.papers.drawn import drawn
 from goodqueue.output.papers.tables import summary
 from goodqueue.papers import tally
@@ -14,11 +15,14 @@ from goodqueue.papers.cells import GRADES
 from goodqueue.papers.experiment import paper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from goodqueue.papers.cells import Cell, Reproduction
     from goodqueue.papers.experiment import Experiment
+
+    Places = Mapping[tuple[str, ...], str | None]
+    """Settings of the lab for the rows of an experiment, by the values of their keys."""
 
 LEGEND = (
     "A published figure <em>matches</em> if it lies in our 95 % prediction interval for one run, "
@@ -53,6 +57,7 @@ def write(
         body.append(f"<p>{escape(of.by)}; see {escape(of.page)}.</p>")
         for one, done in group:
             body += _experiment(one, done, store)
+    body.append(play.hint(shlex.quote(path.name)))
     page.write("Papers, reproduced", "Papers, reproduced", body, command, path)
 
 
@@ -69,12 +74,13 @@ def _summary(found: Sequence[tuple[Experiment, Reproduction]]) -> Iterator[str]:
 
 def _experiment(one: Experiment, done: Reproduction, store: Path) -> list[str]:
     counts = tally.tally(done.cells).text()
+    places = {key: play.settings(scenario) for key, scenario in done.scenarios.items()}
     return [
         f'<h3 id="{one.paper}-{one.name}">{escape(one.title)}</h3>',
         *(f"<p>{escape(sentence)}</p>" for sentence in done.sentences),
         f"<p>Cells: {counts}.</p>" if counts else "",
         *(
-            _table(quantity, unit, list(cells))
+            _table(quantity, unit, list(cells), places)
             for (quantity, unit), cells in groupby(
                 done.cells, key=lambda cell: (cell.quantity, cell.unit)
             )
@@ -84,16 +90,20 @@ def _experiment(one: Experiment, done: Reproduction, store: Path) -> list[str]:
     ]
 
 
-def _table(quantity: str, unit: str, cells: Sequence[Cell]) -> str:
+def _table(quantity: str, unit: str, cells: Sequence[Cell], places: Places) -> str:
+    """Returns a table of cells. Each links to the row's scenario in the lab if this can open it."""
     head = "".join(f"<th>{escape(text)}</th>" for text in (*cells[0].heads, "because"))
+    head += '<th><span class="play">lab</span></th>'
     caption = escape(f"{quantity}, {unit}" if unit else quantity)
-    rows = "".join(_row(cell) for cell in cells)
+    rows = "".join(_row(cell, places.get(tuple(cell.row.values()))) for cell in cells)
     table = f"<table><caption>{caption}</caption><tr>{head}</tr>{rows}</table>"
     return f'<div class="wide">{table}</div>'
 
 
-def _row(cell: Cell) -> str:
+def _row(cell: Cell, place: str | None) -> str:
     texts = "".join(f"<td>{escape(text)}</td>" for text in (*cell.row.values(), *cell.texts))
     verdict = cell.verdict
     kind = "" if verdict is None else f' class="{GRADES.get(verdict, "not")}"'
-    return f"<tr>{texts}<td{kind}>{verdict or '-'}</td><td>{escape(cell.said)}</td></tr>"
+    link = play.link(place, " ".join(cell.row.values()))
+    said = f"<td>{escape(cell.said)}</td><td>{link}</td>"
+    return f"<tr>{texts}<td{kind}>{verdict or '-'}</td>{said}</tr>"
