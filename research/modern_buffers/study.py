@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.core.intervals import Interval, t_interval
@@ -18,12 +19,17 @@ from research.modern_buffers.trial import DATA
 from research.rules_on_trial.run import metrics_of, read
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from goodqueue.runs.settings import Settings
     from goodqueue.sizing.controls import Shares
 
 SEEDS = 5
 FRACTIONS = (0.003, 0.01, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0)
 """Buffers in bandwidth-delay products."""
+
+Point = tuple[str, str, float]
+"""Link, mix, and buffer in bandwidth-delay products."""
 
 LEAST_PACKETS = 4
 PACKET_BYTES = 1500
@@ -202,7 +208,7 @@ def run(seeds: int, part: int = 0, parts: int = 1) -> None:
 
 def documents() -> list[dict[str, Any]]:
     """Returns the figures of all runs, in a fixed order."""
-    found = [one for path in sorted(DATA.glob("links-*.jsonl")) for one in read(path)]
+    found = [one for path in _files() for one in read(path)]
     return sorted(
         found, key=lambda each: (each["place"], each["mix"], each["fraction"], each["seed"])
     )
@@ -220,9 +226,23 @@ def interval(place: Place, mix: Mix, fraction: float, figure: str) -> Interval |
 
 
 def _values(place: Place, mix: Mix, fraction: float, figure: str) -> list[float]:
-    key = (place.name, mix.name, fraction)
-    return [
-        one[figure]
-        for one in documents()
-        if (one["place"], one["mix"], one["fraction"]) == key and figure in one
-    ]
+    sizes = tuple((path, path.stat().st_size) for path in _files())
+    found = _by_point(sizes).get((place.name, mix.name, fraction), [])
+    return [one[figure] for one in found if figure in one]
+
+
+def _files() -> list[Path]:
+    return sorted(DATA.glob("links-*.jsonl"))
+
+
+@cache
+def _by_point(_sizes: tuple[tuple[Path, int], ...]) -> dict[Point, list[dict[str, Any]]]:
+    """Returns the figures of all runs by link, mix and buffer.
+
+    Args:
+        _sizes: files and their sizes in bytes. Files only grow, so a new size means new runs.
+    """
+    points: dict[Point, list[dict[str, Any]]] = {}
+    for one in documents():
+        points.setdefault((one["place"], one["mix"], one["fraction"]), []).append(one)
+    return points

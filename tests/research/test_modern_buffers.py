@@ -66,6 +66,27 @@ def test_a_study_continues_with_the_missing_runs(
     assert len(asked) == total + 1
 
 
+def test_the_files_are_read_again_only_after_they_grow(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    times = []
+
+    def documents() -> list[dict[str, object]]:
+        times.append(1)
+        return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+    place, mix = study.PLACES[0], study.MIXES[0]
+    file = tmp_path / "links-1-1.jsonl"
+    monkeypatch.setattr(study, "DATA", tmp_path)
+    monkeypatch.setattr(study, "documents", documents)
+    for seeds in (1, 2):
+        with file.open("a", encoding="utf-8") as lines:
+            one = {"place": place.name, "mix": mix.name, "fraction": 0.5, "utilization": 1.0}
+            lines.write(json.dumps(one) + "\n")
+        assert [study.seeds_of(place, mix, fraction) for fraction in (0.25, 0.5)] == [0, seeds]
+        assert len(times) == seeds
+
+
 def test_the_needed_buffer_and_all_larger_ones_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
     busy = dict(zip(study.FRACTIONS, (0.5, 0.99, 0.97, 0.981, 0.99, 1, 1, 1, 1), strict=True))
 
