@@ -119,6 +119,9 @@ def _check(link: Dumbbell, first: Group, group: Group) -> None:
             link.refuse(f"{key}.{name}", lack, f"give both flows the same {name}")
     if group.tcp["pacing"] is True and group.control != "bbr":
         link.refuse(f"{key}.pacing", "gets senders without pacing", "write pacing = false")
+    if group.tcp["slow_start"] == "hystart_paced":
+        advice = 'write slow_start = "hystart"'
+        link.refuse(f"{key}.slow_start", "gets senders without pacing", advice)
 
 
 def _twin(group: Group) -> Table:

@@ -46,6 +46,7 @@ impl ExitRule {
         } {
             SlowStart::Auto | SlowStart::Classic => None,
             SlowStart::HyStart => Some(Self::HyStart(HyStart::default())),
+            SlowStart::HyStartPaced => Some(Self::HyStart(HyStart::paced())),
             SlowStart::HyStartPlusPlus => Some(Self::HyStartPlusPlus(HyStartPlusPlus::default())),
         }
     }
@@ -63,7 +64,7 @@ impl ExitRule {
     /// 9406 section 4.2 applies it only in the initial slow start.
     pub fn on_loss(&mut self, timeout: bool) {
         match self {
-            Self::HyStart(state) if timeout => *state = HyStart::default(),
+            Self::HyStart(state) if timeout => *state = state.restarted(),
             Self::HyStart(_) => {}
             Self::HyStartPlusPlus(state) => state.phase = Phase::Done,
         }
@@ -86,6 +87,8 @@ pub struct HyStart {
     round_rtt: Span,
     samples: u32,
     found: bool,
+    /// True if the sender is paced, which spreads the ACKs of a round.
+    paced: bool,
 }
 
 impl Default for HyStart {
@@ -98,6 +101,7 @@ impl Default for HyStart {
             round_rtt: Span::MAX,
             samples: 0,
             found: false,
+            paced: false,
         }
     }
 }
@@ -107,12 +111,35 @@ impl HyStart {
     const LOW_WINDOW: f64 = 16.0;
     /// Largest gap between ACKs of one train.
     const TRAIN_GAP: Span = Span::from_millis(2);
+    /// Time that Linux adds to the length of a paced train for batches of ACKs: four units of 64 KiB
+    /// at the pace, at most 1 ms, which is the value up to 2 Gb/s.
+    const BATCH: Span = Span::from_millis(1);
+
+    /// Returns the state of a paced sender.
+    fn paced() -> Self {
+        Self {
+            paced: true,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the state of a new connection under the same rule.
+    fn restarted(&self) -> Self {
+        Self {
+            paced: self.paced,
+            ..Self::default()
+        }
+    }
 
     fn on_ack(&mut self, sample: &AckSample, window: f64) -> Verdict {
         let Some(rtt) = sample.rtt else {
             return Verdict::Grow;
         };
         self.least_rtt = self.least_rtt.min(rtt);
+        // Linux counts rounds only where the rule applies.
+        if self.paced && window < Self::LOW_WINDOW {
+            return Verdict::Grow;
+        }
         if self.round_end.is_none_or(|end| sample.acked_to > end) {
             self.round_start = sample.now;
             self.last_ack = sample.now;
@@ -134,13 +161,19 @@ impl HyStart {
     }
 
     /// Returns true if a train of closely spaced ACKs lasts half of the shortest round-trip time:
-    /// the window then fills the path in one direction.
+    /// the window then fills the path in one direction. Pacing at twice the window per round trip
+    /// spreads any window over that half, so a paced train must last the whole round trip.
     fn is_long_train(&mut self, now: Time) -> bool {
         if now.saturating_since(self.last_ack) > Self::TRAIN_GAP {
             return false;
         }
         self.last_ack = now;
-        now.saturating_since(self.round_start) > self.least_rtt / 2
+        let longest = if self.paced {
+            self.least_rtt + Self::BATCH
+        } else {
+            self.least_rtt / 2
+        };
+        now.saturating_since(self.round_start) > longest
     }
 
     /// Returns true if the round's shortest round-trip time exceeds the connection's by an eighth.
@@ -312,6 +345,62 @@ mod tests {
             let mut rule = ExitRule::new(SlowStart::HyStart, SlowStart::Classic).expect("a rule");
             let verdicts = play(&mut rule, 30.0, 1..2, Span::from_millis(gap), |_| rtt);
             assert_eq!(verdicts.contains(&Verdict::Leave), leaves, "{rtt} {gap}");
+        }
+    }
+
+    /// `hystart_update` of Linux: a paced train must exceed the shortest round trip and the ACK
+    /// delay of 1 ms. 20 ACKs at gaps of 2 ms last 38 ms. The rule holds after a timeout, too.
+    #[test]
+    fn hystart_of_a_paced_sender_leaves_after_a_train_of_a_round_trip() {
+        for (rtt, gap, leaves) in [
+            (36, 2, true),
+            (37, 2, false),
+            (70, 2, false),
+            (10, 3, false),
+        ] {
+            let mut rule =
+                ExitRule::new(SlowStart::HyStartPaced, SlowStart::Classic).expect("a rule");
+            for timeouts in 0..2 {
+                let verdicts = play(&mut rule, 30.0, 1..2, Span::from_millis(gap), |_| rtt);
+                assert_eq!(
+                    verdicts.contains(&Verdict::Leave),
+                    leaves,
+                    "{rtt} {gap} {timeouts}"
+                );
+                rule.on_loss(true);
+            }
+        }
+    }
+
+    /// Linux counts rounds from the first ACK at a window of 16 segments. ACKs come every 2 ms, and
+    /// the window has 16 segments from 30 ms on. The train exceeds 36 + 1 ms at 30 + 38 ms.
+    #[test]
+    fn hystart_of_a_paced_sender_counts_rounds_from_sixteen_segments() {
+        let mut rule = ExitRule::new(SlowStart::HyStartPaced, SlowStart::Classic).expect("a rule");
+        let left = (0..100u64).map(|ack| 2 * ack).find(|&millis| {
+            let sample = AckSample {
+                now: Time::ZERO + Span::from_millis(millis),
+                rtt: Some(Span::from_millis(36)),
+                acked_to: millis / 2 + 1,
+                sent_to: 1_000,
+                ..AckSample::default()
+            };
+            let window = if millis < 30 { 15.0 } else { 16.0 };
+            rule.on_ack(&sample, window) == Verdict::Leave
+        });
+        assert_eq!(left, Some(68));
+    }
+
+    /// The detection by delay is the same with pacing.
+    #[test]
+    fn hystart_of_a_paced_sender_leaves_when_delay_rises_by_an_eighth() {
+        for (rtt, leaves) in [(112, false), (113, true)] {
+            let mut rule =
+                ExitRule::new(SlowStart::HyStartPaced, SlowStart::Classic).expect("a rule");
+            let verdicts = play(&mut rule, 20.0, 1..4, WIDE, |round| {
+                if round < 3 { 100 } else { rtt }
+            });
+            assert_eq!(verdicts.contains(&Verdict::Leave), leaves, "{rtt}");
         }
     }
 

@@ -468,7 +468,7 @@ mod anything {
         #[test]
         fn no_sample_breaks_a_control(
             calls in proptest::collection::vec((calls(), 0..1u64 << 46), 1..100),
-            rule in 0..4usize,
+            rule in 0..5usize,
             linux in any::<bool>(),
         ) {
             for congestion_control in all_controls() {
@@ -478,6 +478,7 @@ mod anything {
                     SlowStart::Auto,
                     SlowStart::Classic,
                     SlowStart::HyStart,
+                    SlowStart::HyStartPaced,
                     SlowStart::HyStartPlusPlus,
                 ][rule];
                 if linux {

@@ -39,7 +39,7 @@ parameters! {
         /// Rule that ends slow start before a loss does.
         slow_start: SlowStart = SlowStart::Auto => words::<SlowStart>().example("hystart_plus_plus")
             .doc("Rule that ends slow start before a loss: none (`classic`), Linux's `hystart`, \
-            HyStart++ (RFC 9406), or the rule of the control in Linux (`auto`: `hystart` for \
+            the same for paced senders (`hystart_paced`), HyStart++ (RFC 9406), or the rule of the control in Linux (`auto`: `hystart` for \
             `cubic`, `classic` for the others).");
         /// Loss recovery: Tahoe, Reno (RFC 2581), NewReno (RFC 6582) or SACK (RFC 6675).
         recovery: Recovery = Recovery::Sack => words::<Recovery>().example("sack");
@@ -213,6 +213,8 @@ words! {
         Classic = "classic",
         /// `HyStart` by ACK trains and delay, as in Linux's CUBIC.
         HyStart = "hystart",
+        /// `HyStart` as Linux's CUBIC has it if the sender is paced, by `fq` or by TCP.
+        HyStartPaced = "hystart_paced",
         /// HyStart++ of RFC 9406.
         HyStartPlusPlus = "hystart_plus_plus",
     }

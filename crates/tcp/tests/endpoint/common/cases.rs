@@ -65,6 +65,7 @@ fn slow_starts() -> impl Strategy<Value = SlowStart> {
         SlowStart::Auto,
         SlowStart::Classic,
         SlowStart::HyStart,
+        SlowStart::HyStartPaced,
         SlowStart::HyStartPlusPlus,
     ])
 }

@@ -1,7 +1,8 @@
 //! The machine on which a script runs. Its commands set options of the model.
 
 use goodqueue_tcp::{
-    CongestionControlConfig, EcnMode, IdleRestart, LossDetection, Profile, Recovery, TcpConfig,
+    CongestionControlConfig, EcnMode, IdleRestart, LossDetection, Profile, Recovery, SlowStart,
+    TcpConfig,
 };
 use goodqueue_types::Span;
 
@@ -266,6 +267,9 @@ impl Settings {
             config.receive_window_moderation = Some(initial / 2);
         }
         config.pacing |= self.pacing;
+        if config.pacing {
+            config.slow_start = SlowStart::HyStartPaced;
+        }
         config.details.segmentation_offload &= self.defers;
         config.dsack &= self.dsack;
         config.tail_loss_probe &= self.tail_loss_probe;
