@@ -172,6 +172,7 @@ def test_the_mininet_script_has_the_queue_and_the_flows() -> None:
         ),
         ("ns3", {"topology.bottleneck.queue": {"kind": "sfq"}}, "ns-3 has no queue 'sfq'"),
         ("ns3", {"tcp.congestion_control": "bbr3"}, "ns-3 has no congestion control 'bbr3'"),
+        ("ns3", {"tcp.slow_start": "hystart_paced"}, "ns-3 gets senders without pacing"),
         ("mininet", {"tcp.congestion_control": "ledbat"}, "Linux, which has no congestion control"),
         ("ns3", {"flow.bulk.workload": {"kind": "web"}}, "ns-3 gets TCP transfers only"),
         ("ns2", {"flow.bulk.stop": "5s"}, "ns-2 gets transfers that end after their last byte"),
