@@ -15,7 +15,7 @@ import pytest
 
 from conftest import COMMAND
 from goodqueue import RequestError
-from goodqueue.live import nat
+from goodqueue.live.uplink import nat
 from helpers.emulation import ENDED, LINK, missing, need_emulation, within
 from helpers.internet import MACHINE, OUTSIDE, WEB_PORT, Machine, internet
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goodqueue.live import relay as module
-from goodqueue.live.relay import Relay
+from goodqueue.live.uplink import relay as module
+from goodqueue.live.uplink.relay import Relay
 from helpers.emulation import ENDED, LINK, goodqueue, need_emulation, within
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from goodqueue import _core
 from goodqueue.core.unfinished import scratch
 from goodqueue.errors import RequestError
-from goodqueue.live.nat import NO_RESOLVER, Nat
 from goodqueue.live.process import Interrupt, run_stages
-from goodqueue.live.relay import Relay
 from goodqueue.live.tables import Tables
+from goodqueue.live.uplink.nat import NO_RESOLVER, Nat
+from goodqueue.live.uplink.relay import Relay
 from goodqueue.runs.results.throughput import Throughput
 from goodqueue.runs.results.traces import opened
 from goodqueue.runs.settings import queue_table, scenario_of, settings_of

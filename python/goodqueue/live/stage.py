@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.live import precedence
-from goodqueue.live.nat import hand_over
 from goodqueue.live.tables import save_tables
+from goodqueue.live.uplink.nat import hand_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable

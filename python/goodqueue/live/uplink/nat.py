@@ -13,11 +13,11 @@ import os
 import socket
 from contextlib import closing, suppress
 from pathlib import Path
-from threading import Thread
-from typing import Any, Self
+from typing import Any
 
 from goodqueue import _core
 from goodqueue.errors import RequestError
+from goodqueue.live.uplink.end import OutsideEnd
 
 RIGHTS = {12: "CAP_NET_ADMIN", 21: "CAP_SYS_ADMIN"}
 """Capabilities that are needed, by their numbers."""
@@ -35,11 +35,10 @@ NO_RESOLVER = "nameserver 127.0.0.1\n"
 """Text of a `resolv.conf` by which every question for a name fails at once."""
 
 
-class Nat:
-    """An uplink, which a thread of its own makes while the object is entered.
+class Nat(OutsideEnd):
+    """An uplink by translation. The emulation passes on the far host's network to it.
 
     Attributes:
-        inside: socket over which the emulation passes on the far host's network.
         servers: name servers that programs can reach.
 
     Raises:
@@ -49,8 +48,7 @@ class Nat:
     def __init__(self, root: Path = Path("/")) -> None:
         check(root)
         self.servers = name_servers(root)
-        self._outside, self.inside = socket.socketpair()
-        self._thread = Thread(target=self._work, daemon=True)
+        super().__init__()
 
     @property
     def resolver(self) -> str:
@@ -61,29 +59,18 @@ class Nat:
         """Returns what results say about the uplink."""
         return {"kind": "nat", "split_tcp": False, "name_servers": self.servers}
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(OSError):
-            self._outside.shutdown(socket.SHUT_RDWR)
-        self._thread.join()
-        self._outside.close()
-        self.inside.close()
-
     def _work(self) -> None:
         """Joins the network of which the emulation passes on a file, until the socket is closed."""
-        _, files, _, _ = socket.recv_fds(self._outside, 1, 1)
-        if not files:
+        network = self._received()
+        if network is None:
             return
         try:
-            uplink = _core.Uplink(files[0])
+            uplink = _core.Uplink(network)
         except OSError as error:
             self._outside.send(f"the uplink: {error}".encode()[:MOST_TEXT])
             return
         finally:
-            os.close(files[0])
+            os.close(network)
         with closing(uplink), suppress(OSError):
             self._outside.send(DONE)
             self._outside.recv(1)

@@ -1,9 +1,9 @@
 """A SOCKS relay that joins an emulated network to the outside (`--uplink socks`, RFC 1928).
 
 The relay listens in the network of the far host. A program of that host, `python -m
-goodqueue.live.relay FILE`, opens the port and passes it on through a socket. The process outside
-accepts the connections and opens those to their destinations, whose names it resolves. TCP is
-therefore split: the emulated link carries the connections between programs and the relay.
+goodqueue.live.uplink.relay FILE`, opens the port and passes it on through a socket. The process
+outside accepts the connections and opens those to their destinations, whose names it resolves. TCP
+is therefore split: the emulated link carries the connections between programs and the relay.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import ipaddress
 import socket
 import struct
 import sys
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
-from threading import Thread
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
+
+from goodqueue.live.uplink.end import OutsideEnd
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
@@ -60,49 +61,36 @@ class RefusedError(Exception):
     """A request that the relay does not carry out; its argument is the code of the reply."""
 
 
-class Relay:
-    """A relay outside the emulated network, in a thread of its own while the object is entered.
+class Relay(OutsideEnd):
+    """A relay outside the emulated network. The program in the far host passes its port on to it.
 
     Attributes:
         counts: the counts up to now.
-        inside: socket over which the program in the far host passes the port on.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.counts = Relayed()
-        self._outside, self.inside = socket.socketpair()
-        self._thread = Thread(target=self._work, daemon=True)
         self._present: set[asyncio.Task[None]] = set()
         self._writers: set[StreamWriter] = set()
 
     @property
     def command(self) -> tuple[str, ...]:
         """The program that opens the port. Its process must inherit `inside`."""
-        return (sys.executable, "-m", "goodqueue.live.relay", str(self.inside.fileno()))
+        return (sys.executable, "-m", "goodqueue.live.uplink.relay", str(self.inside.fileno()))
 
     def report(self) -> dict[str, Any]:
         """Returns what results say about the relay."""
         place = {"kind": "socks", "address": f"server:{PORT}", "split_tcp": True}
         return {**place, **asdict(self.counts)}
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(OSError):
-            self._outside.shutdown(socket.SHUT_RDWR)
-        self._thread.join()
-        self._outside.close()
-        self.inside.close()
-
     def _work(self) -> None:
-        _, files, _, _ = socket.recv_fds(self._outside, 1, 1)
-        if not files:
+        """Serves at the port that the program in the far host passes on."""
+        file = self._received()
+        if file is None:
             return
-        with ExitStack() as stack:
-            ports = [stack.enter_context(socket.socket(fileno=file)) for file in files]
-            asyncio.run(self._serve(ports[0]))
+        with socket.socket(fileno=file) as port:
+            asyncio.run(self._serve(port))
 
     async def _serve(self, port: socket.socket) -> None:
         """Serves connections until the other end of the socket is closed."""

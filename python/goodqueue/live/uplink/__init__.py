@@ -1,0 +1,1 @@
+"""Connections of an emulated network with the outside."""
