@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import tomllib
 from dataclasses import dataclass
-from html import unescape
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
 
 import pytest
 
 from conftest import goodqueue, refused
-from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.live.calibration import measure
 from goodqueue.live.calibration.cells import Cell, Path, cells
@@ -24,7 +21,8 @@ from goodqueue.live.calibration.measure import Calibration, Plan
 from goodqueue.live.calibration.theory import Theory, theory
 from goodqueue.output.live.calibration import write_page
 from goodqueue.plots.calibration import pictures
-from goodqueue.runs.api import load, run
+from goodqueue.runs.api import run
+from helpers.lab_links import opened
 
 if TYPE_CHECKING:
     import pathlib
@@ -202,16 +200,36 @@ def test_the_page_names_cell_and_tolerance(page: pathlib.Path) -> None:
         assert "2 points of utilisation" in text
 
 
-def test_a_cell_opens_its_own_scenario_in_the_lab(tmp_path: pathlib.Path) -> None:
-    plan = Plan(path=LINK, cells=(CELL,))
-    some = [finished(0.99, 0.02, 50, "trusted"), finished(0.98, 0.03, 40, "trusted")]
-    found = Calibration(plan, [compare(CELL, LINK, Theory(), some, some)], ())
-    write_page(found, [], [], tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text()
-    [settings] = re.findall(r'class="play"[^>]*href="#([^"]*)"', page)
-    [text] = parse_qs(unescape(settings))["file"]
-    opened = _core.Scenario.parse(text.encode(), "cell", [])
-    assert opened.resolved_toml() == load(CELL.settings(LINK)).resolved_toml()
+def written(path: Path, file: pathlib.Path) -> str:
+    """Returns the page of a calibration of all cells, whose figures are invented."""
+    some = [finished(0.99, 0.02, 50, "trusted")] * 2
+    plan = Plan(path, cells(path))
+    rows = [compare(cell, path, Theory(), some, some) for cell in plan.cells]
+    write_page(Calibration(plan, rows, ()), [], ["calibrate"], file)
+    return file.read_text("utf-8")
+
+
+def test_each_cell_opens_its_simulation_in_the_lab(tmp_path: pathlib.Path) -> None:
+    page = written(LINK, tmp_path / "it's.html")
+    found = opened(page)
+    assert list(found) == [cell.name for cell in cells(LINK)]
+    for cell in cells(LINK):
+        settings = tomllib.loads(found[cell.name]["resolved"])
+        queue = settings["topology"]["bottleneck"]["queue"]
+        control = settings["flow"][0]["tcp"]["congestion_control"]
+        assert queue["limit"] == f"{cell.packets}p"
+        assert queue["kind"] == ("drop_tail" if cell.queue == "fifo" else cell.queue)
+        assert (control if isinstance(control, str) else control["kind"]) == cell.control
+        assert found[cell.name]["flows"] == cell.flows
+        assert found[cell.name]["duration_s"] == LINK.duration_s
+    assert page.count("goodqueue lab &#x27;it&#x27;&quot;&#x27;&quot;&#x27;s.html&#x27;") == 1
+
+
+def test_cells_that_the_lab_cannot_run_have_no_links(tmp_path: pathlib.Path) -> None:
+    # 10 Gb/s send 25 million packets in 30 s, and the lab runs at most 5 million.
+    page = written(Path(rate="10Gbps"), tmp_path / "page.html")
+    assert 'class="play"' not in page
+    assert "goodqueue lab" not in page
 
 
 def test_the_picture_has_a_panel_for_each_figure(tmp_path: pathlib.Path) -> None:

@@ -139,6 +139,13 @@ def test_a_scenario_that_names_a_file_has_no_settings() -> None:
     assert not play.link(None, "cell")
 
 
+def test_a_scenario_that_the_lab_cannot_run_has_no_settings() -> None:
+    """The lab runs at most five million packets; 1 Gb/s send 100 million in 1200 s."""
+    changes = [("topology.bottleneck.rate", "1Gbps"), ("duration", "1200s")]
+    large = _core.Scenario.parse(SMALL.encode(), "small", changes)
+    assert play.settings(large) is None
+
+
 def test_a_picture_that_cannot_be_drawn_is_named_beside_the_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,7 +40,9 @@ def write(
         if section.about:
             body.append(f"<p>{escape(section.about)}</p>")
         body += [_case(found, one, place) for place, one in group]
-    body += [*_not_run(found), play.hint(path.name)]
+    body += _not_run(found)
+    if play.has_links(body):
+        body.append(play.hint(path))
     heading = f"{found.subject.name}: {found.guide.title}"
     page.write(heading, heading, body, command, path)
 

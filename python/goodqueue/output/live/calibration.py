@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -180,21 +179,27 @@ def write_page(
     """
     named = disagreements(calibration.rows)
     items = "".join(f"<li>{escape(text)}</li>" for text in named)
+    links = [
+        play.link(play.settings(load(row.cell.settings(calibration.plan.path))), row.cell.name)
+        for row in calibration.rows
+    ]
+    last = [play.HEAD] if any(links) else []
     rows = [
         [
             escape(row.cell.name),
             *(_html(_cell(one)) for one in row.compared),
-            play.link(play.settings(load(row.cell.settings(calibration.plan.path))), row.cell.name),
+            *([link] if last else []),
         ]
-        for row in calibration.rows
+        for row, link in zip(calibration.rows, links, strict=True)
     ]
     body = [
         *(f"<p>{escape(text)}</p>" for text in introduction(calibration)),
         f"<p>{len(named)} figures differ:</p><ul>{items}</ul>" if named else "<p>None differs.</p>",
         *(page.figure(picture) for picture in pictures),
-        page.table([*map(escape, HEADS), '<span class="play">lab</span>'], rows),
-        play.hint(shlex.quote(path.name)),
+        page.table([*map(escape, HEADS), *last], rows),
     ]
+    if last:
+        body.append(play.hint(path))
     page.write(TITLE, TITLE, body, command, path)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -57,7 +56,8 @@ def write(
         body.append(f"<p>{escape(of.by)}; see {escape(of.page)}.</p>")
         for one, done in group:
             body += _experiment(one, done, store)
-    body.append(play.hint(shlex.quote(path.name)))
+    if play.has_links(body):
+        body.append(play.hint(path))
     page.write("Papers, reproduced", "Papers, reproduced", body, command, path)
 
 
@@ -92,18 +92,24 @@ def _experiment(one: Experiment, done: Reproduction, store: Path) -> list[str]:
 
 def _table(quantity: str, unit: str, cells: Sequence[Cell], places: Places) -> str:
     """Returns a table of cells. Each links to the row's scenario in the lab if this can open it."""
-    head = "".join(f"<th>{escape(text)}</th>" for text in (*cells[0].heads, "because"))
-    head += '<th><span class="play">lab</span></th>'
+    links = [
+        play.link(places.get(tuple(cell.row.values())), " ".join(cell.row.values()))
+        for cell in cells
+    ]
+    last = [play.HEAD] if any(links) else []
+    heads = [*map(escape, (*cells[0].heads, "because")), *last]
+    head = "".join(f"<th>{text}</th>" for text in heads)
     caption = escape(f"{quantity}, {unit}" if unit else quantity)
-    rows = "".join(_row(cell, places.get(tuple(cell.row.values()))) for cell in cells)
+    rows = "".join(
+        f"<tr>{_row(cell)}{f'<td>{link}</td>' if last else ''}</tr>"
+        for cell, link in zip(cells, links, strict=True)
+    )
     table = f"<table><caption>{caption}</caption><tr>{head}</tr>{rows}</table>"
     return f'<div class="wide">{table}</div>'
 
 
-def _row(cell: Cell, place: str | None) -> str:
+def _row(cell: Cell) -> str:
     texts = "".join(f"<td>{escape(text)}</td>" for text in (*cell.row.values(), *cell.texts))
     verdict = cell.verdict
     kind = "" if verdict is None else f' class="{GRADES.get(verdict, "not")}"'
-    link = play.link(place, " ".join(cell.row.values()))
-    said = f"<td>{escape(cell.said)}</td><td>{link}</td>"
-    return f"<tr>{texts}<td{kind}>{verdict or '-'}</td>{said}</tr>"
+    return f"{texts}<td{kind}>{verdict or '-'}</td><td>{escape(cell.said)}</td>"

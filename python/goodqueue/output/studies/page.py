@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -198,7 +197,7 @@ def _title(frame: pl.DataFrame, metric: str) -> str:
 def _table(lines: Sequence[Line], metrics: Sequence[str], frame: pl.DataFrame) -> list[str]:
     """Returns the means of every variant, each row with a link into the lab."""
     axes = list(lines[0].words)
-    heads = [*axes, *(_title(frame, name) for name in metrics), '<span class="play">lab</span>']
+    heads = [*axes, *(_title(frame, name) for name in metrics), play.HEAD]
     rows = [
         [
             *(escape(word) for word in line.words.values()),
@@ -237,4 +236,4 @@ def _obtained(
         "after the runs, so it is a little better than the mean of further runs would be.</p>"
     )
     if any(line.place for line in lines):
-        yield play.hint(shlex.quote(path.name))
+        yield play.hint(path)
