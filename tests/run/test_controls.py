@@ -12,6 +12,8 @@ import pytest
 
 import goodqueue
 from conftest import goodqueue as command
+from goodqueue.output import play
+from goodqueue.runs.api import load
 from goodqueue.runs.plugins import checksum_of
 
 if TYPE_CHECKING:
@@ -235,6 +237,10 @@ def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     scenario.write_text(SCENARIO.replace('"reno"', control))
     monkeypatch.syspath_prepend(str(tmp_path))
     return scenario
+
+
+def test_the_lab_which_runs_no_python_gets_no_link(named: Path) -> None:
+    assert play.settings(load(named, allow_python=True)) is None
 
 
 def test_a_scenario_names_a_class_only_with_leave(named: Path) -> None:
