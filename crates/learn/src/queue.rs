@@ -141,9 +141,7 @@ impl QueueEpisode {
             limit,
         });
         let mut network = scenario.network();
-        for config in network.links.iter_mut().filter(|found| found.name == link) {
-            config.queue = queue.clone();
-        }
+        network.set_queue(link, &queue);
         let end = network.end;
         Ok(Self {
             simulation: Simulation::owned(network, NoProbe),

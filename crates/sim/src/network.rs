@@ -32,6 +32,20 @@ pub struct Network {
     pub record: Record,
 }
 
+impl Network {
+    /// Gives a link another queue. Returns false if there is no link of this name.
+    pub fn set_queue(&mut self, link: &str, queue: &QueueConfig) -> bool {
+        let mut named = self
+            .links
+            .iter_mut()
+            .filter(|found| found.name == link)
+            .peekable();
+        let exists = named.peek().is_some();
+        named.for_each(|found| found.queue = queue.clone());
+        exists
+    }
+}
+
 /// A unidirectional link: a queue, a transmitter of finite rate, and propagation.
 ///
 /// The fields of its [`Equipment`] read as the link's own.

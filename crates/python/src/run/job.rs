@@ -55,9 +55,7 @@ impl Job {
     pub fn run(mut self, mut go_on: impl FnMut(Time) -> bool) -> PyResult<Outcome> {
         let mut network = self.equipped()?.network();
         for (link, queue) in self.queues {
-            for config in network.links.iter_mut().filter(|other| other.name == link) {
-                config.queue = queue.clone();
-            }
+            network.set_queue(&link, &queue);
         }
         let record = &mut network.record;
         record.series = self.series.unwrap_or(record.series);
