@@ -53,8 +53,14 @@ pub struct Direction {
     pub discipline: Discipline,
     /// Share of the bottleneck's rate that other packets took.
     pub cross_share: f64,
-    /// Pauses of more than 50 ms in which nothing arrived although packets were on their way.
+    /// Pauses of the link during the ramp. They are in no queueing delay.
     pub pauses: u32,
+    /// Time of these pauses in seconds.
+    pub paused_s: f64,
+    /// Longest of them in seconds.
+    pub longest_pause_s: f64,
+    /// Packets of the ramp that waited in one.
+    pub paused_packets: u32,
     /// Treatment of ECT(0) and ECT(1), if it was tried.
     pub ecn: [Option<Ecn>; 2],
     /// Figures from which the discipline was concluded.
@@ -177,7 +183,10 @@ impl Recordings {
             longest_wait_s: features.longest_wait_s,
             discipline,
             cross_share: beside.max(if idle > LEAST_SHARE { idle } else { 0.0 }),
-            pauses: ramp.pauses,
+            pauses: ramp.pauses.count(),
+            paused_s: ramp.pauses.total_s(),
+            longest_pause_s: ramp.pauses.longest_s(),
+            paused_packets: ramp.pauses.packets(),
             ecn: [0, 1].map(|index| ecn(self.ecn[index].as_ref(), [2, 1][index])),
             features,
         })

@@ -1,5 +1,6 @@
 //! A phase that loads the path: queueing delays, losses, and the time in which the queue never emptied.
 
+use super::Pauses;
 use crate::{Record, Recording, Stream, TINY};
 use std::ops::Range;
 
@@ -34,12 +35,14 @@ pub struct Load {
     sparse_received: Vec<i64>,
     /// Smallest delay, in nanoseconds.
     pub base: i64,
+    /// Smallest delay of sparse packets, in nanoseconds.
+    sparse_base: i64,
     /// IP size of the packets of the main stream.
     pub bytes: u32,
     /// Rate at which the path delivered.
     pub throughput: Throughput,
-    /// Pauses of more than 50 ms in which nothing arrived although packets were on their way.
-    pub pauses: u32,
+    /// Pauses of the link.
+    pub pauses: Pauses,
 }
 
 /// Rate at which packets were received, in bits of IP per second.
@@ -95,23 +98,58 @@ impl Load {
                 .collect(),
             sparse_received: sorted(sparse.iter().map(|one| one.received)),
             base,
+            sparse_base,
             bytes: main[0].bytes,
             main,
             throughput: Throughput::default(),
-            pauses: 0,
+            pauses: Pauses::default(),
         };
         load.throughput = load.find_throughput();
-        load.pauses = load.count_pauses();
-        load.remove_lateness();
+        load.remove_silences();
         Some(load)
     }
 
-    fn count_pauses(&self) -> u32 {
-        let pairs = self.main.windows(2);
-        let long = pairs.filter(|pair| {
-            pair[1].received - pair[0].received > 50_000_000 + 4 * (pair[1].sent - pair[0].sent)
-        });
-        long.count() as u32
+    /// Returns the pauses that the times of receipt show.
+    fn find_pauses(&self) -> Pauses {
+        let gaps = self.main.windows(2);
+        let gaps = gaps.map(|pair| (pair[1].received - pair[0].received) as f64);
+        let transmission = quantile(gaps, 0.5).unwrap_or(0.0);
+        let packet = |one: &Record, base: i64| (one.received, one.sent + base);
+        let main = self.main.iter().map(|one| packet(one, self.base));
+        let sparse = self.sparse.iter();
+        let sparse = sparse.map(|(one, _)| packet(one, self.sparse_base));
+        Pauses::find(main.chain(sparse).collect(), transmission.max(0.0) as i64)
+    }
+
+    /// Corrects what a busy machine delivered late, and takes pauses of the link out of the queueing
+    /// delays and out of the rate.
+    ///
+    /// A silence of the link and one of the machine look alike until the packets after it are seen, which
+    /// a machine delivers faster than the link.
+    fn remove_silences(&mut self) {
+        let whole = self.throughput;
+        self.pauses = self.find_pauses();
+        if self.pauses.count() > 0 {
+            self.throughput = self.find_throughput();
+        }
+        self.remove_lateness();
+        self.pauses = self.find_pauses();
+        self.throughput = whole;
+        if self.pauses.count() > 0 {
+            self.remove_pauses();
+            self.throughput = self.find_throughput();
+        }
+    }
+
+    /// Takes the time of pauses out of the queueing delays.
+    fn remove_pauses(&mut self) {
+        let pauses = &mut self.pauses;
+        for (packet, wait) in self.main.iter().zip(&mut self.wait) {
+            *wait -= pauses.attribute(packet.sent + self.base, packet.received);
+        }
+        for (packet, wait) in &mut self.sparse {
+            *wait -= pauses.attribute(packet.sent + self.sparse_base, packet.received);
+        }
     }
 
     /// Corrects the times of receipt of packets that a busy machine delivered late.
@@ -195,7 +233,8 @@ impl Load {
     fn rate(&self, range: Range<usize>) -> Option<f64> {
         let records = self.main.get(range)?;
         let (first, last) = (records.first()?, records.last()?);
-        let span = last.received - first.received;
+        let silent = self.pauses.within(first.received, last.received);
+        let span = last.received - first.received - silent;
         let main: u64 = records[1..].iter().map(|one| u64::from(one.bytes)).sum();
         let until = |time| self.sparse_received.partition_point(|at| *at <= time);
         let sparse = until(last.received).saturating_sub(until(first.received));

@@ -4,12 +4,14 @@ mod direction;
 mod drift;
 mod level;
 mod load;
+mod pause;
 mod queue;
 mod round_trip;
 
 pub use direction::{Direction, Ecn, Recordings};
 pub use drift::Drift;
 pub use load::{Load, Throughput, quantile};
+pub use pause::Pauses;
 pub use queue::{Buffer, Discipline, Evidence, Features, LimitUnit};
 pub use round_trip::{base_rtt, cross_share};
 

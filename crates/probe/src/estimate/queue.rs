@@ -72,6 +72,8 @@ pub struct Features {
     pub slack: f64,
     /// Losses of the ramp.
     pub ramp_losses: u32,
+    /// True if the link paused during the ramp or the hold.
+    pub has_pauses: bool,
     /// Queueing delay that the hold reached, in seconds: its upper decile.
     pub held_wait_s: f64,
     /// Loss events of the hold well below the largest delay.
@@ -150,6 +152,10 @@ impl Evidence<'_> {
             other_bytes,
             slack: FULL + SPREAD * levels.others(&losses, other_bytes).sqrt(),
             ramp_losses: self.ramp.gaps.iter().map(|gap| gap.lost).sum(),
+            has_pauses: [Some(self.ramp), self.hold]
+                .into_iter()
+                .flatten()
+                .any(|load| load.pauses.count() > 0),
             ..Features::default()
         };
         if let Some(hold) = self.hold {
@@ -170,7 +176,7 @@ impl Evidence<'_> {
         let first = self.ramp.gaps.first()?;
         let rate = self.throughput.capacity_bps();
         let packet = self.ramp.packet_s(rate);
-        let tail = &self.ramp.wait[first.before..];
+        let tail = self.full_waits(first.before);
         let middle = quantile(tail.iter().copied(), 0.5)?;
         let bytes = middle / packet + residual(self.ramp);
         let unit = self.unit(bytes);
@@ -187,6 +193,17 @@ impl Evidence<'_> {
             packets,
             unit,
         })
+    }
+
+    /// Returns the queueing delays of a full queue: those after the ramp's first loss, which was of packet
+    /// `first`. After a pause the ramp is slow, and the queue empties for a while. Only the delays at
+    /// losses count then.
+    fn full_waits(&self, first: usize) -> Vec<f64> {
+        if self.ramp.pauses.count() == 0 {
+            return self.ramp.wait[first..].to_vec();
+        }
+        let gaps = self.ramp.gaps.iter();
+        gaps.map(|gap| self.ramp.wait[gap.before]).collect()
     }
 
     /// Returns the unit of the limit: that in which large and small packets agree.
@@ -346,7 +363,7 @@ impl Features {
     pub fn discipline(&self) -> Discipline {
         let is_burst = self.burst_ratio.is_some_and(|ratio| ratio > 1.5);
         if self.ramp_losses > 0 && is_burst && self.plateau_packets < 1.0 {
-            return Discipline::Policer;
+            return self.unless_paused(Discipline::Policer);
         }
         if self.ramp_losses == 0 {
             return Discipline::CannotTell;
@@ -372,9 +389,18 @@ impl Features {
         } else if codel {
             Discipline::Codel
         } else if self.early_losses >= 8 && self.held_wait_s > LEAST_PIE && (!few || differs) {
-            Discipline::Pie
+            self.unless_paused(Discipline::Pie)
         } else {
             Discipline::CannotTell
+        }
+    }
+
+    /// Returns a discipline that also a FIFO seems to have behind a link that pauses, if this one did not.
+    fn unless_paused(&self, found: Discipline) -> Discipline {
+        if self.has_pauses {
+            Discipline::CannotTell
+        } else {
+            found
         }
     }
 

@@ -4,7 +4,10 @@ use goodqueue_probe::{
     Codepoint, HEADERS, Path, Pattern, Phase, Ping, Receiver, Record, Recording, Sender, Stream,
 };
 use goodqueue_queue::{Limit, QueueConfig};
-use goodqueue_sim::{Bottleneck, LinkConfig, Network, PacketFate, Record as Recorded};
+use goodqueue_sim::{
+    Bottleneck, LinkConfig, Network, PacketFate, RateStep, RateTrace, Record as Recorded,
+    ServiceConfig,
+};
 use goodqueue_types::{
     Body, Direction, Ecn, FlowId, Hosts, Packet, RandomStream, Rate, Span, Time,
 };
@@ -49,6 +52,29 @@ pub struct Way {
     pub policer: Option<Policer>,
     /// Share of the rate that other packets take.
     pub cross: f64,
+    /// Shortest and longest pause of the link in seconds, if it pauses.
+    pub pauses: Option<(f64, f64)>,
+}
+
+/// Returns a rate with pauses of these lengths, from 0.3 s to 0.9 s apart, for 200 s.
+fn with_pauses(rate_bps: u64, (shortest, longest): (f64, f64), seed: u64) -> ServiceConfig {
+    let mut random = RandomStream::new(seed, "pauses", 0);
+    let mut between = |least: f64, most: f64| least + random.unit() * (most - least);
+    let step = |at: f64, rate| RateStep {
+        at: Span::from_secs_f64(at),
+        rate: Rate(rate),
+    };
+    let (mut at, mut steps) = (0.0, vec![step(0.0, rate_bps)]);
+    while at < 200.0 {
+        at += between(0.3, 0.9);
+        steps.push(step(at, 0));
+        at += between(shortest, longest);
+        steps.push(step(at, rate_bps));
+    }
+    ServiceConfig::Trace(RateTrace {
+        steps: steps.into(),
+        repeat: None,
+    })
 }
 
 struct Link {
@@ -83,6 +109,8 @@ impl Bed {
                     Limit::Unlimited,
                 );
                 link.queue = way.queue.clone();
+                let pauses = way.pauses;
+                link.service = pauses.map(|pauses| with_pauses(way.rate_bps, pauses, seed));
                 link
             })
             .collect();

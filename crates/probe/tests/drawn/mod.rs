@@ -88,6 +88,7 @@ pub fn probe(seed: u64, link: u64) -> Found {
         queue,
         policer: is_policer.then(|| Policer::new(rate_bps, burst)),
         cross: if is_policer { cross / 10.0 } else { cross },
+        pauses: None,
     };
     let back = Way {
         rate_bps: (rate_bps as u64).max(10_000_000),
@@ -95,6 +96,7 @@ pub fn probe(seed: u64, link: u64) -> Found {
         queue: QueueConfig::drop_tail(Limit::Packets(1000)),
         policer: None,
         cross: 0.0,
+        pauses: None,
     };
     let mut bed = Bed::new([way, back], seed ^ link.rotate_left(32));
     let mut prober = Prober::new(2_000_000_000).only_up();

@@ -9,6 +9,7 @@ from goodqueue.live.probe import DIRECTIONS
 from goodqueue.output import page
 from goodqueue.output.terminal import (
     MISSING,
+    counted,
     milliseconds,
     number,
     percent,
@@ -198,8 +199,8 @@ def _doubts(probe: Probe, direction: str) -> list[str]:
         lines.append(f"The direction {direction} was not filled: --max-rate limits the probe.")
     if found["pauses"]:
         lines.append(
-            f"The direction {direction} was silent for more than 50 ms {found['pauses']} times, "
-            "which is no queueing delay."
+            f"The link {direction} paused {counted(found['pauses'], 'time')}, for at most "
+            f"{milliseconds(found['longest_pause_s'])} ms. It is in no queueing delay of the table."
         )
     return lines
 
