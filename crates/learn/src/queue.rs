@@ -102,10 +102,6 @@ impl QueueDiscipline for Dropper {
     fn backlog(&self) -> Backlog {
         self.waiting.backlog()
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 /// A run in steps of constant length, in which the probability of a link's queue is set before each

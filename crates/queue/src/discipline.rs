@@ -244,10 +244,6 @@ macro_rules! disciplines {
                     Self::Custom(queue) => queue.average(),
                 }
             }
-
-            fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-                Box::new(self.clone())
-            }
         }
     };
 }
@@ -337,10 +333,6 @@ impl QueueDiscipline for Box<dyn QueueDiscipline> {
 
     fn average(&self) -> Option<f64> {
         (**self).average()
-    }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        (**self).boxed_clone()
     }
 }
 

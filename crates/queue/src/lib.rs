@@ -122,7 +122,7 @@ impl fmt::Debug for dyn QueueDiscipline {
 /// Each packet carries the time of its [arrival](Packet::arrived) at the queue. A discipline with
 /// timers makes its periodic updates at the next call: between two calls nothing changes that an
 /// update could see.
-pub trait QueueDiscipline: Send {
+pub trait QueueDiscipline: BoxedClone + Send {
     /// Queues a packet, or drops it or other packets and reports the drops in the context.
     fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet);
 
@@ -151,13 +151,22 @@ pub trait QueueDiscipline: Send {
     fn average(&self) -> Option<f64> {
         None
     }
+}
 
-    /// Returns a copy of the queue in the same state.
+/// Copy of a queue in the same state, behind a pointer. Every discipline that is `Clone` has it.
+pub trait BoxedClone {
+    /// Returns the copy.
     fn boxed_clone(&self) -> Box<dyn QueueDiscipline>;
+}
+
+impl<T: QueueDiscipline + Clone + 'static> BoxedClone for T {
+    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+        Box::new(self.clone())
+    }
 }
 
 impl Clone for Box<dyn QueueDiscipline> {
     fn clone(&self) -> Self {
-        self.boxed_clone()
+        (**self).boxed_clone()
     }
 }

@@ -289,16 +289,19 @@ impl QueueDiscipline for PythonQueue {
         let (packets, bytes) = told.unwrap_or_default();
         Backlog { packets, bytes }
     }
+}
 
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
+/// The copy is one by `copy.deepcopy`.
+impl Clone for PythonQueue {
+    fn clone(&self) -> Self {
         let queue = self.call(|py, queue| {
             let copy = py.import("copy")?.getattr("deepcopy")?;
             Ok(copy.call1((queue,))?.unbind())
         });
-        Box::new(Self {
+        Self {
             queue,
             raised: self.raised.clone(),
-        })
+        }
     }
 }
 

@@ -175,10 +175,6 @@ impl QueueDiscipline for Blue {
     fn backlog(&self) -> Backlog {
         self.waiting.backlog()
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -536,10 +536,6 @@ impl QueueDiscipline for DualPi2 {
             bytes: low_latency.bytes + classic.bytes,
         }
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ enum Fault {
     SharesStateWithItsClone,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Faulty {
     fault: Fault,
     waiting: Fifo,
@@ -118,14 +118,19 @@ impl QueueDiscipline for Faulty {
         backlog.packets += u64::from(self.fault == Fault::CountsOneMore);
         backlog
     }
+}
 
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        let mut clone = self.clone();
-        if self.fault != Fault::SharesStateWithItsClone {
-            let calls = self.calls.load(Ordering::Relaxed);
-            clone.calls = Arc::new(AtomicU64::new(calls));
+impl Clone for Faulty {
+    fn clone(&self) -> Self {
+        let calls = match self.fault {
+            Fault::SharesStateWithItsClone => self.calls.clone(),
+            _ => Arc::new(AtomicU64::new(self.calls.load(Ordering::Relaxed))),
+        };
+        Self {
+            calls,
+            waiting: self.waiting.clone(),
+            ..*self
         }
-        Box::new(clone)
     }
 }
 

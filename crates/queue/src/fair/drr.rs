@@ -138,10 +138,6 @@ impl QueueDiscipline for Drr {
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

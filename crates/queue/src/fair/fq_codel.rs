@@ -239,10 +239,6 @@ impl QueueDiscipline for FqCodel {
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -183,10 +183,6 @@ impl QueueDiscipline for FqPie {
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

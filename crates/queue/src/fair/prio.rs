@@ -214,10 +214,6 @@ impl QueueDiscipline for Prio {
             bytes: sum.bytes + band.bytes,
         })
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

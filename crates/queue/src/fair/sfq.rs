@@ -271,10 +271,6 @@ impl QueueDiscipline for Sfq {
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

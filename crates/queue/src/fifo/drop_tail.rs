@@ -83,10 +83,6 @@ impl QueueDiscipline for DropTail {
     fn is_bypassed_when_idle(&self) -> bool {
         true
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

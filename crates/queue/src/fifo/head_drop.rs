@@ -69,10 +69,6 @@ impl QueueDiscipline for HeadDrop {
     fn backlog(&self) -> Backlog {
         self.waiting.backlog()
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -81,10 +81,6 @@ impl QueueDiscipline for Policer {
     fn backlog(&self) -> Backlog {
         self.waiting.backlog()
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

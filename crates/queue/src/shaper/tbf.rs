@@ -272,10 +272,6 @@ impl QueueDiscipline for Tbf {
     fn average(&self) -> Option<f64> {
         self.inner.average()
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -64,8 +64,4 @@ impl QueueDiscipline for MoodyQueue {
     fn backlog(&self) -> Backlog {
         self.waiting.backlog()
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }

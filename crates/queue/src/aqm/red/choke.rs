@@ -240,10 +240,6 @@ impl QueueDiscipline for Choke {
     fn average(&self) -> Option<f64> {
         Some(self.red.mean())
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -300,10 +300,6 @@ impl QueueDiscipline for LinuxRed {
     fn average(&self) -> Option<f64> {
         Some(self.average_bytes())
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

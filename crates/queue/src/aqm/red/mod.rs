@@ -93,8 +93,4 @@ impl QueueDiscipline for Red {
     fn average(&self) -> Option<f64> {
         Some(self.law.average())
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }

@@ -179,10 +179,6 @@ impl QueueDiscipline for Cake {
         }
         all
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

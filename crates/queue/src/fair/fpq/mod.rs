@@ -291,8 +291,4 @@ impl QueueDiscipline for Fpq {
     fn average(&self) -> Option<f64> {
         self.law.as_ref().map(RedLaw::average)
     }
-
-    fn boxed_clone(&self) -> Box<dyn QueueDiscipline> {
-        Box::new(self.clone())
-    }
 }
