@@ -31,7 +31,7 @@ from goodqueue.lab.server import MOST_BYTES, LabServer
 from goodqueue.sizing.answer.parts import calibrated_dict
 from goodqueue.sizing.calibrated import calibrated
 from goodqueue.sizing.calibrated.surface import surfaces
-from goodqueue.sizing.export import linux
+from goodqueue.sizing.export import linux, linux_shaped
 from goodqueue.sizing.link import Link
 from goodqueue.sizing.question import parse_rtts
 from goodqueue.sizing.rules import RULES
@@ -366,6 +366,7 @@ def test_calibrated_theory_is_that_of_the_package(
         assert found["curve"][name] == pytest.approx(values, rel=1e-9, abs=1e-12)
     if expected["packets"] is not None:
         assert found["commands"] == list(linux(expected["packets"], 1500).lines)
+        assert found["shaped"] == [linux_shaped(expected["packets"], 1500, link.rate_bps).lines[1]]
     published = {rule.name: rule for rule in RULES}
     for mark in found["rules"]:
         rule = published[mark["rule"]]

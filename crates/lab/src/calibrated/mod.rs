@@ -25,13 +25,19 @@ const KEPT_OVER: f64 = 1.4;
 /// Number of points of the expected curve at which limits are left out.
 const MOST_POINTS: usize = 120;
 
+/// Bytes of the frame of a full packet, as Linux counts it: with the header of Ethernet.
+const FRAME_BYTES: u64 = PACKET_BYTES + 14;
+
 /// Returns the recommended buffer, the expected curve, the commands for Linux, and the rules. The
-/// answer and the curve are null for flows to which the fitted surfaces do not apply.
+/// answer and the curve are null for flows to which the fitted surfaces do not apply. `commands`
+/// are for a device whose own line is the link, and `shaped` for a device before a slower one.
 pub fn instant_answer(rate: &str, rtt: &str, flows: u64, control: &str) -> Result<Value, LabError> {
     let link = Link::read(rate, rtt, flows, control)?;
     let rules = rules(&link);
     if link.decrease().is_none() {
-        return Ok(json!({"answer": null, "curve": null, "commands": [], "rules": rules}));
+        return Ok(
+            json!({"answer": null, "curve": null, "commands": [], "shaped": [], "rules": rules}),
+        );
     }
     let curve: Vec<Predicted> = limits(&link)
         .into_iter()
@@ -54,8 +60,16 @@ pub fn instant_answer(rate: &str, rtt: &str, flows: u64, control: &str) -> Resul
             "p99_delay_s": column(&|one| one.p99_delay_s(0.0).into()),
         },
         "commands": commands,
+        "shaped": packets.map(|packets| shaped(&link, packets)).into_iter().collect::<Vec<_>>(),
         "rules": rules,
     }))
+}
+
+/// Returns the command that gives a device this buffer and the rate of the link. Its bucket holds two
+/// frames: a full one, and one that began just before.
+fn shaped(link: &Link, packets: u64) -> String {
+    let (rate, burst, limit) = (link.rate_bps as u64, 2 * FRAME_BYTES, packets * FRAME_BYTES);
+    format!("tc qdisc replace dev DEV root tbf rate {rate}bit burst {burst} limit {limit}")
 }
 
 /// Returns the limits of a search, a packet or 5 % apart, up to the largest possible answer.
