@@ -4,7 +4,7 @@
 import { Refusal, opened as commanded, start, wasStopped } from "./compute/engine.js";
 import { watch, work } from "./compute/work.js";
 import { PacketView } from "./packets/view.js";
-import { fromHash, inWords, nameOf, sides, toHash } from "./question/state.js";
+import { firstState, fromHash, inWords, nameOf, sides, toHash } from "./question/state.js";
 import { Story, isChanged, stateOf, stories } from "./stories/story.js";
 import { html, render, useEffect, useLayoutEffect, useState } from "./vendor/htm-preact-3.1.1.js";
 import { Answer } from "./views/answer.js";
@@ -21,8 +21,11 @@ import { Intro } from "./views/words.js";
 /** Largest scenario file that is read, in bytes. */
 const MOST_FILE = 500_000;
 
+/** Settings that the page was opened with; the page itself writes into its address later. */
+const settings = location.hash;
+
 function App() {
-  const [state, setState] = useState(fromHash(location.hash));
+  const [state, setState] = useState(firstState(settings));
   const [edited, setEdited] = useState(/** @type {"a" | "b"} */ ("a"));
   const [names, setNames] = useState(/** @type {any} */ ({ queues: [state.a.queue], controls: [state.a.control] }));
   const [all, setAll] = useState(/** @type {import("./stories/story.js").StoryData[]} */ ([]));
@@ -42,12 +45,12 @@ function App() {
   useEffect(() => {
     start().then(setNames, setProblem);
     commanded().then((one) => {
-      if (!one || location.hash !== "") return;
+      if (!one || settings.length > 1) return;
       if (isReport(one.name)) read(one);
       else setState({ ...fromHash(""), file: one.text });
     });
     stories().then(setAll, setProblem);
-    const changed = () => setState(fromHash(location.hash));
+    const changed = () => setState(firstState(location.hash));
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
   }, []);

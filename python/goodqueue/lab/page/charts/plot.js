@@ -11,13 +11,30 @@ const uPlot = /** @type {any} */ (globalThis).uPlot;
 /** Colours that colour-blind readers can tell apart (Okabe and Ito). */
 export const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d00", "#777777"];
 
+/** Colours of the same lines on dark paper.
+ * @type {Record<string, string>} */
+const ON_DARK = { "#0072b2": "#56b4e9", "#56b4e9": "#2f7fd0", "#8a6d00": "#f0e442", "#777777": "#a7aebb" };
+
+/** Returns a colour as it is drawn on the paper of the medium.
+ * @param {string} colour */
+export const onPaper = (colour) =>
+  (matchMedia("screen and (prefers-color-scheme: dark)").matches ? ON_DARK[colour] ?? colour : colour);
+
 const HEIGHT = 165;
 
+/** Width of a row of labels beside marks, in CSS pixels. */
+const ROW = 13;
+
+/** Lines that the sentence of a chart describes. */
+const SPOKEN = 4;
+
 /** @typedef {{label: string, values: (number | null)[], colour: string, width?: number, dash?: number[], points?: boolean}} Line */
+/** A vertical line with a label. Those of a higher row are thin, and have their label that many rows higher.
+ * @typedef {{x: number, label: string, row?: number}} Mark */
 /** `from` is the least value that the y axis includes, `to` its least upper end. The chart is drawn again when
  * `of` changes.
  * @typedef {{x: number[], lines: Line[], bands?: [number, number][], unit: string, xLabel: string,
- *   logX?: boolean, from?: number, to?: number, marks?: {x: number, label: string}[], of: any}} Drawing */
+ *   logX?: boolean, from?: number, to?: number, marks?: Mark[], of: any}} Drawing */
 
 /** A chart with its title, caption and buttons.
  * @param {Drawing & {title: string, caption: any, file: string}} props */
@@ -33,9 +50,24 @@ export function Plot({ title, caption, file, ...drawing }) {
         <${SaveButton} kind="PNG" what=${title} act=${asPng} />
         <${SaveButton} kind="CSV" what=${title} act=${asCsv} />
       </span></div>
-    <${Chart} ...${drawing} label=${title} chart=${chart} />
+    <${Chart} ...${drawing} label=${inSentences(title, drawing)} chart=${chart} />
     <figcaption>${caption}</figcaption>
   </figure>`;
+}
+
+/** Returns what a chart shows, for readers who hear it.
+ * @param {string} title @param {Drawing} drawing */
+export function inSentences(title, { x, lines, unit, xLabel, marks = [] }) {
+  const said = lines.slice(0, SPOKEN).map(({ label, values }) => {
+    const known = values.flatMap((value, i) => (value == null ? [] : [[x[i], value]]));
+    if (known.length === 0) return `${label}: none.`;
+    const heights = known.map(([, value]) => value);
+    const [first, last] = [known[0], known[known.length - 1]];
+    return `${label}: ${number(first[1])} at ${number(first[0])}, ${number(last[1])} at ${number(last[0])}, lowest ${number(Math.min(...heights))}, highest ${number(Math.max(...heights))}.`;
+  });
+  const more = lines.length > SPOKEN ? [`${lines.length - SPOKEN} more.`] : [];
+  const marked = marks.filter(({ label }) => label !== "").map(({ x: place, label }) => `Line at ${number(place)}: ${label}.`);
+  return [`${title}: ${unit} against ${xLabel}.`, ...said, ...more, ...marked].join(" ");
 }
 
 /** Returns the values of a chart as a table.
@@ -117,35 +149,40 @@ function options(now, element) {
   return {
     width: element.clientWidth || 600,
     height: HEIGHT,
-    padding: [null, 20, null, null],
+    padding: [null, 30, null, null],
     scales: { x: { time: false, distr: logX ? 3 : 1 }, y: { range } },
-    axes: [{ ...axis, label: xLabel, size: 28 }, { ...axis, label: unit, size: wide }],
+    axes: [{ ...axis, label: xLabel, size: 28 }, { ...axis, label: unit, size: wide, ...(unit === "packets" ? { incrs: WHOLE } : {}) }],
     legend: { show: false },
     cursor: { y: false, points: { size: 5 } },
     series: [{ label: xLabel }, ...lines.map(seriesOf)],
-    bands: bands.map((series) => ({ series, fill: `${lines[series[0] - 1].colour}40` })),
+    bands: bands.map((series) => ({ series, fill: `${onPaper(lines[series[0] - 1].colour)}40` })),
     hooks: { draw: [(/** @type {any} */ chart) => drawMarks(chart, now.current.marks ?? [], ink, style.getPropertyValue("--paper").trim())] },
   };
 }
+
+/** Steps of an axis of whole numbers. */
+const WHOLE = [0, 1, 2, 3, 4, 5].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power));
 
 /** Returns a line as uPlot describes it.
  * @param {Line} line */
 function seriesOf({ label, colour, width = 1.5, dash, points = false }) {
   const value = (/** @type {any} */ _, /** @type {number | null} */ v) => (v == null ? "" : number(v));
-  return { label, stroke: colour, width, dash, points: { show: points, size: 6, fill: colour }, spanGaps: true, value };
+  const stroke = onPaper(colour);
+  return { label, stroke, width, dash, points: { show: points, size: 6, fill: stroke }, spanGaps: true, value };
 }
 
 /** Draws vertical lines with a label beside each.
- * @param {any} chart @param {{x: number, label: string}[]} marks @param {string} ink @param {string} paper */
+ * @param {any} chart @param {Mark[]} marks @param {string} ink @param {string} paper */
 function drawMarks(chart, marks, ink, paper) {
   const { ctx } = chart;
-  for (const { x, label } of marks) {
+  for (const { x, label, row = 0 } of marks) {
     if (!(x >= chart.scales.x.min && x <= chart.scales.x.max)) continue;
     const at = chart.valToPos(x, "x", true);
     ctx.save();
     ctx.strokeStyle = ink;
     ctx.fillStyle = ink;
-    ctx.setLineDash([4, 4]);
+    ctx.lineWidth = (row > 0 ? 0.5 : 1) * devicePixelRatio;
+    ctx.setLineDash(row > 0 ? [] : [4, 4]);
     ctx.beginPath();
     ctx.moveTo(at, chart.bbox.top);
     ctx.lineTo(at, chart.bbox.top + chart.bbox.height);
@@ -154,8 +191,8 @@ function drawMarks(chart, marks, ink, paper) {
     const right = at > chart.bbox.left + chart.bbox.width * 0.6;
     ctx.textAlign = right ? "right" : "left";
     // A border in the colour of the page keeps the label apart from lines behind it.
-    const low = isLow(chart, x) ? 12 * devicePixelRatio : chart.bbox.height - 6 * devicePixelRatio;
-    const place = [at + (right ? -5 : 5) * devicePixelRatio, chart.bbox.top + low];
+    const down = labelPlace(chart, x, row, chart.bbox.height / devicePixelRatio) * devicePixelRatio;
+    const place = [at + (right ? -5 : 5) * devicePixelRatio, chart.bbox.top + down];
     ctx.setLineDash([]);
     ctx.lineWidth = 4 * devicePixelRatio;
     ctx.strokeStyle = paper;
@@ -165,9 +202,14 @@ function drawMarks(chart, marks, ink, paper) {
   }
 }
 
+/** Returns the place of a mark's label below the upper end of a chart, in CSS pixels: where no line runs in the first
+ * row, and above the first row at the lower end in higher ones.
+ * @param {any} chart @param {number} x @param {number} row @param {number} height */
+export const labelPlace = (chart, x, row, height) => (row === 0 && isLow(chart, x) ? 12 : height - 6 - ROW * row);
+
 /** Returns true if the last line that reaches a place runs through the lower half there.
  * @param {any} chart @param {number} x */
-export function isLow(chart, x) {
+function isLow(chart, x) {
   const [places, ...lines] = chart.data;
   const from = Math.max(0, places.findIndex((/** @type {number} */ place) => place >= x));
   const values = lines.map((/** @type {(number | null)[]} */ line) => line.slice(from).find((value) => value != null)).filter((/** @type {any} */ value) => value != null);
@@ -179,6 +221,6 @@ export function isLow(chart, x) {
  * @param {{lines: {label: string, colour: string, dash?: number[]}[]}} props */
 export function Legend({ lines }) {
   return html`<ul class="legend">${lines.map(({ label, colour, dash }) => html`<li>
-    <svg width="22" height="8" aria-hidden="true"><line x1="0" y1="4" x2="22" y2="4" stroke=${colour} stroke-width="3"
+    <svg width="22" height="8" aria-hidden="true"><line x1="0" y1="4" x2="22" y2="4" stroke=${onPaper(colour)} stroke-width="3"
       stroke-dasharray=${dash?.join(" ") ?? ""} /></svg>${label}</li>`)}</ul>`;
 }

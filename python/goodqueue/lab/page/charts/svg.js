@@ -1,7 +1,7 @@
 // @ts-check
 // A chart as a standalone SVG file, drawn from the scales and ticks that uPlot has chosen.
 
-import { isLow } from "./plot.js";
+import { labelPlace } from "./plot.js";
 
 /** @param {string} text */
 const escaped = (text) => text.replace(/[<>&"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
@@ -42,11 +42,13 @@ export function svgOf(chart, { title, x, lines, bands = [], unit, xLabel, marks 
     const row = bottom + 46 + 18 * i;
     parts.push(line(left, row, left + 22, row, colour.slice(0, 7), `stroke-width="3"${dashed}`) + text(left + 28, row + 4, label, "start"));
   });
-  for (const { x: value, label } of marks) {
+  for (const { x: value, label, row = 0 } of marks) {
     const place = Number(at(value, "x"));
     if (place < left || place > right) continue;
     const before = place > left + width * 0.6;
-    parts.push(line(place, top, place, bottom, "#222", 'stroke-dasharray="4 4"') + text(place + (before ? -5 : 5), isLow(chart, value) ? top + 12 : bottom - 6, label, before ? "end" : "start"));
+    const look = row > 0 ? 'stroke-width="0.5"' : 'stroke-dasharray="4 4"';
+    const height = top + labelPlace(chart, value, row, bottom - top);
+    parts.push(line(place, top, place, bottom, "#222", look) + text(place + (before ? -5 : 5), height, label, before ? "end" : "start"));
   }
   const [wide, tall] = [Math.ceil(right + 14), Math.ceil(bottom + 48 + legend)];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" font-family="sans-serif" font-size="12">

@@ -8,8 +8,15 @@
 export function number(value) {
   if (value === 0) return "0";
   if (Math.abs(value) < 0.001) return String(Number(value.toPrecision(2))).replace("-", "−");
-  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
-  return value.toLocaleString("en", { maximumFractionDigits: digits }).replace("-", "−");
+  return value.toLocaleString("en", { maximumFractionDigits: decimals(value) }).replace("-", "−");
+}
+
+/** Returns the decimals of a number as it is shown.
+ * @param {number} value */
+function decimals(value) {
+  const size = Math.abs(value);
+  if (size > 0 && size < 0.001) return 1 - Math.floor(Math.log10(size));
+  return size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
 }
 
 /** Name, unit and factor of each figure.
@@ -75,13 +82,17 @@ export const alone = (figures) => Object.fromEntries(Object.entries(figures).map
 /** Largest rounding error of a mean, as a share of it. */
 const ROUNDING = 1e-9;
 
-/** Returns the half width of an interval in words, or its ends if one of them is the end of the figure's
- * range. Returns nothing for a single run.
+/** Returns the half width of an interval in words, with at most one decimal more than the mean, or its ends if one
+ * of them is the end of the figure's range. Returns nothing for a single run.
  * @param {string} key @param {Interval | null | undefined} found */
 export function spread(key, found) {
   if (found?.half == null || found.low === null || found.high === null) return "";
   const [low, high] = [shown(key, found.low), shown(key, found.high)];
   const whole = low === high || found.high - found.low >= 1.999 * found.half;
-  const half = found.half < ROUNDING * Math.abs(found.mean) ? 0 : found.half;
-  return whole ? `±\u00a0${shown(key, half)}` : `${low} to ${high}`;
+  if (!whole) return `${low} to ${high}`;
+  if (found.half <= ROUNDING * Math.abs(found.mean)) return "in each run";
+  const { by } = FIGURES[key];
+  const step = 10 ** -(decimals(found.mean * by) + 1);
+  const half = Math.round((found.half * by) / step) * step;
+  return half === 0 ? `± less than ${shown(key, step / by)}` : `±\u00a0${shown(key, half / by)}`;
 }

@@ -92,13 +92,13 @@ export function PacketView({ data, from, move, places }) {
       </div></div>
     ${trips.map((/** @type {Trips} */ one, /** @type {number} */ k) => html`
       ${trips.length > 1 && html`<h3>${"AB"[k]}</h3>`}
-      <canvas class="moment" role="img" aria-label=${`Packets${trips.length > 1 ? ` of ${"AB"[k]}` : ""} on their way: ${words(one, shown)}`}
+      <canvas class="moment" role="img" aria-label=${`Packets${trips.length > 1 ? ` of ${"AB"[k]}` : ""}: ${words(one, shown)}.`}
         ref=${(/** @type {any} */ element) => { canvases.current[k] = element; }}></canvas>
       <canvas class="strip" role="img" aria-label="Packets waiting and drops during this part of the run"
         ref=${(/** @type {any} */ element) => { strips.current[k] = element; }}></canvas>`)}
     <input class="scrub" type="range" min=${trips[0].from} max=${end} step="any" value=${shown} aria-label="Moment"
       aria-valuetext=${`${(shown / 1e9).toFixed(4)} s`} onInput=${(/** @type {any} */ event) => go(Number(event.target.value))} />
-    <p class="soft small" aria-live=${playing ? "off" : "polite"}>${trips.map((/** @type {Trips} */ one, /** @type {number} */ k) => `${trips.length > 1 ? `${"AB"[k]}: ` : ""}${words(one, shown)}. `)}
+    <p class="soft small" aria-live=${playing ? "off" : "polite"}>${trips.map((/** @type {Trips} */ one, /** @type {number} */ k) => `Packets${trips.length > 1 ? ` of ${"AB"[k]}` : ""}: ${words(one, shown)}. `)}
       Bars at the senders are packets in the network. A frame around a packet is a mark, a cross is a drop.</p>
   </section>`;
 }
@@ -107,8 +107,9 @@ export function PacketView({ data, from, move, places }) {
  * @param {Trips} trips @param {number} t */
 function words(trips, t) {
   const spots = trips.at(t, 1);
-  const count = (/** @type {number[]} */ ...places) => spots.filter((spot) => places.includes(spot.place)).length;
-  return `${count(WAITING)} wait, ${count(TO_QUEUE, TO_RECEIVER)} travel, ${count(RETURNING)} ACKs return`;
+  const number = (/** @type {number[]} */ ...places) => spots.filter((spot) => places.includes(spot.place)).length;
+  const acks = number(RETURNING);
+  return `waiting ${number(WAITING)}, travelling ${number(TO_QUEUE, TO_RECEIVER)}, and ${acks} ${acks === 1 ? "ACK" : "ACKs"} on the way back`;
 }
 
 /** @param {Trips} trips @param {HTMLCanvasElement | null} canvas @param {HTMLCanvasElement | null} strip @param {number} t @param {number} speed */

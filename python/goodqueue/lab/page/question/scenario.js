@@ -109,6 +109,10 @@ ${group(question, "flow", flows, control, seconds)}${others > 0 ? group(question
  * @param {string} text */
 const word = (text) => (/^[\w.,:%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
+/** Returns true if the command that sizes the link states all of its traffic.
+ * @param {import("./state.js").Question} question */
+export const isPlain = ({ others, loss, tcpKeys }) => others === 0 && !(Number.parseFloat(loss) > 0) && tcpKeys.trim() === "";
+
 /** Returns the command that sizes the link.
  * @param {import("./state.js").Question} question */
 export function sizeCommand({ rate, rtt, flows, control, profile }) {

@@ -42,6 +42,10 @@ export const PRESETS = [
   { name: "Drop tail against fq_codel", a: { buffer: "200p", ping: true }, b: { queue: "fq_codel", buffer: "1000p" } },
 ];
 
+/** Returns the state of an address, or the first link to begin with if the address has no settings.
+ * @param {string} hash */
+export const firstState = (hash) => (hash.length > 1 ? fromHash(hash) : { ...fromHash(""), a: { ...USUAL, ...PRESETS[0].a } });
+
 /** Controls of an opened file. */
 export const OVER = ["rate", "rtt", "flows", "buffer", "control"];
 
@@ -89,7 +93,8 @@ export function toHash({ a, b, file, over, story, watch }) {
   const given = new URLSearchParams();
   const write = (/** @type {any} */ question, /** @type {any} */ base, /** @type {string} */ prefix) => {
     for (const [key, value] of Object.entries(question)) {
-      if (value === base[key]) continue;
+      // An address without settings opens the first link.
+      if (value === base[key] && (prefix !== "" || key !== "rate")) continue;
       given.set(prefix + key, value === true ? "yes" : value === false ? "no" : String(value));
     }
   };
@@ -165,5 +170,6 @@ export function inWords(question) {
   const more = others > 0 ? ` and ${others} ${otherControl}` : "";
   const usual = new Set(["rate", "rtt", "flows", "control", "others", "otherControl", "queue", "buffer"]);
   const rare = differing(question, USUAL).filter((key) => !usual.has(key)).map((key) => `${WORDS[key]} ${question[key]}`);
-  return [`${rate}, base RTT ${rtt}, ${flows} ${control}${more} flows, ${queue} with ${buffer || "its usual buffer"}`, ...rare].join(", ");
+  const word = flows + others === 1 ? "flow" : "flows";
+  return [`${rate}, base RTT ${rtt}, ${flows} ${control}${more} ${word}, ${queue} with ${buffer || "its usual buffer"}`, ...rare].join(", ");
 }

@@ -5,6 +5,19 @@ import { COLOURS, Legend, Plot } from "../charts/plot.js";
 import { number } from "../compute/figures.js";
 import { html } from "../vendor/htm-preact-3.1.1.js";
 
+/** Short names of published rules.
+ * @type {Record<string, string>} */
+const RULES = { bdp: "BDP", sqrt_n: "BDP/√N", window_decrease: "window decrease", bscl: "BSCL", tiny: "tiny buffers" };
+
+/** Returns a thin mark for each buffer that published rules give, each with its label in a row of its own.
+ * @param {{rule: string, title: string, packets: number}[]} rules */
+export function marksOf(rules) {
+  const names = new Map();
+  for (const { rule, title, packets } of rules) names.set(packets, [...(names.get(packets) ?? []), RULES[rule] ?? title]);
+  const rising = [...names].sort(([p], [q]) => p - q);
+  return rising.map(([packets, all], i) => ({ x: packets, label: `${all.join(", ")}: ${number(packets)}`, row: i + 1 }));
+}
+
 const COLOUR = { a: COLOURS[0], b: COLOURS[1] };
 
 /** @param {{found: import("../compute/work.js").Found}} props */
@@ -30,12 +43,13 @@ export function Knee({ found: { a, b, instant } }) {
     curve ? [{ label: "calibrated theory, FIFO", values: along(curve.packets.map((/** @type {number} */ p, /** @type {number} */ i) => [p, curve[key][i] * by])), colour: COLOURS[7], dash: [5, 4] }] : [];
   const recommended = instant?.answer?.packets;
   const marks = recommended ? [{ x: recommended, label: `${number(recommended)} packets` }] : [];
-  const common = { x, xLabel: "buffer in packets", logX: true, marks, of: JSON.stringify([points.length, recommended, x.length, points.at(-1)?.link.utilization]) };
+  const rules = marksOf(instant?.rules ?? []);
+  const common = { x, xLabel: "buffer in packets", logX: true, of: JSON.stringify([points.length, recommended, x.length, points.at(-1)?.link.utilization]) };
   const busy = [...simulated("utilization", 100), ...expected("utilization", 100)];
   return html`
-    <${Plot} ...${common} title="What a buffer buys" file="knee-utilisation" unit="% busy" to=${95} lines=${busy}
-      caption=${html`<${Legend} lines=${busy} />`} />
-    <${Plot} ...${common} title="What it costs" file="knee-delay" unit="ms, p99"
+    <${Plot} ...${common} title="What a buffer buys" file="knee-utilisation" unit="% busy" to=${100} lines=${busy} marks=${[...rules, ...marks]}
+      caption=${html`<${Legend} lines=${busy} />${rules.length > 0 && "Thin lines: buffers of published rules."}`} />
+    <${Plot} ...${common} title="What it costs" file="knee-delay" unit="ms, p99" marks=${marks}
       lines=${[...simulated("p99_queueing_delay_s", 1e3), ...expected("p99_delay_s", 1e3)]}
       caption="99th percentile of the queueing delay. Points are short single runs." />`;
 }

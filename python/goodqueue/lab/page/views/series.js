@@ -23,11 +23,12 @@ function common({ picture, side }) {
  * @param {Props} props */
 export function Series(props) {
   const { picture, to } = props;
-  const { links, flows, column_s: width, warmup_s: warmup } = picture;
+  const { links, column_s: width, warmup_s: warmup } = picture;
   const { lines, name, file, time } = common(props);
   const link = links[0];
   const dropped = sum(link.drops);
   const marked = sum(link.marks);
+  const windows = lines("cwnd_bytes", 1e-3).filter((/** @type {any} */ { values }) => values.some((/** @type {any} */ value) => value !== null));
   const where = (/** @type {number[]} */ counts) => counts.map((n, i) => (n > 0 ? link.high_packets[i] : null));
   return html`
     <${Plot} ...${time} title=${`${name}packets waiting`} file=${`queue${file}`} unit="packets" bands=${[[2, 1]]} to=${to.packets}
@@ -39,9 +40,9 @@ export function Series(props) {
         { label: "drops", values: where(link.drops), colour: COLOURS[1], width: 0, points: true },
         ...(marked > 0 ? [{ label: "marks", values: where(link.marks), colour: COLOURS[2], width: 0, points: true }] : []),
       ]}
-      caption=${`Lowest to highest in each ${number(width * 1e3)} ms. Orange: ${number(dropped)} drops${marked > 0 ? `; green: ${number(marked)} marks` : ""}.`} />
-    <${Plot} ...${time} title=${`${name}congestion windows`} file=${`windows${file}`} unit="kB" lines=${lines("cwnd_bytes", 1e-3)} to=${to.window}
-      caption=${`${flows.length} flow${flows.length === 1 ? "" : "s"} shown. A window grows until the queue drops or marks.`} />`;
+      caption=${`Lowest to highest in each ${number(width * 1e3)} ms. Orange: ${counted(dropped, "drop")}${marked > 0 ? `; green: ${counted(marked, "mark")}` : ""}.`} />
+    <${Plot} ...${time} title=${`${name}congestion windows`} file=${`windows${file}`} unit="kB" lines=${windows} to=${to.window}
+      caption=${`Data that ${windows.length === 1 ? "the sender" : `each of the ${windows.length} senders shown`} may have on the way.`} />`;
 }
 
 /** Round-trip times and rates.
@@ -70,6 +71,9 @@ export function commonEnds(pictures) {
 
 /** @param {(number | null)[]} values @param {number} by */
 const scaled = (values, by) => values.map((v) => (v == null ? null : v * by));
+
+/** @param {number} count @param {string} what */
+const counted = (count, what) => `${number(count)} ${what}${count === 1 ? "" : "s"}`;
 
 /** @param {number[]} values */
 const sum = (values) => values.reduce((a, b) => a + b, 0);

@@ -2,10 +2,10 @@
 // What the reader takes along: lines for a router, the command, the program, the file, the data.
 
 import { columnsOf, csvOfRuns } from "../charts/csv.js";
-import { formats, parquet } from "../compute/engine.js";
+import { formats, parquet, tc } from "../compute/engine.js";
 import { number } from "../compute/figures.js";
 import { CopyButton, CopyLine, save } from "./parts.js";
-import { pythonText, runCommand, sizeCommand } from "../question/scenario.js";
+import { isPlain, pythonText, runCommand, sizeCommand } from "../question/scenario.js";
 import { html, useEffect, useState } from "../vendor/htm-preact-3.1.1.js";
 
 /** @param {{found: import("../compute/work.js").Found, state: import("../question/state.js").State}} props */
@@ -16,11 +16,10 @@ export function Take({ found, state }) {
   if (!a) return null;
   const sides = /** @type {{name: string, side: any}[]} */ (b ? [{ name: "A", side: a }, { name: "B", side: b }] : [{ name: "", side: a }]);
   return html`<section class="take" aria-label="To take with you"><h2>To take with you</h2>
-    ${instant?.answer && instant.commands?.length > 0 && html`<p class="device">For a Linux router, a buffer of ${number(instant.answer.packets)} packets.
-      Type the line as root, and put the name of the device that sends into the link in place of DEV (<code>ip -brief link</code> lists them).
-      It has an effect where packets wait in this device. If a slower modem follows, <code>goodqueue size</code> prints the lines that also limit the rate.</p>`}
-    ${(instant?.commands ?? []).map((/** @type {string} */ line) => html`<${CopyLine} text=${line} />`)}
-    ${!state.file && html`<p>This command simulates buffers of this link and recommends one with its interval.</p><${CopyLine} text=${sizeCommand(state.a)} />`}
+    ${sides.filter(({ side }) => side.saved).map(({ name, side }) => html`<${Queue} name=${name} text=${side.saved} />`)}
+    ${instant?.answer && instant.commands?.length > 0 && html`<${Device} instant=${instant} isPair=${b !== null} />`}
+    ${!state.file && html`<p>${isPlain(state.a) ? "This command" : `First choose Save ${label(sides[0].name)}as scenario. The command then`} simulates buffers of
+      ${" "}${b ? "the link of setting A" : "this link"} and recommends one with its interval.</p><${CopyLine} text=${isPlain(state.a) ? sizeCommand(state.a) : `goodqueue size scenario${suffix(sides[0].name)}.toml`} />`}
     <div class="buttons">
       <${CopyButton} name="Copy the address" text=${() => location.href} />
       ${sides.filter(({ side }) => side.saved).map(({ name, side }) => html`
@@ -32,6 +31,33 @@ export function Take({ found, state }) {
     </div>
     ${sides.map(({ name, side }) => html`<details><summary>The scenario file${name && `, ${name}`}</summary><pre tabindex="0">${side.saved ?? side.text}</pre></details>`)}
   </section>`;
+}
+
+/** The lines that give a Linux router the answer's buffer.
+ * @param {any} props */
+function Device({ instant: { answer, commands, shaped }, isPair }) {
+  return html`<p class="device">A FIFO of ${number(answer.packets)} packet${answer.packets === 1 ? "" : "s"} for a Linux router${isPair ? ", which keeps the link of setting A 98 % busy" : ""}.
+      Type the line as root, with the name of the device that sends into the link in place of DEV (<code>ip -brief link</code> lists them).</p>
+    ${commands.map((/** @type {string} */ line) => html`<${CopyLine} text=${line} />`)}
+    <p>If the link begins in a modem behind the router, packets wait there, and the line above has no effect. Then type this one, with 2 % to 5 %
+      less than the modem's rate: it also limits the rate, so that packets wait in the router.</p>
+    ${shaped.map((/** @type {string} */ line) => html`<${CopyLine} text=${line} />`)}`;
+}
+
+/** The lines that give a Linux router the queue of a setting, if that is no FIFO.
+ * @param {{name: string, text: string}} props */
+function Queue({ name, text }) {
+  const [lines, setLines] = useState(/** @type {string[]} */ ([]));
+  useEffect(() => {
+    let isOld = false;
+    const set = (/** @type {string[]} */ found) => isOld || setLines(found);
+    // A queue that Linux has not has no line.
+    tc(text).then(({ commands }) => set(commands), () => set([]));
+    return () => { isOld = true; };
+  }, [text]);
+  if (lines.length === 0 || / (bfifo|pfifo) /.test(lines[0])) return null;
+  return html`<p>The queue of ${name ? `setting ${name}` : "the controls"} for a Linux router, as root:</p>
+    ${lines.map((/** @type {string} */ line) => html`<${CopyLine} text=${line} />`)}`;
 }
 
 /** @param {string} name */

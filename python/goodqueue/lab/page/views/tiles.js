@@ -13,11 +13,12 @@ export function Tiles({ found: { a, b, change, share, stage }, names }) {
   const keys = TILES.filter(has);
   const seconds = a.picture.duration_s;
   const count = a.runs.length;
-  const runs = count === 1 ? "One run, one seed" : `Means of ${count} runs with different seeds, and 95 % intervals`;
+  const length = `${number(seconds)} simulated seconds`;
+  const runs = count === 1 ? `One run of ${length}` : `Means of ${count} runs with different seeds, and 95 % intervals, ${length} each`;
   return html`<section aria-label="Figures of the runs" class="results" data-stage=${stage}>
     <div class="tiles">${keys.map((key) => (b ? Both({ key, a, b, change: change?.[key] }) : One({ key, a })))}</div>
     <p class="soft small">${b && html`<b class="side">A</b> ${names.a} · <b class="side">B</b> ${names.b}. `}
-      ${Buffer({ a, b })} ${runs}, ${number(seconds)} simulated seconds each.
+      ${Buffer({ a, b })} ${runs}.${" "}
       ${stage !== "done" && html`<span class="busy">Simulating${stage === "first" && share > 0 ? ` (${Math.round(100 * share)} %)` : ""} …</span>`}</p>
   </section>`;
 }

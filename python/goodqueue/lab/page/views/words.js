@@ -18,13 +18,18 @@ const WORDS = [
   ["Congestion window", "The data that a sender may have on the way. It grows until packets are lost, and shrinks then."],
   ["Congestion control", "The sender's rule for its window. Linux uses cubic."],
   ["Queue", "The rule by which packets wait. drop_tail (a FIFO) lets them wait in order and drops what arrives when it is full."],
+  ["Ping, p99", "The round-trip time that 99 of 100 pings do not exceed: the base round-trip time and the waiting."],
+  ["Fairness", "Jain's index of the flows' rates. It is 1 if all are equal."],
+  ["95 % interval", "Runs with other seeds differ. Of 100 such ranges, 95 contain the mean of many more runs."],
+  ["Published rules", "The thin lines of the curve: one BDP (1994), BDP/√N for N flows (2004), BSCL (2005), tiny buffers (2006), and the part of a BDP that makes up for one decrease of the window."],
   ["Calibrated theory", "A formula that was fitted to simulations and answers without one."],
 ];
 
 /** @param {{begin: (() => void) | null}} props */
 export const Intro = ({ begin }) => html`<section class="intro" aria-label="What this page shows">
-  <p>Packets wait in a router's buffer when more arrive than the link carries. With too small a buffer the link is idle at
-    times. With too large a buffer every packet waits, and nothing is gained. Move <b>Buffer</b> and compare utilisation and delay.
+  <p>Packets wait in a router's buffer when more arrive than the link carries. After a loss a sender sends less for a
+    moment, and the packets that wait keep the link busy. A smaller buffer leaves the link idle then. With a larger one every
+    call, game and click only waits longer. Move <b>Buffer</b>, and compare utilisation with delay.
     ${begin && html` <button type="button" class="small" onClick=${begin}>Begin with a story</button>`}</p>
   <details><summary>Words on this page</summary>
     <dl>${WORDS.map(([word, meaning]) => html`<div><dt>${word}</dt><dd>${meaning}</dd></div>`)}</dl></details>
