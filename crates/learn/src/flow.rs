@@ -4,7 +4,8 @@ use crate::report::{Every, Monitor, Report};
 use goodqueue_scenario::{Scenario, UnitError};
 use goodqueue_sim::{NoProbe, Simulation};
 use goodqueue_tcp::cc::{
-    AckSample, CongestionControl, CongestionEvent, CustomControl, MarkSample, Needs, built_in,
+    AckSample, CongestionControl, CongestionEvent, CustomControl, LostSegment, MarkSample, Needs,
+    built_in,
 };
 use goodqueue_tcp::{CongestionControlConfig, TcpConfig};
 use goodqueue_types::{Rate, Time};
@@ -160,6 +161,12 @@ impl CongestionControl for Steered {
     fn on_marks(&mut self, sample: &MarkSample) {
         if let Some(base) = &mut self.base {
             base.on_marks(sample);
+        }
+    }
+
+    fn on_lost(&mut self, segment: &LostSegment) {
+        if let Some(base) = &mut self.base {
+            base.on_lost(segment);
         }
     }
 

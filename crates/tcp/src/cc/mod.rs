@@ -130,7 +130,7 @@ pub struct RateSample {
     pub prior_delivered: u64,
     /// Total of delivered bytes now.
     pub total_delivered: u64,
-    /// Bytes in flight when that packet was sent.
+    /// Bytes in flight when that packet was sent, with the packet.
     pub in_flight_at_send: u64,
     /// Bytes lost between that packet's sending and now.
     pub lost: u64,
@@ -146,6 +146,28 @@ impl RateSample {
         }
         self.delivered as f64 / self.interval.as_secs_f64()
     }
+}
+
+/// A segment whose last transmission is thought to be lost (draft-ietf-ccwg-bbr section 5.5.10.2).
+/// Byte counts are of as many full segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostSegment {
+    /// Time at which the sender noticed the loss.
+    pub now: Time,
+    /// First sequence number of the segment.
+    pub seq: u64,
+    /// Sequence number after the segment.
+    pub end: u64,
+    /// Size of the segment.
+    pub bytes: u64,
+    /// Bytes in flight when it was sent, with the segment.
+    pub in_flight_at_send: u64,
+    /// Bytes lost since it was sent, with the segment.
+    pub lost: u64,
+    /// Total of delivered bytes now.
+    pub total_delivered: u64,
+    /// True if the application limited sending when it was sent.
+    pub is_app_limited: bool,
 }
 
 /// Information of an ACK about marks, on a connection with ECN (RFC 8257 section 3.3). Byte counts
@@ -252,6 +274,9 @@ pub trait CongestionControl {
     /// sender and before anything else handles the ACK, so that a reduction caused by the marks
     /// uses them.
     fn on_marks(&mut self, _sample: &MarkSample) {}
+    /// Handles a lost segment, before the sample of the ACK or before the timeout that shows the
+    /// loss. Only a control that needs [`Needs::Rates`] gets them.
+    fn on_lost(&mut self, _segment: &LostSegment) {}
     /// Handles the end of recovery: all bytes that were outstanding at its start are acknowledged.
     fn on_recovery_exit(&mut self, _now: Time) {}
     /// Restores the values before the last congestion event or timeout, which was spurious.
@@ -483,6 +508,10 @@ impl CongestionControl for Controller {
 
     fn on_marks(&mut self, sample: &MarkSample) {
         dispatch!(self, control => control.on_marks(sample));
+    }
+
+    fn on_lost(&mut self, segment: &LostSegment) {
+        dispatch!(self, control => control.on_lost(segment));
     }
 
     fn on_recovery_exit(&mut self, now: Time) {

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use goodqueue_types::{Bytes, RandomStream, Rate, Span, Time};
 
 use super::{
-    AckSample, CongestionControl, CongestionEvent, CongestionSignal, Controller, MarkSample,
-    RateSample, SegmentSample,
+    AckSample, CongestionControl, CongestionEvent, CongestionSignal, Controller, LostSegment,
+    MarkSample, RateSample, SegmentSample,
 };
 use crate::config::{CongestionControlConfig, InitialSsthresh, TcpConfig};
 
@@ -255,7 +255,7 @@ impl Bottleneck {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent: self.first_sent,
-            in_flight: self.in_flight,
+            in_flight: self.in_flight + self.mss,
             lost: self.lost,
         });
         self.in_flight += self.mss;
@@ -280,6 +280,16 @@ impl Bottleneck {
         });
         let asks = if packet.is_lost {
             self.lost += self.mss;
+            self.control.on_lost(&LostSegment {
+                now: self.now,
+                seq: packet.end - self.mss,
+                end: packet.end,
+                bytes: self.mss,
+                in_flight_at_send: packet.in_flight,
+                lost: self.lost - packet.lost,
+                total_delivered: self.delivered,
+                is_app_limited: false,
+            });
             Some(CongestionSignal::Loss)
         } else {
             packet.is_marked.then_some(CongestionSignal::EcnEcho)

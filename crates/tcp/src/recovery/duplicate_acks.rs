@@ -317,6 +317,7 @@ impl Sender {
             self.restart_timer(now);
         }
         if config.recovery == Recovery::Tahoe {
+            self.measure_go_back(now);
             self.controller.on_retransmission_timeout(Some(&event));
             self.go_back(config);
             return;
@@ -365,7 +366,6 @@ impl Sender {
 
     /// Sends everything from `una` on again, by slow start.
     fn go_back(&mut self, config: &TcpConfig) {
-        self.measure_go_back();
         self.phase = Phase::GoBackN;
         self.next = self.una;
         self.extra = 0;
@@ -438,6 +438,7 @@ impl Sender {
             basis: self.timeout_basis(config),
             ..CongestionEvent::default()
         };
+        self.measure_go_back(now);
         self.controller
             .on_retransmission_timeout(lowers.then_some(&event));
         self.timed_out_at = self.una;

@@ -249,11 +249,13 @@ impl Ledger {
     }
 
     /// Returns true if the window may grow, because it limits the amount of data sent. In slow
-    /// start it may while it is less than twice the segments used.
+    /// start it may while it is less than twice the segments used. A control that sets the window in
+    /// recovery has a slow start of its own.
     fn is_window_limited(&self, sender: &Sender) -> bool {
         let control = &sender.controller;
         self.validation.is_limited()
-            || (control.cwnd() < control.ssthresh()
+            || (!self.rules.control_sets_window
+                && control.cwnd() < control.ssthresh()
                 && self.validation.is_half_used(self.window(sender)))
     }
 
@@ -321,6 +323,7 @@ impl Ledger {
         );
         segments.rtt = seen.rtt;
         segments.one_way_delay_s = turn.sender.one_way_delay(segment, turn.config);
+        self.report_losses(turn);
         let news = (segments.delivered, segments.lost);
         let mut sample = AckSample {
             now: turn.now,

@@ -185,6 +185,7 @@ impl Ledger {
     pub fn on_reordering_timeout(&mut self, turn: &mut Turn<'_>) {
         let (in_flight, lost) = (self.records.in_flight(), self.records.lost);
         self.detect_losses(turn);
+        self.report_losses(turn);
         if self.records.in_flight() != in_flight {
             if self.state == CaState::Recovery {
                 self.reduce_again(turn);

@@ -144,6 +144,18 @@ struct Repetitions {
 #[derive(Debug, Default)]
 struct Snapshots {
     ring: VecDeque<Snapshot>,
+    /// Transmissions that were marked lost and that the control has not seen yet.
+    losses: Vec<Loss>,
+}
+
+/// A transmission that was marked lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loss {
+    pub seq: u64,
+    pub end: u64,
+    pub snapshot: Snapshot,
+    /// Value of [`Records::lost`] with this loss.
+    pub lost: u64,
 }
 
 /// The retransmission queue.
@@ -341,7 +353,7 @@ impl Records {
             self.lost_out += 1;
             // The segment was retransmitted before the mark was removed.
             if record.is_resent() {
-                self.lost += 1;
+                self.count_loss(index);
                 return;
             }
         } else if record.is_resent() {
@@ -350,9 +362,30 @@ impl Records {
         } else {
             return;
         }
-        self.lost += 1;
         self.waiting += 1;
         self.resend_from = self.resend_from.min(record.seq);
+        self.count_loss(index);
+    }
+
+    /// Counts the loss of a record's last transmission, and keeps it for a control that needs
+    /// delivery rates.
+    fn count_loss(&mut self, index: usize) {
+        self.lost += 1;
+        if let Some(snapshots) = &mut self.snapshots {
+            let record = &self.ring[index];
+            snapshots.losses.push(Loss {
+                seq: record.seq,
+                end: record.end(),
+                snapshot: snapshots.ring[index],
+                lost: self.lost,
+            });
+        }
+    }
+
+    /// Returns the transmissions marked lost since the last call, in the order of the marks.
+    pub fn take_losses(&mut self) -> Vec<Loss> {
+        let snapshots = self.snapshots.as_deref_mut();
+        snapshots.map_or_else(Vec::new, |snapshots| std::mem::take(&mut snapshots.losses))
     }
 
     /// Marks the segments lost that were sent only once and end at or below `position`. Segments

@@ -255,7 +255,16 @@ impl Ledger {
         self.start_reduction_by(turn, CongestionSignal::Loss);
     }
 
+    /// Gives the control the segments marked lost since the last call.
+    pub fn report_losses(&mut self, turn: &mut Turn<'_>) {
+        for loss in self.records.take_losses() {
+            let segment = self.rate.lost_segment(turn.now, &loss, self.rules.mss);
+            turn.sender.controller.on_lost(&segment);
+        }
+    }
+
     fn start_reduction_by(&mut self, turn: &mut Turn<'_>, signal: CongestionSignal) {
+        self.report_losses(turn);
         self.high_seq = turn.sender.max_sent;
         turn.sender.recover = self.high_seq;
         self.probe = None;
@@ -336,6 +345,7 @@ impl Ledger {
         // Without SACK a timeout discards the count of delivered segments.
         let basis = self.decrease_basis(turn, self.records.sacked_out);
         self.mark_lost_by_timeout(turn);
+        self.report_losses(turn);
         let fresh = self.state < CaState::Recovery;
         let at_ssthresh = self.rules.recovery_window == RecoveryWindow::Ssthresh;
         let reduces = self.state <= CaState::Disorder

@@ -255,6 +255,7 @@ impl Meter {
             sample.acked = segments.delivered;
             sample.after_timeout = sender.phase == Phase::GoBackN;
             sample.in_recovery = sender.phase == Phase::FastRecovery;
+            sample.is_window_limited = sender.is_window_used(config);
         }
         Some((sample, grows || self.control_sets_window))
     }
@@ -310,6 +311,7 @@ impl Sender {
     #[cold]
     fn deliver_sample(&mut self, now: Time, segment: &Segment, config: &TcpConfig) {
         let sample = self.with_meter(|meter, sender| meter.finish(now, segment, sender, config));
+        self.report_measured_losses(now);
         let Some((sample, grows)) = sample.flatten() else {
             return;
         };
@@ -317,6 +319,17 @@ impl Sender {
             self.controller.on_ack(&sample);
         } else {
             self.controller.observe(&sample);
+        }
+    }
+
+    /// Gives the control the segments marked lost since the last call.
+    fn report_measured_losses(&mut self, now: Time) {
+        let Some(meter) = &mut self.meter else {
+            return;
+        };
+        for loss in meter.records.take_losses() {
+            let segment = meter.rate.lost_segment(now, &loss, meter.mss);
+            self.controller.on_lost(&segment);
         }
     }
 
@@ -337,9 +350,10 @@ impl Sender {
     }
 
     /// Records that everything outstanding is lost, because go-back-N sends it again.
-    pub fn measure_go_back(&mut self) {
+    pub fn measure_go_back(&mut self, now: Time) {
         if let Some(meter) = &mut self.meter {
             meter.mark_all_lost();
+            self.report_measured_losses(now);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use goodqueue_types::{Span, Time};
 
-use crate::cc::RateSample;
-use crate::recovery::records::Record;
+use crate::cc::{LostSegment, RateSample};
+use crate::recovery::records::{Loss, Record};
 
 /// State of delivery when a segment was sent. Counts are in segments.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,6 +12,7 @@ pub(crate) struct Snapshot {
     delivered_at: Time,
     first_sent: Time,
     lost: u64,
+    /// Segments in flight with this one.
     in_flight: u32,
     app_limited: bool,
 }
@@ -66,7 +67,8 @@ impl DeliveryRate {
         }
     }
 
-    /// Returns the snapshot to record with a segment that leaves now.
+    /// Returns the snapshot to record with a segment that leaves now, while `in_flight` others are
+    /// in flight.
     pub fn snapshot(&mut self, now: Time, in_flight: u32, lost: u64, idle: bool) -> Snapshot {
         let Some(sampling) = self.sampling.as_deref_mut() else {
             return Snapshot::of_delivered(self.delivered);
@@ -80,7 +82,7 @@ impl DeliveryRate {
             delivered_at: sampling.delivered_at,
             first_sent: sampling.first_sent,
             lost,
-            in_flight,
+            in_flight: in_flight + 1,
             app_limited: sampling.app_limited_until > 0,
         }
     }
@@ -138,6 +140,20 @@ impl DeliveryRate {
             lost: (lost - snapshot.lost) * mss,
             is_app_limited: snapshot.app_limited,
         })
+    }
+
+    /// Returns a lost segment as the control sees it.
+    pub fn lost_segment(&self, now: Time, loss: &Loss, mss: u64) -> LostSegment {
+        LostSegment {
+            now,
+            seq: loss.seq,
+            end: loss.end,
+            bytes: mss,
+            in_flight_at_send: u64::from(loss.snapshot.in_flight) * mss,
+            lost: (loss.lost - loss.snapshot.lost) * mss,
+            total_delivered: self.delivered * mss,
+            is_app_limited: loss.snapshot.app_limited,
+        }
     }
 
     /// Returns the number of segments delivered when the newest delivered segment was sent.

@@ -508,7 +508,9 @@ impl Sender {
     #[inline]
     pub fn is_window_used(&self, config: &TcpConfig) -> bool {
         let cwnd = self.controller.cwnd();
-        if cwnd < self.controller.ssthresh() {
+        let control = &self.controller;
+        // A control that sets the window in recovery has a slow start of its own.
+        if cwnd < control.ssthresh() && !control.sets_window_in_recovery() {
             cwnd < 2 * self.peak
         } else {
             cwnd < self.peak + u64::from(config.mss)

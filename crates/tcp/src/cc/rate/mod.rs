@@ -19,8 +19,8 @@ const PACING_MARGIN: f64 = 0.99;
 /// Smallest window, in segments (`BBR.MinPipeCwnd`).
 const LEAST_WINDOW: f64 = 4.0;
 
-/// Returns the segments that leave back to back. Below 1.2 Mbit/s, here in bytes per second,
-/// segments leave one by one (draft-ietf-ccwg-bbr section 5.6.3; Linux's `bbr_min_tso_rate`).
+/// Returns the segments that leave back to back with version 1. Below 1.2 Mbit/s, here in bytes
+/// per second, segments leave one by one (Linux's `bbr_min_tso_rate`).
 fn least_burst(pace: f64) -> u32 {
     if pace < 150_000.0 { 1 } else { 2 }
 }
@@ -78,10 +78,6 @@ macro_rules! serve_by_pace {
 
         fn pacing_rate(&self) -> Option<Rate> {
             self.pace.map(|pace| Rate((8.0 * pace).max(1.0) as u64))
-        }
-
-        fn least_burst(&self) -> u32 {
-            least_burst(self.pace.unwrap_or(0.0))
         }
 
         fn sets_window_in_recovery(&self) -> bool {

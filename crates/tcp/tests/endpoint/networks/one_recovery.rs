@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::common::cases::{Case, cases, network};
 use crate::common::{Sent, simple};
 use goodqueue_tcp::cc::{
-    AckSample, CongestionControl, CongestionEvent, MarkSample, Needs, built_in,
+    AckSample, CongestionControl, CongestionEvent, LostSegment, MarkSample, Needs, built_in,
 };
 use goodqueue_tcp::{ENDLESS, LossDetection, Profile, TcpConfig, TcpEndpoint};
 use goodqueue_types::{Rate, Span, Time};
@@ -55,6 +55,9 @@ impl CongestionControl for Asking {
     }
     fn on_marks(&mut self, sample: &MarkSample) {
         self.0.on_marks(sample);
+    }
+    fn on_lost(&mut self, segment: &LostSegment) {
+        self.0.on_lost(segment);
     }
     fn on_recovery_exit(&mut self, now: Time) {
         self.0.on_recovery_exit(now);
@@ -127,6 +130,7 @@ struct Frozen {
     window: f64,
     sets_window_in_recovery: bool,
     samples: Arc<Mutex<Vec<AckSample>>>,
+    losses: Arc<Mutex<Vec<LostSegment>>>,
 }
 
 impl CongestionControl for Frozen {
@@ -143,6 +147,9 @@ impl CongestionControl for Frozen {
         1000
     }
     fn set_ssthresh(&mut self, _bytes: u64) {}
+    fn on_lost(&mut self, segment: &LostSegment) {
+        self.losses.lock().unwrap().push(*segment);
+    }
     fn observe(&mut self, sample: &AckSample) {
         self.samples.lock().unwrap().push(*sample);
     }
@@ -154,25 +161,32 @@ impl CongestionControl for Frozen {
     }
 }
 
+/// Data sent: time, sequence number, and true if they were sent before.
+type DataSent = Vec<(u64, u64, bool)>;
+
 /// Returns the samples of the first 600 ms of a transfer with a window of 20 segments that loses the
 /// packets of host 0 with these indices, and the data sent. The control may set the window in
 /// recovery.
 fn samples(config: &TcpConfig, lost: &'static [u64]) -> (Vec<AckSample>, Vec<(u64, u64, bool)>) {
-    samples_of(config, true, lost)
+    let (samples, _, sent) = samples_of(config, true, lost);
+    (samples, sent)
 }
 
-/// Returns [`samples`] of a control that sets the window in recovery, or does not.
+/// Returns [`samples`] of a control that sets the window in recovery, or does not, and the lost
+/// segments that it heard of.
 fn samples_of(
     config: &TcpConfig,
     sets_window_in_recovery: bool,
     lost: &'static [u64],
-) -> (Vec<AckSample>, Vec<(u64, u64, bool)>) {
+) -> (Vec<AckSample>, Vec<LostSegment>, DataSent) {
     let mut network = simple(config, 5_000_000, Span::from_millis(20), 100);
     let samples = Arc::new(Mutex::new(Vec::new()));
+    let losses = Arc::new(Mutex::new(Vec::new()));
     let control = Box::new(Frozen {
         window: 20.0 * f64::from(config.mss),
         sets_window_in_recovery,
         samples: samples.clone(),
+        losses: losses.clone(),
     });
     network.hosts[0] = TcpEndpoint::with_congestion_control(Arc::new(config.clone()), control);
     network.lose(lost);
@@ -180,7 +194,8 @@ fn samples_of(
     network.hosts[0].write(ENDLESS);
     network.run_until(Time::ZERO + Span::from_millis(600));
     let samples = samples.lock().unwrap().clone();
-    (samples, network.data_sent())
+    let losses = losses.lock().unwrap().clone();
+    (samples, losses, network.data_sent())
 }
 
 /// Recovery by sequence numbers and recovery by records give the same samples of the same
@@ -214,9 +229,9 @@ fn every_ack_reaches_the_control() {
     for lost in [&[][..], &[60], &[60, 61, 120, 180]] {
         let mut config = TcpConfig::profile(Profile::Linux);
         config.byte_counting = true;
-        let (by_bytes, sent) = samples_of(&config, false, lost);
+        let (by_bytes, _, sent) = samples_of(&config, false, lost);
         config.byte_counting = false;
-        let (by_acks, sent_by_acks) = samples_of(&config, false, lost);
+        let (by_acks, _, sent_by_acks) = samples_of(&config, false, lost);
         assert!(by_bytes.len() > 100);
         assert_eq!(sent, sent_by_acks, "{lost:?}");
         let times = |samples: &[AckSample]| -> Vec<Time> {
@@ -235,10 +250,44 @@ fn the_samples_have_every_lost_segment_once() {
         let mut config = TcpConfig::profile(Profile::Rfc);
         config.duplicate_ack_threshold = 1;
         for recovers in [true, false] {
-            let (found, _) = samples_of(&config, recovers, lost);
+            let (found, _, _) = samples_of(&config, recovers, lost);
             let sum: u64 = found.iter().map(|sample| sample.measured().lost).sum();
             let segments = sum / u64::from(config.mss);
             assert_eq!(segments, lost.len() as u64, "{lost:?}, {recovers}");
         }
+    }
+}
+
+/// The control hears of each lost segment by itself: of its sequence numbers, of the segments that
+/// were in flight when it left, and of the losses since then, which include it. Data start with packet
+/// 2 and sequence number 1. Two segments leave with each ACK, the first as the 19th in flight, the
+/// second as the 20th. Packets 60 and 61 are in flight together. Packet 121 leaves after their two
+/// retransmissions, with new data, when their loss is known.
+#[test]
+fn each_lost_segment_comes_with_the_flight_in_which_it_left() {
+    for detection in [LossDetection::DuplicateAcks, LossDetection::Rack] {
+        let mut config = TcpConfig::profile(Profile::Rfc);
+        config.loss_detection = detection;
+        let (_, found, _) = samples_of(&config, true, &[60, 61, 121]);
+        let mss = u64::from(config.mss);
+        let expected =
+            [(58, 19, 1), (59, 20, 2), (117, 20, 1)].map(|(index, flight, lost)| LostSegment {
+                seq: 1 + index * mss,
+                end: 1 + (index + 1) * mss,
+                bytes: mss,
+                in_flight_at_send: flight * mss,
+                lost: lost * mss,
+                is_app_limited: false,
+                ..found[0]
+            });
+        let found: Vec<_> = found
+            .iter()
+            .map(|loss| LostSegment {
+                now: found[0].now,
+                total_delivered: found[0].total_delivered,
+                ..*loss
+            })
+            .collect();
+        assert_eq!(found, expected, "{detection:?}");
     }
 }

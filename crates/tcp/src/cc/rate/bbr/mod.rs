@@ -178,6 +178,10 @@ impl CongestionControl for Bbr {
 
     serve_by_pace!();
 
+    fn least_burst(&self) -> u32 {
+        least_burst(self.pace.unwrap_or(0.0))
+    }
+
     fn on_undo(&mut self, _now: Time) {
         self.full_bandwidth = 0.0;
         self.full_rounds = 0;

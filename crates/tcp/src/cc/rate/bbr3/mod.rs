@@ -1,20 +1,26 @@
-//! BBR, version 3 (draft-ietf-ccwg-bbr). It differs from version 1 in two respects: losses of more
+//! BBR, version 3 (draft-ietf-ccwg-bbr-06). It differs from version 1 in two respects: losses of more
 //! than two per cent bound the bytes in flight, and phases of probing for bandwidth alternate with
 //! phases that leave room for other flows.
 //!
-//! ECN is not implemented; the draft leaves it out too. Section numbers are those of draft 02.
+//! Section numbers and names in backticks are those of the draft.
 
 mod cycle;
+mod losses;
 mod model;
+mod probe_rtt;
 #[cfg(test)]
 mod tests;
 
 use goodqueue_types::parameters::{Key, TIMER};
 use goodqueue_types::{Rate, Span, Time, parameters};
 
-use super::{AckEpoch, LEAST_WINDOW, MaxFilter, PACING_MARGIN, least_burst, serve_by_pace};
-use crate::cc::{AckSample, CongestionControl, CongestionEvent, Needs, SEED, SHARE};
+use super::{AckEpoch, LEAST_WINDOW, MaxFilter, PACING_MARGIN, serve_by_pace};
+use crate::cc::{
+    AckSample, CongestionControl, CongestionEvent, CongestionSignal, LostSegment, Needs, SEED,
+    SHARE,
+};
 use crate::config::TcpConfig;
+use losses::Undo;
 
 parameters! {
     /// Parameters of BBR version 3.
@@ -47,8 +53,8 @@ parameters! {
 
 /// Pacing gain in Startup, 4 ln 2 (`BBR.StartupPacingGain`).
 const STARTUP_GAIN: f64 = 2.77;
-/// Age after which the shortest round-trip time is replaced (`BBR.MinRTTFilterLen`).
-const MIN_RTT_AGE: Span = Span::from_secs(10);
+/// Longest burst, in bytes (section 5.6.3).
+const LONGEST_BURST: f64 = 65_536.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -62,7 +68,7 @@ enum Mode {
 }
 
 impl Mode {
-    /// Returns the pacing gain of the state (section 5.1).
+    /// Returns the pacing gain of the state (section 5.6.1).
     fn pacing_gain(self) -> f64 {
         match self {
             Self::Startup => STARTUP_GAIN,
@@ -81,7 +87,7 @@ impl Mode {
         }
     }
 
-    /// Returns true if losses lower the long-term bounds in this state, false if the short-term
+    /// Returns true if losses lower the long-term bound in this state, false if the short-term
     /// ones.
     fn is_probing(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
@@ -113,22 +119,27 @@ pub struct Bbr3 {
     round_ends_at: u64,
     round_start: bool,
     delivered: u64,
-    app_limited_until: u64,
+    /// Totals of delivered bytes between which packets left while `ProbeRtt` kept the pipe empty.
+    emptied: Option<(u64, u64)>,
 
     /// Largest delivery rates of this probing cycle and of the last.
     max_bandwidth: MaxFilter<2>,
     cycle: u64,
+    /// Bandwidth that the model allowed after the last ACK (`BBR.bw`).
+    bandwidth: f64,
     /// Short-term bounds on bandwidth and flight. They are infinite unless losses set them.
-    bandwidth_lo: f64,
-    inflight_lo: f64,
+    bandwidth_shortterm: f64,
+    inflight_shortterm: f64,
     /// Long-term bound on the flight.
-    inflight_hi: f64,
+    inflight_longterm: f64,
     bandwidth_latest: f64,
     inflight_latest: f64,
     loss_round_ends_at: u64,
+    loss_round_start: bool,
     loss_in_round: bool,
-    losses_in_round: u32,
-    lost_in_round: u64,
+    /// Separate ranges of sequence numbers lost in this round, and the end of the last.
+    ranges_in_round: u32,
+    range_ends_at: u64,
     aggregation: MaxFilter<10>,
     epoch: AckEpoch,
 
@@ -136,6 +147,7 @@ pub struct Bbr3 {
     min_rtt_at: Time,
     probe_rtt_delay: Option<Span>,
     probe_rtt_at: Time,
+    probe_rtt_expired: bool,
     probe_rtt_until: Option<Time>,
     probe_rtt_round_done: bool,
 
@@ -145,22 +157,28 @@ pub struct Bbr3 {
     /// ever did.
     is_full_now: bool,
     pipe_is_full: bool,
+    drain_started_in: u64,
 
     down_since: Time,
     probe_wait: Span,
     rounds_since_probe: u64,
-    /// True while samples of a probe arrive. `is_probe_stopping` is true if the cycle's filter
-    /// advances at the next round.
+    /// True while samples of a probe arrive. `is_probe_stopping` is true if they end with the next
+    /// round (`ACKS_PROBE_STOPPING`).
     has_probe_samples: bool,
     is_probe_stopping: bool,
+    /// True if the last probe lost too much (`BBR.prev_probe_too_high`).
+    probe_went_too_high: bool,
+    /// True if the last probe ended as soon as it reached the long-term bound
+    /// (`BBR.prev_probe_precautionary`).
+    probe_was_cautious: bool,
     up_acked: f64,
     up_rounds: u32,
     /// Acknowledged bytes for which the long-term bound grows by one segment.
     up_cost: f64,
 
-    was_repairing: bool,
-    conserving: bool,
+    is_repairing: bool,
     prior_cwnd: f64,
+    undo: Undo,
 }
 
 impl Bbr3 {
@@ -181,41 +199,47 @@ impl Bbr3 {
             round_ends_at: 0,
             round_start: false,
             delivered: 0,
-            app_limited_until: 0,
+            emptied: None,
             max_bandwidth: MaxFilter::default(),
             cycle: 0,
-            bandwidth_lo: f64::INFINITY,
-            inflight_lo: f64::INFINITY,
-            inflight_hi: f64::INFINITY,
+            bandwidth: 0.0,
+            bandwidth_shortterm: f64::INFINITY,
+            inflight_shortterm: f64::INFINITY,
+            inflight_longterm: f64::INFINITY,
             bandwidth_latest: 0.0,
             inflight_latest: 0.0,
             loss_round_ends_at: 0,
+            loss_round_start: false,
             loss_in_round: false,
-            losses_in_round: 0,
-            lost_in_round: 0,
+            ranges_in_round: 0,
+            range_ends_at: u64::MAX,
             aggregation: MaxFilter::default(),
             epoch: AckEpoch::default(),
             min_rtt: None,
             min_rtt_at: Time::ZERO,
             probe_rtt_delay: None,
             probe_rtt_at: Time::ZERO,
+            probe_rtt_expired: false,
             probe_rtt_until: None,
             probe_rtt_round_done: false,
             full_bandwidth: 0.0,
             full_rounds: 0,
             is_full_now: false,
             pipe_is_full: false,
+            drain_started_in: 0,
             down_since: Time::ZERO,
             probe_wait: Span::ZERO,
             rounds_since_probe: 0,
             has_probe_samples: false,
             is_probe_stopping: false,
+            probe_went_too_high: false,
+            probe_was_cautious: false,
             up_acked: 0.0,
             up_rounds: 0,
             up_cost: f64::INFINITY,
-            was_repairing: false,
-            conserving: false,
+            is_repairing: false,
             prior_cwnd: 0.0,
+            undo: Undo::default(),
         }
     }
 
@@ -225,18 +249,17 @@ impl Bbr3 {
             && let Some(rtt) = rtt
         {
             self.has_rtt = true;
-            self.pace = Some(STARTUP_GAIN * self.cwnd / rtt.as_secs_f64().max(1e-6));
+            self.pace = Some(STARTUP_GAIN * self.initial_window / rtt.as_secs_f64().max(1e-6));
         }
-        let pace = self.bandwidth() * self.mode.pacing_gain() * PACING_MARGIN;
+        let pace = self.bandwidth * self.mode.pacing_gain() * PACING_MARGIN;
         if pace > 0.0 && (self.pipe_is_full || self.pace.is_none_or(|now| pace > now)) {
             self.pace = Some(pace);
         }
     }
 
     /// Updates the window (section 5.6.4).
-    fn update_window(&mut self, sample: &AckSample, acked: f64) {
-        self.modulate_for_recovery(sample, acked);
-        if acked > 0.0 && !self.conserving {
+    fn update_window(&mut self, acked: f64) {
+        if acked > 0.0 {
             let most = self.quantise(self.bdp(self.mode.cwnd_gain()) + self.aggregation.max());
             if self.pipe_is_full {
                 self.cwnd = (self.cwnd + acked).min(most);
@@ -251,97 +274,98 @@ impl Bbr3 {
         self.bound_by_model();
     }
 
-    /// Adjusts the window in recovery: its first round sends only as much as is delivered, and its
-    /// end restores the window.
-    fn modulate_for_recovery(&mut self, sample: &AckSample, acked: f64) {
-        if sample.measured().lost > 0 {
-            self.cwnd = (self.cwnd - sample.measured().lost as f64).max(self.mss);
-        }
-        let conserved = (sample.measured().in_flight as f64 + acked).max(self.mss);
-        let repairing = sample.in_recovery || sample.after_timeout;
-        let was_repairing = std::mem::replace(&mut self.was_repairing, repairing);
-        if sample.in_recovery && !was_repairing {
-            self.conserving = true;
-            self.start_round();
-            self.cwnd = conserved;
-        } else if was_repairing && !repairing {
-            self.conserving = false;
-            self.cwnd = self.cwnd.max(self.prior_cwnd);
-        }
-        if self.conserving {
-            self.cwnd = self.cwnd.max(conserved);
-        }
-    }
-
-    /// Bounds the window by the model (`BBRBoundCwndForModel`).
+    /// Bounds the window by the model (`BoundCwndForModel`).
     fn bound_by_model(&mut self) {
-        let hi = match self.mode {
+        let longterm = match self.mode {
             Mode::Cruise | Mode::ProbeRtt => self.inflight_with_headroom(),
-            Mode::Down | Mode::Refill | Mode::Up => self.inflight_hi,
+            Mode::Down | Mode::Refill | Mode::Up => self.inflight_longterm,
             Mode::Startup | Mode::Drain => f64::INFINITY,
         };
-        let bound = hi.min(self.inflight_lo).max(LEAST_WINDOW * self.mss);
-        self.cwnd = self.cwnd.min(bound);
+        let bound = longterm.min(self.inflight_shortterm);
+        self.cwnd = self.cwnd.min(bound.max(LEAST_WINDOW * self.mss));
+    }
+
+    /// Restores the window when the losses are repaired (section 5.6.4.4).
+    fn follow_recovery(&mut self, sample: &AckSample) {
+        let is_repairing = sample.in_recovery || sample.after_timeout;
+        if std::mem::replace(&mut self.is_repairing, is_repairing) && !is_repairing {
+            self.restore_window();
+        }
+        self.undo.is_open = is_repairing;
     }
 
     fn save_window(&mut self) {
-        self.prior_cwnd = if self.was_repairing || self.mode == Mode::ProbeRtt {
+        self.prior_cwnd = if self.is_repairing || self.mode == Mode::ProbeRtt {
             self.prior_cwnd.max(self.cwnd)
         } else {
             self.cwnd
         };
     }
+
+    fn restore_window(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
 }
 
 impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, sample: &AckSample) {
-        let acked = sample.measured().delivered as f64;
+        let measured = sample.measured();
+        let acked = measured.delivered as f64;
         self.round_start = false;
-        if let Some(rate) = &sample.measured().rate {
+        self.follow_recovery(sample);
+        if let Some(rate) = &measured.rate {
             self.update_model(sample, rate, acked);
             self.update_cycle(sample, rate, acked);
         }
         self.update_min_rtt(sample);
         self.check_probe_rtt(sample);
-        self.update_pace(sample.measured().rtt);
-        self.update_window(sample, acked);
+        if let Some(rate) = &measured.rate {
+            self.advance_latest_delivery(rate);
+        }
+        self.bandwidth = self.max_bandwidth.max().min(self.bandwidth_shortterm);
+        self.update_pace(measured.rtt);
+        self.update_window(acked);
     }
 
-    /// Saves the window. A single loss changes nothing else, because the model responds to the
-    /// share of the flight that is lost.
-    fn on_congestion_event(&mut self, _event: &CongestionEvent) {
-        self.save_window();
+    fn on_lost(&mut self, segment: &LostSegment) {
+        self.take_loss(segment);
+    }
+
+    /// Saves what recovery restores. The losses of segments count one by one. A mark of ECN counts
+    /// as a loss that belongs to no segment.
+    fn on_congestion_event(&mut self, event: &CongestionEvent) {
+        match event.signal {
+            CongestionSignal::Loss => self.save_before_losses(),
+            CongestionSignal::EcnEcho => self.note_loss(),
+        }
     }
 
     fn on_retransmission_timeout(&mut self, _event: Option<&CongestionEvent>) {
-        self.save_window();
-        self.was_repairing = true;
-        self.conserving = false;
-        // A timeout treats all packets in flight as lost, so the short-term bound that rests on
-        // them is reset.
-        self.inflight_lo = f64::INFINITY;
+        self.save_before_losses();
+        self.is_repairing = true;
+        // Otherwise the short-term bound would follow from the window of one segment. The draft does
+        // not say which window it follows from, and Google's code takes the one before the timeout.
+        if !self.mode.is_probing() && self.inflight_shortterm.is_infinite() {
+            self.inflight_shortterm = self.cwnd.max(self.prior_cwnd);
+        }
         self.cwnd = self.mss;
     }
 
     serve_by_pace!();
 
-    /// Lifts the bounds that a spurious loss set (in the spirit of section 5.5.10.3).
     fn on_undo(&mut self, _now: Time) {
-        self.cwnd = self.cwnd.max(self.prior_cwnd);
-        self.loss_in_round = false;
-        self.reset_lower_bounds();
-        self.reset_full_bandwidth(0.0);
+        self.undo_losses();
     }
 
+    /// Restarts after an idle time without a burst (section 5.4.1).
     fn on_send(&mut self, now: Time, idle: bool) {
         if !idle {
             return;
         }
-        // The restart has no burst (section 5.4.1).
         self.restarting = true;
         self.epoch.restart(now);
         if self.mode.is_probe_bandwidth() {
-            let pace = self.bandwidth() * PACING_MARGIN;
+            let pace = self.bandwidth * PACING_MARGIN;
             self.pace = Some(pace).filter(|pace| *pace > 0.0);
         } else if self.mode == Mode::ProbeRtt {
             self.end_probe_rtt_when_due(now);
