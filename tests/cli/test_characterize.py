@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -56,6 +57,8 @@ def test_the_directory_has_a_page_a_picture_and_scenarios_that_run(
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "RFC 7928 asks" in page
     assert "<h2>Not run</h2>" in page
+    [better] = re.findall("<b>([0-9,]+) of [0-9,]+</b> figures are better with codel", page)
+    assert f": {better} figures are better, " in printed
     result = goodqueue.run(out / "scenario-1.toml", seed=1)
     figures = json.loads((out / "summary.json").read_text(encoding="utf-8"))["sections"][0]
     first = figures["figures"][0]

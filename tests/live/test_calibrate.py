@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -207,6 +208,16 @@ def written(path: Path, file: pathlib.Path) -> str:
     rows = [compare(cell, path, Theory(), some, some) for cell in plan.cells]
     write_page(Calibration(plan, rows, ()), [], ["calibrate"], file)
     return file.read_text("utf-8")
+
+
+def test_the_page_begins_with_the_number_of_figures_that_agree(tmp_path: pathlib.Path) -> None:
+    """All other judgements have their tile."""
+    page = written(LINK, tmp_path / "page.html")
+    [(agree, judged)] = re.findall("<b>([0-9,]+) of ([0-9,]+)</b> figures agree", page)
+    tiles = dict(re.findall('<div class="tile"><span class="soft">(.*?)</span><b>(.*?)</b>', page))
+    assert set(tiles) == {"Agrees", "Differs", "Undecided"}
+    assert tiles["Agrees"] == agree
+    assert sum(map(int, tiles.values())) == int(judged)
 
 
 def test_each_cell_opens_its_simulation_in_the_lab(tmp_path: pathlib.Path) -> None:

@@ -187,6 +187,7 @@ def test_weak_matches_are_counted_separately_in_every_summary(
     page = (tmp_path / "page.html").read_text()
     assert "<th>matches</th><th>weak matches</th>" in page
     assert "<td>1</td><td>2</td><td>0</td><td>0</td>" in page
+    assert "<b>3 of 3</b> published figures match" in page
 
 
 def test_a_control_is_compared_with_the_same_published_figures() -> None:

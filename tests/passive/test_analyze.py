@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import re
 import struct
 import subprocess
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ from goodqueue.cli import run_command
 from goodqueue.core.outdir import check_output
 from goodqueue.errors import RequestError
 from goodqueue.output.passive import tables as capture_tables
+from goodqueue.output.passive.page import write_page
+from goodqueue.output.terminal import rate
 from goodqueue.passive import analyze
 from goodqueue.passive.link import link_of
 
@@ -58,9 +61,25 @@ def test_a_page_has_the_link_the_flows_the_parameters_and_the_pictures(
         assert words in text
     assert "http://" not in text.replace("http://www.w3.org", "")
     assert "[bold]" not in text
+    [(first, rest)] = re.findall('<p class="number"><b>(.*?)</b> (.*?)</p>', text)
+    assert f"Its buffer holds {first} {rest.split(' of ', maxsplit=1)[0]}" in text
+    assert text.count('<div class="tile">') == 3
     refused = command("analyze", pair[0], "--report", pair[0])
     assert refused.returncode == 2
     assert "--report" in refused.stderr
+
+
+def test_a_page_without_a_delay_begins_with_the_throughput(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Its third tile names the capture that is missing."""
+    page = tmp_path / "page.html"
+    analysis = analyze(pair[0])
+    analysis.summary["link"] |= {"buffer": None, "queueing_delay_s": None}
+    write_page(analysis, [], ["analyze"], page)
+    [first] = re.findall('<p class="number"><b>(.*?)</b> pass the link</p>', page.read_text())
+    assert first == rate(analysis.summary["link"]["throughput_bps"])
+    assert "needs a capture behind the queue (--after)" in page.read_text()
 
 
 def test_files_are_whole_and_may_be_replaced(pair: tuple[Path, Path], tmp_path: Path) -> None:

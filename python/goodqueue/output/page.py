@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import shlex
 import tempfile
+from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -20,6 +21,49 @@ if TYPE_CHECKING:
 
     from goodqueue.output.terminal import Figures
     from goodqueue.plots.style import Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A figure that a page shows large.
+
+    Attributes:
+        name: name of the figure.
+        value: value with its unit.
+        notes: lines below it, such as its interval and its bound.
+        kind: class of the style for the last line, which sets its colour.
+    """
+
+    name: str
+    value: str
+    notes: Sequence[str] = ()
+    kind: str = "soft"
+
+
+def answer(number: str, rest: str, sentence: str, tiles: Sequence[Tile] = ()) -> list[str]:
+    """Returns the first lines of a page as HTML: a large number, one sentence, and tiles.
+
+    Args:
+        number: the number with its unit.
+        rest: meaning of the number, in the same line.
+        sentence: benefit or context of the number; empty for none.
+        tiles: further figures.
+    """
+    lines = [f'<p class="number"><b>{escape(number)}</b> {escape(rest)}</p>']
+    if sentence:
+        lines.append(f'<p class="buys">{escape(sentence)}</p>')
+    if tiles:
+        lines.append(f'<div class="tiles">{"".join(map(_tile, tiles))}</div>')
+    return lines
+
+
+def _tile(tile: Tile) -> str:
+    *others, last = tile.notes or [""]
+    notes = [f'<span class="soft">{escape(note)}</span>' for note in others]
+    if last:
+        notes.append(f'<span class="{tile.kind}">{escape(last)}</span>')
+    name = f'<span class="soft">{escape(tile.name)}</span>'
+    return f'<div class="tile">{name}<b>{escape(tile.value)}</b>{"".join(notes)}</div>'
 
 
 def style() -> str:

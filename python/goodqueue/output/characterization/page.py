@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from goodqueue.output import page, play
-from goodqueue.output.characterization.texts import cells, headline
+from goodqueue.output.characterization.texts import cells
 from goodqueue.output.terminal import counted
 
 if TYPE_CHECKING:
@@ -32,7 +32,12 @@ def write(
         command: the arguments after `goodqueue` that the page was made with.
         path: file of the page.
     """
-    body = [*_introduction(found), *map(page.figure, pictures)]
+    body = [
+        '<section class="first">',
+        *_introduction(found),
+        *map(page.figure, pictures),
+        "</section>",
+    ]
     numbered = list(enumerate(found.found, 1))
     for section, group in groupby(numbered, key=lambda pair: pair[1].section):
         body.append(f"<h2>{escape(section.number)} {escape(section.title)}</h2>")
@@ -48,9 +53,14 @@ def write(
 
 
 def _introduction(found: Characterization) -> Iterator[str]:
-    text = headline(found)
-    if text:
-        yield f'<p class="answer">{escape(text)}</p>'
+    if found.against is not None:
+        tally = found.tally
+        tiles = [
+            page.Tile(name.capitalize(), f"{count:,}") for name, count in tally.items() if count
+        ]
+        first = f"{tally['better']:,} of {sum(tally.values()):,}"
+        rest = f"figures are better with {found.subject.name} than with {found.against.name}"
+        yield from page.answer(first, rest, "", tiles)
     yield (
         f"<p>Figures are means over {counted(len(found.seeds), 'seed')} with 95 % intervals "
         "(Student's t). A finding is that of the differences seed by seed: better or worse if "

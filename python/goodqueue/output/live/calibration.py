@@ -192,7 +192,15 @@ def write_page(
         ]
         for row, link in zip(calibration.rows, links, strict=True)
     ]
+    agreement = counts(calibration.rows)
+    judged = {name: count for name, count in agreement.items() if name != "not measured"}
     body = [
+        *page.answer(
+            f"{agreement['agrees']:,} of {sum(judged.values()):,}",
+            "figures agree between simulation and this kernel",
+            "",
+            [page.Tile(name.capitalize(), f"{count:,}") for name, count in judged.items()],
+        ),
         *(f"<p>{escape(text)}</p>" for text in introduction(calibration)),
         f"<p>{len(named)} figures differ:</p><ul>{items}</ul>" if named else "<p>None differs.</p>",
         *(page.figure(picture) for picture in pictures),

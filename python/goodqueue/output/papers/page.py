@@ -10,7 +10,7 @@ from goodqueue.output import page, play
 from goodqueue.output.papers.drawn import drawn
 from goodqueue.output.papers.tables import summary
 from goodqueue.papers import tally
-from goodqueue.papers.cells import GRADES
+from goodqueue.papers.cells import GRADES, Finding
 from goodqueue.papers.experiment import paper
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def write(
         command: the arguments after `goodqueue` that the page was made with.
         store: folder of the stored runs, which also holds the cached pictures.
     """
-    body = [f"<p>{LEGEND}</p>", f"<p>{tally.LEGEND}</p>", *_summary(found)]
+    body = [*_answer(found), *_summary(found), f"<p>{LEGEND}</p>", f"<p>{tally.LEGEND}</p>"]
     for name, group in groupby(found, key=lambda pair: pair[0].paper):
         of = paper(name)
         body.append(f"<h2>{escape(of.title)}</h2>")
@@ -59,6 +59,28 @@ def write(
     if play.has_links(body):
         body.append(play.hint(path))
     page.write("Papers, reproduced", "Papers, reproduced", body, command, path)
+
+
+def _answer(found: Sequence[tuple[Experiment, Reproduction]]) -> list[str]:
+    """Returns how many published figures match and how many conclusions hold."""
+    cells = tally.once(found)
+    counts = tally.tally(cells)
+    figures, conclusions = sum(counts.figures.values()), sum(counts.findings.values())
+    matches, holds = counts.matches + counts.weak, counts.findings[Finding.HOLDS]
+    tiles = [
+        page.Tile("Figures in shape only", str(counts.shape), (f"of {figures:,}",)),
+        page.Tile("Figures that do not match", str(counts.fails), (f"of {figures:,}",)),
+        page.Tile("Conclusions that hold", str(holds), (f"of {conclusions:,}",)),
+    ]
+    wrong = [
+        f"The deliberately wrong model {one.name} matches {one.matches + one.weak:,} of "
+        f"{one.cells:,} figures."
+        for one in tally.of_all(cells)
+    ]
+    sentence = " ".join(wrong)
+    if figures == 0:
+        return page.answer(f"{holds:,} of {conclusions:,}", "conclusions hold", sentence)
+    return page.answer(f"{matches:,} of {figures:,}", "published figures match", sentence, tiles)
 
 
 def _summary(found: Sequence[tuple[Experiment, Reproduction]]) -> Iterator[str]:
@@ -112,4 +134,5 @@ def _row(cell: Cell) -> str:
     texts = "".join(f"<td>{escape(text)}</td>" for text in (*cell.row.values(), *cell.texts))
     verdict = cell.verdict
     kind = "" if verdict is None else f' class="{GRADES.get(verdict, "not")}"'
-    return f"{texts}<td{kind}>{verdict or '-'}</td><td>{escape(cell.said)}</td>"
+    said = f'<td class="said">{escape(cell.said)}</td>'
+    return f"{texts}<td{kind}>{verdict or '-'}</td>{said}"

@@ -84,16 +84,21 @@ def _answer(answer: Answer, verdict: Sequence[str]) -> Iterator[str]:
     """Yields the recommended buffer, its benefit and its figures; or a verdict without a buffer."""
     limit = answer.buffer
     if limit is None:
-        yield from (f'<p class="answer">{escape(line)}</p>' for line in verdict)
+        reasons = [line.removeprefix("no buffer suffices: ") for line in verdict]
+        lines = [f"{line[:1].upper()}{line[1:]}." for line in reasons]
+        yield from page.answer("No buffer", "keeps all bounds", lines[0])
+        yield from (f"<p>{escape(line)}</p>" for line in lines[1:])
         return
     units = in_units(answer.link, limit)
     [said] = plain_lines([headline(answer, limit)])
     count, rest = packets(limit), units.removeprefix(packets(limit))
-    yield f'<p class="number"><b>{escape(count)}</b>{escape(rest)}</p>'
     left_out = {said}
-    if answer.trials is not None:
-        yield f'<p class="buys">{escape(_buys(answer, limit))}</p>'
-        yield from _tiles(answer, limit)
+    if answer.trials is None:
+        yield from page.answer(count, rest.strip(), "")
+    else:
+        yield from page.answer(
+            count, rest.strip(), _buys(answer, limit), list(_tiles(answer, limit))
+        )
         left_out.add(achieved(answer, limit))
     rest_of_it = [line for line in verdict if line not in left_out]
     if said.partition(":")[0] != "recommended":
@@ -113,7 +118,7 @@ def _buys(answer: Answer, limit: int) -> str:
     )
 
 
-def _tiles(answer: Answer, limit: int) -> Iterator[str]:
+def _tiles(answer: Answer, limit: int) -> Iterator[page.Tile]:
     """Yields utilisation, loss and delay, each with its interval and its bound."""
     link, figures = answer.link, answer.figures(limit)
     least, most_loss, most_delay = link.min_utilization, link.max_loss_rate, link.max_delay_s
@@ -122,7 +127,6 @@ def _tiles(answer: Answer, limit: int) -> Iterator[str]:
         ("Loss", "loss_rate", 100, "%", most_loss, "at most"),
         ("Queueing delay, 99th percentile", DELAY, 1000, "ms", most_delay, "at most"),
     )
-    yield '<div class="tiles">'
     for name, figure, scale, unit, bound, side in tiles:
         interval = figures[figure]
         half, digits = interval.half_width * scale, 2 if unit == "%" else 1
@@ -132,12 +136,8 @@ def _tiles(answer: Answer, limit: int) -> Iterator[str]:
             is_kept = interval.mean >= bound if side == "at least" else interval.mean <= bound
             kind = "kept" if is_kept else "broken"
             asked = f"{side} {number(bound * scale)} {unit}: {kind}"
-        yield (
-            f'<div class="tile"><span class="soft">{name}</span>'
-            f"<b>{interval.mean * scale:,.{digits}f} {unit}</b>"
-            f'<span class="soft">{spread}</span><span class="{kind}">{asked}</span></div>'
-        )
-    yield "</div>"
+        value = f"{interval.mean * scale:,.{digits}f} {unit}"
+        yield page.Tile(name, value, (spread, asked), kind)
 
 
 def _made(title: str, made: Figures | None) -> list[str]:

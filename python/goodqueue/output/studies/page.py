@@ -142,30 +142,30 @@ def _answer(lines: Sequence[Line], metrics: Sequence[str], frame: pl.DataFrame) 
     if not ranked:
         yield f'<p class="answer">No run has a value of {escape(label)}.</p>'
         return
-    best, worst = ranked[0], ranked[-1]
-    most = "highest" if up else "lowest"
-    yield (
-        f'<p class="number"><b>{escape(quantity(first, best.means[first]["mean"]))}</b> '
-        f"is the {most} mean {escape(label)}</p>"
+    best = ranked[0]
+    most, least = ("highest", "lowest") if up else ("lowest", "highest")
+    named = [one for one in metrics if one in best.means][:MOST_TILES]
+    yield from page.answer(
+        quantity(first, best.means[first]["mean"]),
+        f"is the {most} mean {label}",
+        _sentence(ranked, first, least),
+        [_tile(name, best, lines, frame) for name in named],
     )
-    yield f'<p class="buys">{escape(_sentence(best, worst, ranked, first))}</p>'
-    yield '<div class="tiles">'
-    for name in [one for one in metrics if one in best.means][:MOST_TILES]:
-        ends = [line.means[name]["mean"] for line in lines if name in line.means]
-        yield (
-            f'<div class="tile"><span class="soft">{escape(_title(frame, name))}</span>'
-            f"<b>{escape(quantity(name, best.means[name]['mean']))}</b>"
-            f'<span class="soft">{escape(_interval(best.means[name]))}</span>'
-            f'<span class="soft">all variants: {escape(quantity(name, min(ends)))} to '
-            f"{escape(quantity(name, max(ends)))}</span></div>"
-        )
-    yield "</div>"
     if best.place is not None:
         yield f"<p>{play.link(best.place, best.name or 'the scenario')}</p>"
 
 
-def _sentence(best: Line, worst: Line, ranked: Sequence[Line], first: str) -> str:
+def _tile(name: str, best: Line, lines: Sequence[Line], frame: pl.DataFrame) -> page.Tile:
+    """Returns a metric of the best variant, with the range of all variants."""
+    means = [line.means[name]["mean"] for line in lines if name in line.means]
+    ends = f"all variants: {quantity(name, min(means))} to {quantity(name, max(means))}"
+    row = best.means[name]
+    return page.Tile(_title(frame, name), quantity(name, row["mean"]), (_interval(row), ends))
+
+
+def _sentence(ranked: Sequence[Line], first: str, least: str) -> str:
     """Returns where the best mean is, how many others cannot be told from it, and the worst."""
+    best, worst = ranked[0], ranked[-1]
     if len(ranked) == 1:
         return f"The study has one variant: {best.name}." if best.name else "It has one variant."
     end = best.means[first]
@@ -177,7 +177,7 @@ def _sentence(best: Line, worst: Line, ranked: Sequence[Line], first: str) -> st
         else f"The 95 % intervals of {counted(near, 'other variant')} overlap its own."
     )
     return (
-        f"This is the mean with {best.name}. {overlap} The other end of the "
+        f"This is the mean with {best.name}. {overlap} The {least} mean of the "
         f"{counted(len(ranked), 'variant')} is {_mean(worst.means[first])} with {worst.name}."
     )
 
