@@ -41,7 +41,7 @@ pub use fair::cake::{
 pub use fair::drr::{Drr, DrrConfig};
 pub use fair::flows::truesize;
 pub use fair::fpq::{FlowCount, Fpq, FpqConfig, FpqControl, target_loss};
-pub use fair::fq_codel::{ComparedBacklog, FqCodel, FqCodelConfig};
+pub use fair::fq_codel::{ComparedBacklog, FqCodel, FqCodelConfig, ThresholdSelector};
 pub use fair::fq_pie::{FqPie, FqPieConfig};
 pub use fair::pool::{Chain, PacketPool};
 pub use fair::prio::{Prio, PrioConfig, PrioMap};

@@ -1,13 +1,17 @@
 //! Disciplines whose options `tc` reads or shows in a way of their own: plain FIFOs, which have two
 //! names for one discipline; `red` and `choke`, which show a weight in place of the burst; `cake`, with names
-//! for round-trip times and a framing; and those with children. Every other discipline is read and
+//! for round-trip times and a framing; `fq_codel`, whose threshold has a selector with a mask; and
+//! those with children. Every other discipline is read and
 //! written by the declaration of its parameters alone.
 
 use super::read::{Options, Read, Stated};
 use super::refuse;
 use super::units::{integer, packets, size, time, write_size};
 use super::write::{Scale, Written};
-use goodqueue_queue::{CakeCells, Limit, PrioConfig, PrioMap, QueueConfig, TbfConfig, red_wlog};
+use goodqueue_queue::{
+    CakeCells, FqCodelConfig, Limit, PrioConfig, PrioMap, QueueConfig, TbfConfig,
+    ThresholdSelector, red_wlog,
+};
 use goodqueue_types::Span;
 use goodqueue_types::message::shorten;
 use goodqueue_types::parameters::{Parameter, Value, Words};
@@ -72,6 +76,10 @@ pub(super) fn write(queue: &QueueConfig, scale: Scale) -> Written {
                 framing.minimum
             ),
         },
+        QueueConfig::FqCodel(FqCodelConfig {
+            selector: ThresholdSelector::Ect1,
+            ..
+        }) => " ce_threshold_selector 0x1/0x3".to_owned(),
         // A shaper with a child has no use for a limit, which tc asks for all the same.
         QueueConfig::Tbf(config) => {
             let bytes = own_limit(&config.inner.0).unwrap_or(config.burst);
@@ -132,6 +140,7 @@ impl<'c> Reader<'c> {
             "cake" => &["raw", "overhead", "mpu"],
             "tbf" => &["limit", "latency"],
             "prio" => &["bands", "priomap"],
+            "fq_codel" => &["ce_threshold_selector"],
             _ => &[],
         }
     }
@@ -155,6 +164,19 @@ impl<'c> Reader<'c> {
             ("red" | "choke", "ewma") => self.ewma = Some(integer(options.value(word)?)?),
             ("cake", _) => return self.cake(word, options, stated),
             ("tbf", _) => return tbf(word, options, stated),
+            ("fq_codel", "ce_threshold_selector") => {
+                let selector = match options.value(word)? {
+                    "0x1/0x3" => ThresholdSelector::Ect1,
+                    "0/0" => ThresholdSelector::Any,
+                    other => {
+                        return refuse(
+                            format!("a threshold for packets {other} is not modelled"),
+                            "0x1/0x3 (ECT(1) alone) is; leave the option out for all packets",
+                        );
+                    }
+                };
+                stated.set(stated.key("ce_threshold_selector"), selector.value());
+            }
             ("prio", "bands") => self.bands = integer(options.value(word)?)?,
             ("prio", "priomap") => {
                 let mut map = [0; 16];

@@ -8,7 +8,7 @@ use crate::fair::flows::{
 use crate::keys::{ANY_SIZE, FLOWS, LIMIT, QUANTUM, QUEUES};
 use crate::{Backlog, BuiltIn, Configuration, Context, Limit, Qdisc, QueueDiscipline, Refusal};
 use goodqueue_types::parameters::{Key, Kind, Tc, integer, one_of, words};
-use goodqueue_types::{DropReason, Packet, RandomStream, parameters, words};
+use goodqueue_types::{DropReason, Ecn, Packet, RandomStream, parameters, words};
 
 words! {
     /// Backlog that `CoDel` compares with its `mtu` to decide if there is a standing queue.
@@ -20,8 +20,18 @@ words! {
     }
 }
 
+words! {
+    /// Packets that `ce_threshold` marks.
+    pub enum ThresholdSelector {
+        /// All that are ECN-capable.
+        Any = "any",
+        /// Those with ECT(1), `0x1/0x3` of `tc`.
+        Ect1 = "ect1",
+    }
+}
+
 parameters! {
-    /// Parameters of FQ-CoDel. Classifiers and Linux's `ce_threshold_selector` are not implemented.
+    /// Parameters of FQ-CoDel. Classifiers are not implemented.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct FqCodelConfig("fq_codel") {
         limit: Limit = Limit::Packets(10_240) => LIMIT;
@@ -36,6 +46,12 @@ parameters! {
             => one_of(&[ANY_SIZE, Kind::Choice(&["unlimited"])])
                 .tc("memory_limit").default("\"32MiB\"").example("unlimited");
         codel: CodelParams = CodelParams { ecn: true, ..CodelParams::default() };
+        /// Packets that `ce_threshold` marks: all that are ECN-capable, or only those with ECT(1)
+        /// (`ce_threshold_selector 0x1/0x3` of `tc`), so that classic senders behind the same queue are
+        /// not held to an L4S threshold.
+        selector: ThresholdSelector = ThresholdSelector::Any
+            => words::<ThresholdSelector>()
+                .named("ce_threshold_selector").in_tc(Tc::Hook).example("ect1");
         /// Backlog with which `mtu` is compared: that of all queues (Linux) or the queue's own
         /// (ns-3).
         compared_backlog: ComparedBacklog = ComparedBacklog::Whole
@@ -144,6 +160,7 @@ struct OneFlow<'a> {
     flows: &'a mut Flows,
     flow: u32,
     compared: ComparedBacklog,
+    selector: ThresholdSelector,
 }
 
 impl CodelQueue for OneFlow<'_> {
@@ -158,6 +175,11 @@ impl CodelQueue for OneFlow<'_> {
             ComparedBacklog::Whole => self.flows.backlog().bytes,
             ComparedBacklog::Own => self.flows.backlog_of(self.flow).bytes,
         }
+    }
+
+    #[inline]
+    fn has_threshold(&self, packet: &Packet) -> bool {
+        self.selector == ThresholdSelector::Any || packet.ecn == Ecn::Capable1
     }
 }
 
@@ -226,6 +248,7 @@ impl QueueDiscipline for FqCodel {
                 flows: &mut self.flows,
                 flow,
                 compared: self.config.compared_backlog,
+                selector: self.config.selector,
             };
             let vars = &mut self.vars[flow as usize];
             if let Some(packet) = vars.dequeue(&self.config.codel, context, &mut queue) {

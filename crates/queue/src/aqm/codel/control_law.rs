@@ -41,6 +41,11 @@ pub trait CodelQueue {
 
     /// Returns the frame bytes that wait now. In `FQ-CoDel` they are those of all flows.
     fn backlog_bytes(&self) -> u64;
+
+    /// Returns true if `ce_threshold` applies to this packet.
+    fn has_threshold(&self, _packet: &Packet) -> bool {
+        true
+    }
 }
 
 /// State of the control law for one queue.
@@ -109,7 +114,7 @@ impl CodelVars {
         } else if !self.dropping || now >= self.drop_next {
             return self.congested(params, now, context, queue, head);
         }
-        self.mark_above_threshold(params, context, head.as_mut());
+        self.mark_above_threshold(params, context, queue, head.as_mut());
         head
     }
 
@@ -131,7 +136,7 @@ impl CodelVars {
             self.dropping = true;
             self.resume(params, now);
             self.drop_next = self.next_drop(params, now);
-            return self.finish(params, context, head, marked);
+            return self.finish(params, context, queue, head, marked);
         }
         // With a large backlog several drops can be due at once.
         while self.dropping && now >= self.drop_next {
@@ -151,7 +156,7 @@ impl CodelVars {
                 self.dropping = false;
             }
         }
-        self.finish(params, context, head, false)
+        self.finish(params, context, queue, head, false)
     }
 
     /// Marks the head and returns true, or drops it, takes the next packet and returns false.
@@ -238,12 +243,13 @@ impl CodelVars {
         &self,
         params: &CodelParams,
         context: &mut Context<'_>,
+        queue: &impl CodelQueue,
         mut head: Option<Packet>,
         marked: bool,
     ) -> Option<Packet> {
         // A packet that is marked already is not reported twice.
         if !marked {
-            self.mark_above_threshold(params, context, head.as_mut());
+            self.mark_above_threshold(params, context, queue, head.as_mut());
         }
         head
     }
@@ -253,10 +259,12 @@ impl CodelVars {
         &self,
         params: &CodelParams,
         context: &mut Context<'_>,
+        queue: &impl CodelQueue,
         head: Option<&mut Packet>,
     ) {
         if let (Some(threshold), Some(packet)) = (params.ce_threshold, head)
             && self.delay > params.units(threshold.0)
+            && queue.has_threshold(packet)
         {
             let _ = context.mark(packet, DropReason::Forced);
         }

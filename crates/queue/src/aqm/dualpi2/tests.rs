@@ -58,6 +58,104 @@ fn low_latency_starts_and_an_empty_link_forgets_the_credit() {
     assert_eq!(rig.queue.credit, -80 * 1514);
 }
 
+/// `dequeue_packet` of Linux by hand. The credit begins at (10 − 90)·1514 = −121,120. A low-latency
+/// packet of 1500 bytes adds 10·1500, a classic one takes 90·1500, and the classic queue is served
+/// above 0: after nine packets the credit is 13,880, and one classic packet brings it back.
+#[test]
+fn the_credit_follows_the_bytes_served() {
+    let mut rig = dual(|_| ());
+    rig.enqueue(3, 1500, NotCapable);
+    rig.enqueue(30, 1500, Capable1);
+    for _ in 0..2 {
+        assert_eq!(served(&mut rig, 9), [Capable1; 9]);
+        assert_eq!(rig.queue.credit, 13_880);
+        assert_eq!(served(&mut rig, 1), [NotCapable]);
+        assert_eq!(rig.queue.credit, -121_120);
+    }
+    // With the other queue empty the credit stays.
+    let mut rig = dual(|_| ());
+    rig.queue.credit = 7;
+    rig.enqueue(3, 1500, Capable1);
+    assert_eq!(served(&mut rig, 2), [Capable1; 2]);
+    assert_eq!(rig.queue.credit, 7);
+}
+
+/// Linux adds the change of the credit only for a packet that it sends. On overload all 1000
+/// low-latency packets are dropped before the first classic one, although they would be worth 15
+/// million.
+#[test]
+fn a_dropped_packet_costs_no_credit() {
+    let mut rig = overloaded(|_| ());
+    rig.queue.credit = -500_000;
+    assert_eq!(served(&mut rig, 1), [Capable0]);
+    assert!(rig.queue.low_latency.is_empty());
+    assert_eq!(rig.queue.credit, -500_000);
+}
+
+/// `get_queue_delays` and `calculate_probability` of Linux: the longer wait of both queues counts.
+/// At 16 ms it is 16 ms, 1 ms above the target: 41/256·0.001 + 819/256·0.016.
+#[test]
+fn the_controller_sees_the_longer_wait_of_both_queues() {
+    for (first, second) in [(NotCapable, Capable1), (Capable1, NotCapable)] {
+        let mut rig = dual(|_| ());
+        rig.enqueue(1, 1500, first);
+        rig.at(Span::from_millis(10)).enqueue(1, 1500, second);
+        let now = Time::ZERO + Span::from_millis(16);
+        rig.at(Span::from_millis(16))
+            .call(|queue, _| queue.catch_up(now));
+        let probability = rig.queue.probability();
+        assert!(
+            (probability - 0.051_347_656_25).abs() < 1e-12,
+            "{probability}"
+        );
+    }
+}
+
+/// Returns the shares of 4000 packets that are marked and dropped with base probability `prob`.
+fn shares(ecn: Ecn, prob: f64, change: impl FnOnce(&mut DualPi2Config)) -> [f64; 2] {
+    let mut rig = dual(|config| {
+        config.pi2.tupdate = Span::from_secs(1000);
+        change(config);
+    });
+    rig.enqueue(4003, 1500, ecn);
+    rig.queue.vars = Pi2Vars::with_probability(&rig.queue.config.pi2, prob);
+    while rig.waiting() > 2 {
+        rig.dequeue();
+    }
+    [rig.marks(DropReason::Early), rig.drops(DropReason::Early)].map(|n| n as f64 / 4000.0)
+}
+
+/// `dualpi2_classic_marking` and `dualpi2_scalable_marking` of Linux with k = 2. Up to p′ = 1/2
+/// ECN-capable classic packets are marked and others dropped with p′², and low-latency packets are
+/// marked with 2p′. Above, every classic packet that is hit is dropped, and a low-latency packet is
+/// dropped with p′² and otherwise marked. The tolerance is four standard deviations.
+#[test]
+fn each_queue_has_its_law_below_and_on_overload() {
+    let cases = [
+        (NotCapable, 0.5, [0.0, 0.25]),
+        (Capable0, 0.5, [0.25, 0.0]),
+        (Capable1, 0.3, [0.6, 0.0]),
+        (Capable1, 0.5, [1.0, 0.0]),
+        (NotCapable, 0.6, [0.0, 0.36]),
+        (Capable0, 0.6, [0.0, 0.36]),
+        (Capable1, 0.6, [0.64, 0.36]),
+    ];
+    for (ecn, prob, expected) in cases {
+        let found = shares(ecn, prob, |_| ());
+        for (found, expected) in found.into_iter().zip(expected) {
+            assert!((found - expected).abs() < 0.032, "{ecn:?} {prob}: {found}");
+        }
+    }
+}
+
+#[test]
+fn the_limit_holds_for_both_queues_together() {
+    let mut rig = dual(|config| config.limit = Limit::Packets(4));
+    rig.enqueue(3, 1500, NotCapable);
+    rig.enqueue(3, 1500, Capable1);
+    assert_eq!((rig.waiting(), rig.drops(DropReason::Overlimit)), (4, 2));
+}
+
 #[test]
 fn the_time_shifted_fifo_prefers_low_latency_by_its_shift() {
     let mut rig = dual(|config| {

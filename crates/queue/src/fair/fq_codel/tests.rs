@@ -327,3 +327,47 @@ fn nonsense_is_refused_by_key() {
         assert_eq!(config.check(1514).unwrap_err().key, key);
     }
 }
+
+/// Linux `codel_dequeue` with `ce_threshold_mask`: a packet is marked if the masked field equals the
+/// selector, strictly above the threshold. `0x1/0x3` is ECT(1) alone.
+#[test]
+fn the_selector_holds_ect1_alone_to_the_threshold() {
+    for (selector, expected) in [
+        (ThresholdSelector::Any, vec![Ecn::Capable0, Ecn::Capable1]),
+        (ThresholdSelector::Ect1, vec![Ecn::Capable1]),
+    ] {
+        let mut config = FqCodelConfig {
+            selector,
+            ..FqCodelConfig::linux(Limit::Packets(100))
+        };
+        config.codel.ce_threshold = Some(Span::from_millis(1));
+        config.codel.target = Span::from_secs(1);
+        let mut rig = Rig::new(&config);
+        let all = [Ecn::NotCapable, Ecn::Capable0, Ecn::Capable1];
+        for (number, ecn) in (0..).zip(all.into_iter().chain(all)) {
+            rig.offer(Packet {
+                ecn,
+                ..packet(1, number, 1500)
+            });
+        }
+        // A unit of Linux's clock is 1.024 µs.
+        rig.at(Span::from_micros(999));
+        for _ in 0..3 {
+            rig.dequeue();
+        }
+        assert!(rig.verdicts.is_empty());
+        rig.at(Span::from_micros(1003));
+        for _ in 0..3 {
+            rig.dequeue();
+        }
+        let marked: Vec<Ecn> = rig
+            .verdicts
+            .iter()
+            .map(|verdict| match verdict {
+                Verdict::Marked(packet, DropReason::Forced) => all[packet.number as usize % 3],
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(marked, expected);
+    }
+}
