@@ -35,7 +35,7 @@ The public table has 36 such rows; half of them are recorded here.
 """
 
 QUEUES = {
-    # Values that stand for the tree of 2020 (see RIG).
+    # The kernel of 2020 had this exemption (see RIG).
     "dualpi2": '{ kind = "dualpi2", min_qlen_step = "2p" }',
     "fq_codel": '{ kind = "fq_codel" }',
     "pfifo(1000)": '{ kind = "drop_tail", limit = "1000p" }',
@@ -45,7 +45,7 @@ QUEUES = {
 TCP = {
     "cubic": '{ profile = "linux", ecn = "accecn" }',
     "prague": (
-        '{ profile = "prague", congestion_control = { kind = "prague", rtt_target = "10ms" } }'
+        '{ profile = "prague", congestion_control = { kind = "prague", rtt_target = "0s" } }'
     ),
 }
 

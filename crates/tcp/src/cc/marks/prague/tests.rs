@@ -251,3 +251,62 @@ fn without_counts_it_is_reno() {
     echo(&mut control, 12);
     near(window(&control), 2.525);
 }
+
+/// Linux `prague_classic_ecn_fallback`: behind a queue that counts as classic a mark takes at least
+/// 0.625/2 of the window, whatever α is, and no α above that is changed. The detection is off by
+/// default.
+#[test]
+fn a_classic_queue_takes_more_of_the_window() {
+    let fallback = PragueConfig {
+        ecn_fallback: true,
+        ..PragueConfig::default()
+    };
+    for (prague, alpha, kept) in [
+        (fallback, MAX_ALPHA / 16, 0.6875),
+        (fallback, MAX_ALPHA, 0.5),
+        (PragueConfig::default(), MAX_ALPHA / 16, 0.968_75),
+    ] {
+        let mut control = control(64.0, Span::from_millis(20), prague);
+        // Round-trip times of 20 and 50 ms in turns give a mean deviation and a depth of milliseconds.
+        echo(&mut control, 0);
+        control.set_ssthresh(64 * MSS);
+        echo(&mut control, 0);
+        for index in 0..4000 {
+            control.on_marks(&MarkSample {
+                acked: MSS,
+                marked: u64::from(index == 0) * MSS,
+                ..MarkSample::default()
+            });
+            let millis = if index % 64 < 32 { 20 } else { 50 };
+            control.on_ack(&AckSample {
+                now: at(index),
+                acked: MSS,
+                rtt: Some(Span::from_millis(millis)),
+                acked_to: index,
+                sent_to: index + 64,
+                ..AckSample::default()
+            });
+        }
+        control.alpha = alpha;
+        control.set_window(64_000.0);
+        echo(&mut control, 5000);
+        near(window(&control), 64.0 * kept);
+    }
+}
+
+/// Linux: a target of zero switches the rule off (`RTT_CONTROL_NONE`).
+#[test]
+fn without_a_target_each_round_trip_counts_as_it_is() {
+    let prague = PragueConfig {
+        rtt_target: Span::ZERO,
+        transition: 0,
+        ..PragueConfig::default()
+    };
+    let mut control = control(10.0, Span::from_millis(1), prague);
+    ack(&mut control, 0, 1, 0, true);
+    near(window(&control), 10.1);
+    echo(&mut control, 1);
+    near(window(&control), 5.05);
+    echo(&mut control, 2);
+    near(window(&control), 2.525);
+}
