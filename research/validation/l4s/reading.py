@@ -31,7 +31,9 @@ no jitter. Without CUBIC only the step marks, and without jitter all packets of 
 marked or none, at the same times for both flows. With marks at random each flow gets a rate in
 inverse proportion to its round trip. A jitter of 0 to 0.1 ms on the way of the ACKs, as timers and
 interrupts of a computer cause it, gives a share of 0.30 (Linux 0.34), one of 0 to 0.3 ms 0.31, and
-the ramp of RFC 9332 in place of the step 0.33.
+the ramp of RFC 9332 in place of the step 0.33. The L4S team describes the same effect of a step,
+and remedies it in later programs (`udp_prague`, Prague 0.7) by a pace that varies by 3 % within
+each round trip.
 
 The agreement depends on the two values. With seed 1, the 18 rows of Prague behind DualPI2 differ
 as follows:
