@@ -105,13 +105,14 @@ def model(buffer_bdp: float, probe_interval_s: float = PROBE_INTERVAL_S) -> floa
     return (1 - theirs) * (1 - silent_s / probe_interval_s)
 
 
-def share(case: Case, buffer_bdp: int, seed: int, cancel: Cancel) -> float:
-    """Returns BBR's share of all goodput in one run."""
-    limit = ("topology.bottleneck.queue.limit", f"{buffer_bdp}bdp")
+def share(case: Case, buffer_bdp: float, seed: int, cancel: Cancel) -> float:
+    """Returns the share of all goodput that the BBR flows have in one run."""
+    limit = ("topology.bottleneck.queue.limit", f"{buffer_bdp:g}bdp")
     outcome = load(SCENARIO, set=[limit, *case.others], seed=seed).run(cancel=cancel)
     flows = Result(outcome, "").summary["flows"]
     goodput = {name: flow["goodput_bps"] for name, flow in flows.items()}
-    return float(goodput["bbr"] / sum(goodput.values()))
+    ours = sum(rate for name, rate in goodput.items() if name.partition(".")[0] == "bbr")
+    return float(ours / sum(goodput.values()))
 
 
 def measure(
