@@ -127,6 +127,11 @@ parameters! {
         ///
         /// Linux: TSO autosizing and deferral.
         segmentation_offload: bool = false => FLAG;
+        /// Delay ACKs that report the fourth and later segments behind a hole, by up to 1.1 ms, and
+        /// send one for all; with `ack_rule = "linux"` and SACK only.
+        ///
+        /// Linux: `tcp_comp_sack_delay_ns`.
+        sack_compression: bool = false => FLAG;
         /// Number of first timeouts of the SYN after which the timeout does not double (Linux 6.5 and
         /// later: 4).
         ///

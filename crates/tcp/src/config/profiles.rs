@@ -180,6 +180,7 @@ fn linux() -> TcpConfig {
             slow_start_limit: None,
             cubic_variant: CubicVariant::Linux,
             segmentation_offload: true,
+            sack_compression: true,
             linear_syn_timeouts: 4,
             ..rfc().details
         },

@@ -1,4 +1,4 @@
-//! Linux's rule for the ACKs of data in order. ACKs leave at once at the start of a connection and
+//! Linux's rule for ACKs. Of data in order, ACKs leave at once at the start of a connection and
 //! after irregular segments, then for every second full segment or after a delay that follows the
 //! gaps between segments (`tcp_event_data_recv`, `__tcp_ack_snd_check` and `tcp_send_delayed_ack`
 //! of Linux 6.18, read).
@@ -7,6 +7,7 @@ use goodqueue_types::{Segment, SegmentFlags, Span, Time};
 
 use crate::config::TcpConfig;
 use crate::maybe::MaybeSpan;
+use crate::receive::sack_compression::SackCompression;
 
 /// Shortest delay (`TCP_ATO_MIN` and `TCP_DELACK_MIN`).
 const SHORTEST: Span = Span::from_millis(40);
@@ -39,6 +40,7 @@ pub(crate) struct LinuxAcks {
     /// Retransmission timeout and smoothed round-trip time of the sending half.
     rto: Span,
     srtt: MaybeSpan,
+    compression: SackCompression,
 }
 
 /// Decision on an ACK.
@@ -62,6 +64,7 @@ impl LinuxAcks {
             pushed: false,
             rto: config.rto.initial,
             srtt: MaybeSpan::UNKNOWN,
+            compression: SackCompression::default(),
         }
     }
 
@@ -156,6 +159,28 @@ impl LinuxAcks {
         Verdict::At(deadline.min(now.saturating_add(delay)))
     }
 
+    /// Decides on the ACK of a segment that leaves a hole at `next`, whose range was reported as the
+    /// `age`-th last. `rtt` is the receiver's own estimate of the round-trip time. Another ACK may
+    /// wait for `deadline`.
+    pub fn verdict_behind_hole(
+        &mut self,
+        now: Time,
+        next: u64,
+        age: usize,
+        rtt: Option<Span>,
+        deadline: Time,
+    ) -> Verdict {
+        let quick = self.quick > 0 && !self.interactive;
+        if quick || next - self.acked > u64::from(self.full_segment) {
+            return Verdict::Now;
+        }
+        let rtt = rtt.into_iter().chain(self.srtt.get()).min();
+        let delay = self.compression.delay(next, age, rtt.unwrap_or(Span::ZERO));
+        delay.map_or(Verdict::Now, |delay| {
+            Verdict::At(deadline.min(now.saturating_add(delay)))
+        })
+    }
+
     /// Records the peer's FIN. The endpoint's own data or FIN are now expected, and can carry the
     /// ACK.
     pub fn on_fin(&mut self) {
@@ -171,6 +196,7 @@ impl LinuxAcks {
     pub fn sent(&mut self, next: u64, was_due: bool) {
         self.acked = next;
         self.pushed = false;
+        self.compression.sent();
         if was_due && self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {

@@ -4,3 +4,4 @@ pub(crate) mod delayed_ack;
 pub(crate) mod reassembly;
 pub(crate) mod receive_window;
 pub(crate) mod receiver;
+pub(crate) mod sack_compression;

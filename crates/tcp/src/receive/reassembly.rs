@@ -38,27 +38,31 @@ impl Reassembly {
         self.ranges.first_overlap(start, end)
     }
 
-    /// Adds `start..end`, above `next`. Returns the number of its bytes that are new.
-    pub fn insert(&mut self, start: u64, end: u64, next: u64) -> u64 {
+    /// Adds `start..end`, above `next`. Returns the number of its bytes that are new, and the number
+    /// of other ranges that changed after its range did.
+    pub fn insert(&mut self, start: u64, end: u64, next: u64) -> (u64, usize) {
         let new = self.ranges.insert(start, end);
-        self.remember(start, next);
-        new
+        (new, self.remember(start, next))
     }
 
-    fn remember(&mut self, position: u64, next: u64) {
+    fn remember(&mut self, position: u64, next: u64) -> usize {
         let Some(range) = self.ranges.containing(position) else {
-            return;
+            return 0;
         };
         let mut kept = [range.0; MEMORY];
         let mut count = 1;
-        for old in self.recent {
-            if count < MEMORY && old > next && !(range.0..range.1).contains(&old) {
+        let mut newer = None;
+        for old in self.recent.into_iter().filter(|old| *old > next) {
+            if (range.0..range.1).contains(&old) {
+                newer = newer.or(Some(count - 1));
+            } else if count < MEMORY {
                 kept[count] = old;
                 count += 1;
             }
         }
         kept[count..].fill(0);
         self.recent = kept;
+        newer.unwrap_or(count - 1)
     }
 
     /// Removes data up to the end of `next..end`, which has arrived. Returns the end of the data

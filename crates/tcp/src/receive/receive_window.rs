@@ -117,6 +117,11 @@ impl RightSizing {
         }
     }
 
+    /// Returns the receiver's own estimate of the round-trip time.
+    pub fn rtt(&self) -> Option<Span> {
+        self.rtt.get()
+    }
+
     /// Returns the window after a segment with `payload` bytes: larger by twice the payload as long
     /// as no more memory is needed (`tcp_grow_window` of Linux).
     pub fn slow_start(&self, window: u64, payload: u32) -> u64 {

@@ -19,6 +19,9 @@ pub(crate) enum AckDue {
     No,
     /// The acknowledgement leaves when the delayed-ACK timer expires, unless more data come first.
     Delayed,
+    /// The acknowledgement reports a hole again, and leaves when the timer of compressed ACKs
+    /// expires.
+    Compressed,
     /// The acknowledgement leaves at once, and a data segment may carry it.
     Now,
     /// The acknowledgement leaves at once without payload, as duplicate and selective ACKs and the
@@ -56,7 +59,7 @@ pub(crate) struct Receiver {
     unacked: u32,
     shift: u8,
     pub ack_due: AckDue,
-    /// Time at which a delayed ACK must leave, or `Time::MAX` if none waits.
+    /// Time at which a delayed or compressed ACK must leave, or `Time::MAX` if none waits.
     pub ack_deadline: Time,
     reading: bool,
     fin_reached: bool,
@@ -336,12 +339,15 @@ impl Receiver {
         }
         let start = segment.seq.max(self.next);
         self.note_duplicate(now, segment, end, config);
+        let mut age = 0;
         if start < end {
             let new = if start == self.next {
                 self.fill(end, stats)
             } else {
                 let next = self.next;
-                self.reassembly().insert(start, end, next)
+                let (new, newer) = self.reassembly().insert(start, end, next);
+                age = newer;
+                new
             };
             stats.duplicate_payload_bytes += end - segment.seq.min(end) - new;
         } else {
@@ -365,6 +371,10 @@ impl Receiver {
             // records of transmissions, which allocate at each loss anyway.
             self.out_of_order = None;
         }
+        let may_wait = config.details.sack_compression && config.recovery == Recovery::Sack;
+        if may_wait && start < end && self.has_holes && self.compresses(now, age) {
+            return;
+        }
         let pure = !advanced || duplicate || (had_holes && self.has_holes);
         let due = if pure && !self.fin_reached {
             AckDue::NowPure
@@ -372,6 +382,24 @@ impl Receiver {
             AckDue::Now
         };
         self.ack_due = self.ack_due.max_urgency(due);
+    }
+
+    /// Returns true if Linux's rule delays the selective ACK of a segment whose range was reported
+    /// as the `age`-th last.
+    fn compresses(&mut self, now: Time, age: usize) -> bool {
+        let rtt = self.right_sizing.as_deref().and_then(RightSizing::rtt);
+        let (next, deadline) = (self.next, self.ack_deadline);
+        let Some(acks) = self.linux_acks.as_deref_mut() else {
+            return false;
+        };
+        match acks.verdict_behind_hole(now, next, age, rtt, deadline) {
+            Verdict::Now => false,
+            Verdict::At(deadline) => {
+                self.ack_due = self.ack_due.max_urgency(AckDue::Compressed);
+                self.ack_deadline = deadline;
+                true
+            }
+        }
     }
 
     /// Schedules the ACK of a FIN as Linux does. The end of the peer's data suggests that ours
@@ -527,11 +555,14 @@ impl Receiver {
         self.ack_due = self.ack_due.max_urgency(AckDue::Now);
     }
 
-    /// Handles the expiry of the delayed-ACK timer.
+    /// Handles the expiry of the timer of a waiting ACK.
     pub fn handle_timeout(&mut self, now: Time, config: &TcpConfig) {
         if self.ack_deadline <= now {
             let delayed = self.ack_due == AckDue::Delayed;
             self.ack_deadline = Time::MAX;
+            if self.ack_due == AckDue::Compressed {
+                self.ack_due = AckDue::NowPure;
+            }
             self.owe_ack();
             if self.pace.is_some() {
                 self.open_at_pace(now, config);

@@ -2,7 +2,7 @@
 
 use crate::common::simple;
 use crate::peer::{ACK, MSS, Peer, config};
-use goodqueue_tcp::{AckRule, ENDLESS, Profile, TcpConfig};
+use goodqueue_tcp::{AckRule, ENDLESS, Profile, Recovery, TcpConfig};
 use goodqueue_types::{Rate, Segment, SegmentFlags, Span, Time};
 
 fn dsack() -> TcpConfig {
@@ -284,6 +284,48 @@ fn holes_are_reported_at_once() {
         }
         assert_eq!(peer.data(1 + 21 * MSS, 1 + 22 * MSS).len(), 0);
     }
+}
+
+/// Linux's `__tcp_ack_snd_check`: behind a hole, three ACKs leave at once, later ones after 1.1 ms
+/// together. Each segment that moves the acknowledgement is acknowledged at once, and three
+/// duplicate ACKs after it.
+#[test]
+fn selective_acks_are_compressed() {
+    let mut peer = Peer::accepted(config(|config| {
+        config.ack_rule = AckRule::Linux;
+        config.recovery = Recovery::Sack;
+        config.details.sack_compression = true;
+    }));
+    let acks =
+        |peer: &mut Peer, segment: u64| peer.data(1 + segment * MSS, 1 + (segment + 1) * MSS).len();
+    for segment in 0..17 {
+        acks(&mut peer, segment);
+    }
+    peer.expire();
+    for segment in [19, 20, 21] {
+        assert_eq!(acks(&mut peer, segment), 1);
+    }
+    for segment in [22, 23] {
+        assert_eq!(acks(&mut peer, segment), 0);
+    }
+    let due = peer.host.poll_timeout().expect("a timer");
+    assert_eq!((due - peer.now), Span::from_micros(1100));
+    let (_, late) = peer.expire();
+    assert_eq!(late.len(), 1);
+    assert_eq!(
+        report(&late),
+        (1 + 17 * MSS, vec![(1 + 19 * MSS, 1 + 24 * MSS)])
+    );
+    assert_eq!(acks(&mut peer, 24), 0);
+    // One of two lost segments arrives, and its ACK reports what waited.
+    assert_eq!(acks(&mut peer, 17), 1);
+    assert_eq!(peer.host.poll_timeout(), None);
+    for (segment, count) in [(25, 1), (26, 1), (27, 0)] {
+        assert_eq!(acks(&mut peer, segment), count, "{segment}");
+    }
+    // The end of the hole is acknowledged at once.
+    assert_eq!(acks(&mut peer, 18), 1);
+    assert_eq!(peer.host.poll_timeout(), None);
 }
 
 /// Runs one bulk transfer over a path of 50 ms with a queue of `limit` packets. Returns the window
