@@ -12,9 +12,13 @@ from __future__ import annotations
 import selectors
 import socket
 import sys
+import time
 
 AT_ONCE = 1 << 17
 """Bytes of one read or write."""
+
+PATIENCE_S = 10.0
+"""Seconds for which a receiver may take to start, on a busy machine."""
 
 EXIT_REFUSED = 3
 """Exit code if the kernel refuses the congestion control."""
@@ -46,20 +50,42 @@ def send(host: str, port: str, flows: str, control: str = "") -> int:
     """
     selector = selectors.DefaultSelector()
     for _ in range(int(flows)):
-        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
-            if control:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
-        except OSError as error:
+            connection = _connected(host, int(port), control, patience_s=PATIENCE_S)
+        except _RefusedControlError as error:
             print(f"the kernel refuses the congestion control {control}: {error}", file=sys.stderr)
             return EXIT_REFUSED
-        connection.connect((host, int(port)))
         connection.setblocking(False)
         selector.register(connection, selectors.EVENT_WRITE)
     data = bytes(AT_ONCE)
     while True:
         for key, _ in selector.select():
             key.fileobj.send(data)  # type: ignore[union-attr]
+
+
+class _RefusedControlError(Exception):
+    """The kernel does not let the process choose this congestion control."""
+
+
+def _connected(host: str, port: int, control: str, *, patience_s: float) -> socket.socket:
+    """Returns a connection. The receiver may start later than this process."""
+    deadline = time.monotonic() + patience_s
+    while True:
+        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            if control:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+        except OSError as error:
+            raise _RefusedControlError(error) from error
+        try:
+            connection.connect((host, port))
+        except ConnectionRefusedError:
+            connection.close()
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.05)
+        else:
+            return connection
 
 
 if __name__ == "__main__":
