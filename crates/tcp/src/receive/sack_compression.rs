@@ -19,8 +19,8 @@ const REPORTED: usize = 2;
 /// State of the compression.
 #[derive(Debug, Default)]
 pub(crate) struct SackCompression {
-    /// Next sequence number expected, as of the last segment behind a hole.
-    next: u64,
+    /// Next sequence number expected, as of the last segment behind a hole, modulo 2³².
+    next: u32,
     /// Number of ACKs that have left at once for this `next`.
     at_once: u8,
     /// Number of ACKs that wait.
@@ -37,8 +37,8 @@ impl SackCompression {
         if self.waiting >= MOST || crowded {
             return None;
         }
-        if self.next != next {
-            self.next = next;
+        if self.next != next as u32 {
+            self.next = next as u32;
             self.at_once = 0;
         }
         if self.at_once < AT_ONCE {

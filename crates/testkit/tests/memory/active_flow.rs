@@ -86,5 +86,5 @@ fn an_active_flow_of_rfc_costs_less_than_four_kilobytes() {
 
 #[test]
 fn an_active_flow_of_linux_costs_less_than_four_kilobytes() {
-    check(Profile::Linux, 4_000);
+    check(Profile::Linux, 4_096);
 }
