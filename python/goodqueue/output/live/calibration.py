@@ -159,11 +159,15 @@ def markdown(calibration: Calibration) -> str:
     lines += [f"{len(named)} figures differ:" if named else "No figure differs.", ""]
     lines += [f"- {text}" for text in named]
     lines += [""] if named else []
-    lines += [f"| {' | '.join(HEADS)} |", "|" + " --- |" * len(HEADS)]
-    for row in calibration.rows:
-        cells = [row.cell.name, *map(_cell, row.compared)]
-        lines.append(f"| {' | '.join(cells)} |")
+    lines += table(calibration.rows)
     return "\n".join(lines) + "\n"
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Returns the lines of the table of all cells, as Markdown."""
+    cells = [[row.cell.name, *map(_cell, row.compared)] for row in rows]
+    rule = "|" + " --- |" * len(HEADS)
+    return [f"| {' | '.join(HEADS)} |", rule, *(f"| {' | '.join(row)} |" for row in cells)]
 
 
 def write_page(
