@@ -48,7 +48,6 @@ CRITERIA = Criteria(
         Figure("drops", "drops", 1.0, 1),
     ),
     allowed=_allowed,
-    known=frozenset({("bbr, 1 x 8", "mean_queue_packets")}),
 )
 
 
