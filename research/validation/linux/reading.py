@@ -36,18 +36,19 @@ LINUX_READING = """\
 * **BBR, four flows, 33 packets** lose an eighth of the packets that they send. Our flows lost half
   more than Linux's until BBR had Linux's long-term estimate of the bandwidth, which takes such a
   link for a policed one and keeps its rate for 48 round trips.
-* **Compressed SACKs raise BBR's estimate of the bandwidth.** Linux delays the ACKs that report a hole
-  for the fourth time and later by 1.0 to 1.1 ms (`tcp.details.sack_compression`). A rate sample that
-  begins with a delayed ACK and ends with a prompt one is 2.7 % too high, and BBR keeps the largest
-  sample of ten round trips. Before this rule was modelled, one BBR flow behind 8 packets had a mean
-  queue of 2.16 packets and missed its tolerance; behind 4 packets it had 1.01 instead of 2.2.
-* **BBR, one flow** has a queue that is still a third of a packet to a packet shorter than Linux's. It
-  takes the largest rate sample as the bandwidth and paces one per cent below it, so between probes
-  its queue drains by a third of a packet per round trip. Without losses every sample of the
-  simulation is exact. In the kernel the largest sample lies above the link's rate, because ACKs are
-  late by different times (see below). In a recording with 133 packets `ss -ti` showed 60
-  estimates over 24 s, which were 0.0 to 2.8 % above that rate, half of them more than 0.7 %.
-  This uses up the margin of one per cent.
+* **Compressed SACKs raise BBR's estimate of the bandwidth.** Linux delays the ACKs that report a
+  hole for the fourth time and later by 1.0 to 1.1 ms (`tcp.details.sack_compression`). A rate
+  sample that begins with a delayed ACK and ends with a prompt one is 2.7 % too high, and BBR
+  keeps the largest sample of ten round trips. Before this rule was modelled, one BBR flow behind
+  8 packets had a mean queue of 2.16 packets and missed its tolerance; behind 4 packets it had
+  1.01 instead of 2.2.
+* **BBR, one flow** has a queue that is still a third of a packet to a packet shorter than
+  Linux's. It takes the largest rate sample as the bandwidth and paces one per cent below it, so
+  between probes its queue drains by a third of a packet per round trip. Without losses every
+  sample of the simulation is exact. In the kernel the largest sample lies above the link's rate,
+  because ACKs are late by different times (see below). In a recording with 133 packets `ss -ti`
+  showed 60 estimates over 24 s, which were 0.0 to 2.8 % above that rate, half of them more than
+  0.7 %. This uses up the margin of one per cent.
 """
 
 LINUX_DEEP = """\
@@ -108,17 +109,18 @@ Linux's (4 packets: utilisation 91.2 %, 38 pings lost).
 
 * **Phases and lateness explain CUBIC, Reno and the pings.** One packet takes 1.2 ms, and ACKs
   release the next packet 40 ms after one has left. As 40 ms are 33.3 transmissions, it always
-  arrives when a third of a transmission is over. A fraction of a millisecond then determines if
-  a packet or a ping meets a full queue (Floyd and Jacobson 1992). Recorded round trips are not
+  arrives when a third of a transmission is over. A fraction of a millisecond then determines if a
+  packet or a ping meets a full queue (Floyd and Jacobson 1992). Recorded round trips are not
   40.00 ms: the shortest pings take 0.1 to 0.5 ms longer than the expected 40.07 ms. With 0.1 ms
   more and the forwarder's lateness together, the queue of four flows is 4.43 packets and 22 of
   their pings are lost. The order of ping and data at a full queue is not at fault: in both
   systems the first to arrive is served first.
-* **The forwarder explains BBR's queue with 33 and 133 packets** and half of what is missing with 8, and
-  the difference between two recordings, because lateness raises the estimate of the bandwidth. With 4
-  packets nothing is missing since selective ACKs are compressed: before, the mean queue was 1.01
-  packets and 34 pings were lost. ACKs later by 0.4 ms on average explain the figures with 8 packets,
-  but are too much for larger buffers. Other sources of lateness in the hosts were not measured.
+* **The forwarder explains BBR's queue with 33 and 133 packets** and half of what is missing with
+  8, and the difference between two recordings, because lateness raises the estimate of the
+  bandwidth. With 4 packets nothing is missing since selective ACKs are compressed: before, the
+  mean queue was 1.01 packets and 34 pings were lost. ACKs later by 0.4 ms on average explain the
+  figures with 8 packets, but are too much for larger buffers. Other sources of lateness in the
+  hosts were not measured.
 * **A busy machine affects tiny buffers.** A wake-up that is late by milliseconds leaves the link
   idle. The lowest utilisations were recorded under a load of 17 processes on two processors.
 
