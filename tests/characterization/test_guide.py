@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -148,18 +149,19 @@ def test_loss_falls_and_rises_with_the_load() -> None:
         assert losses == sorted(losses, reverse=falls), key
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_ledbat_with_a_gain_of_ten_does_not_yield_behind_a_short_queue(seed: int) -> None:
+def test_ledbat_with_a_gain_of_ten_does_not_yield_behind_a_short_queue() -> None:
     """The full queue of 100 ms reaches the target of 100 ms and no more, so LEDBAT grows always.
 
-    Its window grows by up to ten segments in a round trip, and that of Reno by one.
+    Its window grows by up to ten segments in a round trip, and that of Reno by one. With a gain of
+    1 both grow alike, and chance decides which of the few flows gets more.
     """
-    cases = summaries("less-than-best-effort", seed)
-    ratios = {
-        name: goodput_bps(summary, "background") / goodput_bps(summary, "long")
-        for name, summary in cases.items()
-    }
-    assert ratios["gain 10"] > max(2, 2 * ratios["gain 1"])
+    ratios: dict[str, list[float]] = {}
+    for seed in range(1, 7):
+        for name, summary in summaries("less-than-best-effort", seed).items():
+            ratio = goodput_bps(summary, "background") / goodput_bps(summary, "long")
+            ratios.setdefault(name, []).append(ratio)
+    assert min(ratios["gain 10"]) > 2
+    assert fmean(ratios["gain 10"]) > 2 * fmean(ratios["gain 1"])
 
 
 @pytest.mark.parametrize(("key", "flows", "near"), [("medium", 14, 0.25), ("heavy", 19, 0.1)])
