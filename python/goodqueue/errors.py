@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from pathlib import Path
 
 
 class ScenarioError(ValueError):
@@ -68,6 +69,21 @@ class RequestError(ValueError):
 
 class DamageError(RequestError):
     """Damage of a study's files on the disk; raised instead of figures that may be wrong."""
+
+
+def nearest_file(path: Path, what: str) -> str:
+    """Returns a hint for a file that cannot be read: the file of its folder with the nearest name.
+
+    Args:
+        path: the path that was given.
+        what: kind of the file that is needed, for a hint without a near name.
+    """
+    try:
+        names = [file.name for file in path.parent.iterdir()]
+    except (OSError, ValueError):
+        names = []
+    near = [] if path.name in names else get_close_matches(path.name, names, 1)
+    return f"did you mean {path.with_name(near[0])}?" if near else f"give the path of {what}"
 
 
 def nearest(wanted: str, known: Collection[str]) -> str:

@@ -184,7 +184,11 @@ class TestInTheBrowser:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"\xff\xfe", "no text in UTF-8"), (b" " * 101, "at most"), (None, "No such file")],
+    [
+        (b"\xff\xfe", "no text in UTF-8"),
+        (b" " * 101, "at most"),
+        (None, "No such file or directory; give the path of a scenario file or a report"),
+    ],
 )
 def test_a_report_that_cannot_be_read_is_refused(
     tmp_path: Path, content: bytes | None, message: str, monkeypatch: pytest.MonkeyPatch

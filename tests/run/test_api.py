@@ -225,3 +225,13 @@ def test_columns_of_names_and_counts_agree_with_the_summary() -> None:
     assert 0.5 <= links["slow"]["min_interval_jain_index"] < links["slow"]["jain_index"] <= 1
     # Bulk flows send no data in the reverse direction.
     assert links["slow.reverse"]["jain_index"] is None
+
+
+def test_a_file_that_is_not_there_gets_the_nearest_name_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "bufferbloat.toml").write_text("")
+    with pytest.raises(goodqueue.ScenarioError) as refused:
+        goodqueue.load(tmp_path / "bufferblot.toml")
+    assert refused.value.help == f"did you mean {tmp_path / 'bufferbloat.toml'}?"
+    with pytest.raises(goodqueue.ScenarioError) as refused:
+        goodqueue.load(tmp_path / "other" / "bufferbloat.toml")
+    assert refused.value.help == "give the path of a scenario file"

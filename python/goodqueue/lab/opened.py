@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
-from goodqueue.errors import RequestError
+from goodqueue.errors import RequestError, nearest_file
 from goodqueue.runs.api import MOST_BYTES, NamedText
 
 if TYPE_CHECKING:
@@ -55,12 +55,18 @@ def read_file(source: str | NamedText) -> Opened:
             data = file.read(MOST_REPORT_BYTES + 1)
         text = data.decode()
     except OSError as error:
-        raise RequestError(f"{source}: {error.strerror or error}") from error
+        raise _unread(source, error) from error
     except UnicodeDecodeError as error:
         raise RequestError(f"{source}: this is no text in UTF-8, so it is no report") from error
     if len(data) > MOST_REPORT_BYTES:
         raise RequestError(f"{source}: the lab opens reports of at most 32 MiB")
     return Opened(Path(source).name, text, {})
+
+
+def _unread(source: str, error: OSError) -> RequestError:
+    """Returns the error of a file that cannot be read, with a remedy."""
+    remedy = nearest_file(Path(source), "a scenario file or a report")
+    return RequestError(f"{source}: {error.strerror or error}; {remedy}")
 
 
 def read_scenario(source: str | NamedText) -> Opened:
@@ -78,7 +84,7 @@ def read_scenario(source: str | NamedText) -> Opened:
             with path.open("rb") as file:
                 data, name, folder = file.read(MOST_BYTES + 1), str(path), path.parent
         except OSError as error:
-            raise RequestError(f"{source}: {error.strerror or error}") from error
+            raise _unread(source, error) from error
     # The message of a mistake names the file.
     _core.Scenario.parse(data, name, [])
     text = data.decode()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
-from goodqueue.errors import ScenarioError
+from goodqueue.errors import ScenarioError, nearest_file
 from goodqueue.runs.engines import engine_of_run
 from goodqueue.runs.memory import check, limit_of, parts
 from goodqueue.runs.plugins import checksum_of
@@ -228,7 +228,7 @@ def text_of(source: Source) -> tuple[bytes, str]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"cannot be read: {reason}"
-        remedy = "give the path of a scenario file"
+        remedy = nearest_file(Path(source), "a scenario file")
         raise ScenarioError(
             f"error: {source}: {message}\n  help: {remedy}",
             file=str(source),
