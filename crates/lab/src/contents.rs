@@ -103,9 +103,14 @@ fn controls(setting: &Setting, scenario: &Scenario) -> Value {
     found
 }
 
-/// Returns the commands of `tc` for the queue of a link.
+/// Returns the commands of `tc` for the queue of a link. For a queue that Linux does not have there
+/// are none, and the reason.
 pub fn tc(setting: &Setting, link: &str) -> Result<Value, LabError> {
     let scenario = setting.scenario()?;
-    let commands = scenario.qdisc_commands(link, true)?;
-    Ok(json!({ "commands": commands }))
+    scenario.buffer(link)?;
+    let (commands, reason) = match scenario.qdisc_commands(link, true) {
+        Ok(commands) => (commands, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    Ok(json!({ "commands": commands, "reason": reason }))
 }

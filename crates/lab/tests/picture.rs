@@ -298,6 +298,14 @@ fn the_queue_of_a_link_is_given_as_commands_of_tc() {
         line.starts_with("tc qdisc replace dev DEV root codel limit 40"),
         "{line}"
     );
+    let blue = TEXT.replace("red", "blue");
+    let found = asked("tc", &json!({"text": blue, "link": "bottleneck"})).expect("valid");
+    assert_eq!(found["commands"], json!([]));
+    assert!(
+        found["reason"]
+            .as_str()
+            .is_some_and(|reason| !reason.is_empty())
+    );
     let refusal =
         asked("tc", &json!({"text": TEXT, "link": "botleneck"})).expect_err("no such link");
     assert!(

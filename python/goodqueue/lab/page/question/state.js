@@ -169,7 +169,7 @@ export function inWords(question) {
   const { rate, rtt, flows, control, others, otherControl, queue, buffer } = question;
   const more = others > 0 ? ` and ${others} ${otherControl}` : "";
   const usual = new Set(["rate", "rtt", "flows", "control", "others", "otherControl", "queue", "buffer"]);
-  const rare = differing(question, USUAL).filter((key) => !usual.has(key)).map((key) => `${WORDS[key]} ${question[key]}`);
+  const rare = differing(question, USUAL).filter((key) => !usual.has(key)).map((key) => (key === "ping" ? "with a ping" : `${WORDS[key]} ${question[key]}`));
   const word = flows + others === 1 ? "flow" : "flows";
   return [`${rate}, base RTT ${rtt}, ${flows} ${control}${more} ${word}, ${queue} with ${buffer || "its usual buffer"}`, ...rare].join(", ");
 }

@@ -16,7 +16,7 @@ export function Take({ found, state }) {
   if (!a) return null;
   const sides = /** @type {{name: string, side: any}[]} */ (b ? [{ name: "A", side: a }, { name: "B", side: b }] : [{ name: "", side: a }]);
   return html`<section class="take" aria-label="To take with you"><h2>To take with you</h2>
-    ${sides.filter(({ side }) => side.saved).map(({ name, side }) => html`<${Queue} name=${name} text=${side.saved} />`)}
+    ${sides.filter(({ side }) => side.saved).map(({ name, side }) => html`<${Queue} name=${name} text=${side.saved} link=${side.picture.links[0].name} />`)}
     ${instant?.answer && instant.commands?.length > 0 && html`<${Device} instant=${instant} isPair=${b !== null} />`}
     ${!state.file && html`<p>${isPlain(state.a) ? "This command" : `First choose Save ${label(sides[0].name)}as scenario. The command then`} simulates buffers of
       ${" "}${b ? "the link of setting A" : "this link"} and recommends one with its interval.</p><${CopyLine} text=${isPlain(state.a) ? sizeCommand(state.a) : `goodqueue size scenario${suffix(sides[0].name)}.toml`} />`}
@@ -45,16 +45,15 @@ function Device({ instant: { answer, commands, shaped }, isPair }) {
 }
 
 /** The lines that give a Linux router the queue of a setting, if that is no FIFO.
- * @param {{name: string, text: string}} props */
-function Queue({ name, text }) {
+ * @param {{name: string, text: string, link: string}} props */
+function Queue({ name, text, link }) {
   const [lines, setLines] = useState(/** @type {string[]} */ ([]));
   useEffect(() => {
     let isOld = false;
     const set = (/** @type {string[]} */ found) => isOld || setLines(found);
-    // A queue that Linux has not has no line.
-    tc(text).then(({ commands }) => set(commands), () => set([]));
+    tc(text, link).then(({ commands }) => set(commands), () => set([]));
     return () => { isOld = true; };
-  }, [text]);
+  }, [text, link]);
   if (lines.length === 0 || / (bfifo|pfifo) /.test(lines[0])) return null;
   return html`<p>The queue of ${name ? `setting ${name}` : "the controls"} for a Linux router, as root:</p>
     ${lines.map((/** @type {string} */ line) => html`<${CopyLine} text=${line} />`)}`;
