@@ -1,4 +1,4 @@
-//! Scenario files, study files, lines of `tc` and traces of rates: refused with a message, or accepted and
+//! Scenario files, study files, lines of `tc`, scripts of ns-2 and traces of rates: refused with a message, or accepted and
 //! then the same after they are written out and read again.
 
 use crate::mutate;
@@ -120,6 +120,17 @@ pub fn tc() -> Result<Target, Box<dyn Error>> {
         name: "tc",
         corpus,
         check: check_tc,
+    })
+}
+
+/// Scripts of ns-2.
+pub fn ns2() -> Result<Target, Box<dyn Error>> {
+    let mut corpus = files("tools/ns2", "tcl")?;
+    corpus.extend(files("crates/ns2/tests/scripts", "tcl")?);
+    Ok(Target {
+        name: "ns2",
+        corpus,
+        check: check_ns2,
     })
 }
 
@@ -283,6 +294,17 @@ fn check_tc(text: &[u8]) -> bool {
         assert_eq!(again.queue, qdisc.queue, "{commands}");
     }
     true
+}
+
+/// An imported script is a scenario, or one with values out of bounds.
+fn check_ns2(script: &[u8]) -> bool {
+    match goodqueue_ns2::import(script, "script.tcl", &[]) {
+        Ok(imported) => check_scenario(imported.toml.as_bytes()),
+        Err(error) => {
+            assert_eq!(error.to_string().lines().count(), 2, "{error}");
+            false
+        }
+    }
 }
 
 /// A switch's queue has no more bytes than its pool, its reserved bytes and its threshold together.

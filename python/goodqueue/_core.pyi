@@ -76,6 +76,13 @@ def measure(text: str) -> tuple[float, str] | None:
     anything else.
     """
 
+def import_ns2(script: bytes, file: str, arguments: list[str]) -> tuple[str, list[str]]:
+    """Reads a script of ns-2: the scenario's text, and how it differs, one sentence each.
+
+    Raises:
+        goodqueue.ScenarioError: for the first command without an equivalent.
+    """
+
 def parse_qdisc(text: str) -> tuple[str, list[str], list[str]]:
     """Reads lines of `tc`: the queue's table, the commands that make it, and missing settings.
 

@@ -15,6 +15,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use crate::convert::exchange::import_ns2;
+    #[pymodule_export]
     use crate::convert::statistics::{poisson_tail, t_quantile};
     #[pymodule_export]
     use crate::convert::units::{

@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from goodqueue.cli.commands.analyze import Analyze
 from goodqueue.cli.commands.characterize import Characterize
-from goodqueue.cli.commands.formats import Export, Parse, Print, Schema
+from goodqueue.cli.commands.formats import Export, Import, Parse, Print, Schema
 from goodqueue.cli.commands.lab import Lab
 from goodqueue.cli.commands.live.calibrate import Calibrate
 from goodqueue.cli.commands.live.emulate import Emulate
@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "sweep": (Sweep, "studies.sweep.sweep_study"),
     "results": (ShowResults, "studies.results.show_results"),
     "export": (Export, "formats.export_scenario"),
+    "import": (Import, "formats.import_script"),
     "characterize": (Characterize, "studies.characterize.characterize_subject"),
     "schema": (Schema, "formats.print_schema"),
     "reproduce": (Reproduce, "papers.reproduce.reproduce"),

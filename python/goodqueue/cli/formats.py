@@ -1,4 +1,4 @@
-"""`goodqueue schema`, `export` and `qdisc`: scenarios and queues for other tools.
+"""`goodqueue schema`, `export`, `import` and `qdisc`: scenarios and queues of other tools.
 
 The schema is printed without the libraries that the other commands need.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 
 if TYPE_CHECKING:
-    from goodqueue.cli.commands.formats import Export, Parse, Print, Schema
+    from goodqueue.cli.commands.formats import Export, Import, Parse, Print, Schema
 
 
 def print_schema(_asked: Schema) -> int:
@@ -39,6 +39,30 @@ def export_scenario(asked: Export) -> int:
         return 0
     print(script.text, end="")
     for note in script.notes:
+        stderr().print(f"Note: {note}.", markup=False)
+    return 0
+
+
+def import_script(asked: Import) -> int:
+    """Prints or writes a script as a scenario, and its differences on standard error."""
+    from goodqueue.cli.files import print_wrote
+    from goodqueue.core.outdir import check_apart, check_file, write_whole
+    from goodqueue.exchange import import_ns2
+    from goodqueue.output.terminal import print_json, stderr
+
+    if asked.output is not None:
+        check_file(asked.output)
+        check_apart([asked.file], {"--output": asked.output})
+    imported = import_ns2(asked.file, asked.arguments or ())
+    if asked.output is not None:
+        write_whole(asked.output, imported.toml)
+        print_wrote(asked.output)
+    if asked.json:
+        print_json({"scenario": imported.toml, "notes": imported.notes})
+        return 0
+    if asked.output is None:
+        print(imported.toml, end="")
+    for note in imported.notes:
         stderr().print(f"Note: {note}.", markup=False)
     return 0
 

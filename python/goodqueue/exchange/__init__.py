@@ -1,4 +1,4 @@
-"""Scenarios as scripts for other simulators and for Linux."""
+"""Scenarios as scripts for other simulators and for Linux, and scripts as scenarios."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from goodqueue.errors import RequestError, nearest
 from goodqueue.exchange import mininet, ns2, ns3
 from goodqueue.exchange.dumbbell import dumbbell
+from goodqueue.exchange.imported import Imported, import_ns2
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from goodqueue._core import Scenario
     from goodqueue.exchange.dumbbell import Dumbbell
     from goodqueue.exchange.script import Script
+
+__all__ = ["TARGETS", "Imported", "export", "import_ns2"]
 
 TARGETS: dict[str, tuple[str, Callable[[Dumbbell], Script]]] = {
     "ns2": ("ns-2", ns2.script),

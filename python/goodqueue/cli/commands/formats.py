@@ -1,8 +1,9 @@
-"""Options of `goodqueue schema`, `goodqueue export` and `goodqueue qdisc`."""
+"""Options of `goodqueue schema`, `export`, `import` and `qdisc`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,6 +26,25 @@ class Export:
     ]
     set_: SetOption = None
     seed: SeedOption = None
+    json: JsonOption = False
+
+
+@dataclass(frozen=True)
+class Import:
+    """Print a script of ns-2 as a scenario."""
+
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="Script of ns-2 (Tcl); - for standard input."),
+    ]
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ARGUMENTS", help="What the script gets as its arguments."),
+    ] = None
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the scenario to this file."),
+    ] = None
     json: JsonOption = False
 
 

@@ -1,0 +1,271 @@
+//! An interpreter of the part of Tcl that scripts of ns-2 use.
+
+mod budget;
+mod control;
+mod data;
+mod expression;
+mod operators;
+mod strings;
+mod text;
+mod variables;
+mod words;
+
+pub use text::{Text, measured, parse_number, split_list};
+
+use crate::error::{ImportError, quoted, refuse, unknown};
+use crate::network::{Draw, Model, World};
+use budget::Budget;
+use std::collections::HashMap;
+use std::rc::Rc;
+use variables::Variables;
+use words::Cursor;
+
+/// Commands with the same text that are run at most, of those that a script schedules.
+const MOST_REPEATS: u32 = 200;
+
+/// The reason why a command does not give a value.
+#[derive(Debug)]
+pub enum Flow {
+    Error(Box<ImportError>),
+    Return(Text),
+    Break,
+    Continue,
+    /// The script ends the run.
+    Exit,
+}
+
+impl From<ImportError> for Flow {
+    fn from(error: ImportError) -> Self {
+        Self::Error(Box::new(error))
+    }
+}
+
+/// A procedure: its parameters, with their defaults, and its body.
+#[derive(Debug)]
+struct Procedure {
+    parameters: Vec<(String, Option<Text>)>,
+    body: Text,
+}
+
+/// The state of a script.
+#[derive(Debug)]
+pub struct Interpreter {
+    variables: Variables,
+    procedures: HashMap<String, Rc<Procedure>>,
+    budget: Budget,
+    /// Line of the command at work.
+    line: u32,
+    /// The objects of ns-2.
+    pub world: World,
+}
+
+/// Runs a script, and then what it has scheduled.
+pub fn interpret(script: &str, arguments: &[String], draw: Draw) -> Result<Model, ImportError> {
+    let mut interpreter = Interpreter {
+        variables: Variables::new(),
+        procedures: HashMap::new(),
+        budget: Budget::new(),
+        line: 0,
+        world: World::new(draw),
+    };
+    let list: Vec<Text> = arguments
+        .iter()
+        .map(|one| Text::new(one.as_str()))
+        .collect();
+    let constants = [
+        ("argv", text::join_list(&list)),
+        ("argc", Text::new(list.len().to_string())),
+        ("argv0", Text::new("script")),
+        ("tcl_version", Text::new("8.5")),
+        ("defaultRNG", World::default_rng()),
+    ];
+    for (name, value) in constants {
+        interpreter.variables.set_global(name, value);
+    }
+    let text = Text {
+        text: Rc::from(script),
+        line: 1,
+    };
+    let ended_at = match interpreter.top(&text)? {
+        Some(()) if interpreter.world.running => interpreter.events()?,
+        _ => interpreter.line,
+    };
+    interpreter.world.finish(ended_at)
+}
+
+impl Interpreter {
+    /// Runs a script at the level of global variables; None if it ended the run.
+    fn top(&mut self, script: &Text) -> Result<Option<()>, ImportError> {
+        match self.evaluate(script) {
+            Ok(_) | Err(Flow::Return(_)) => Ok(Some(())),
+            Err(Flow::Exit) => Ok(None),
+            Err(Flow::Error(error)) => Err(*error),
+            Err(Flow::Break | Flow::Continue) => {
+                let message = "break and continue belong in a loop";
+                Err(refuse(self.line, message, "leave this command out"))
+            }
+        }
+    }
+
+    /// Runs the scheduled commands until one of them ends the run. Returns the line of the last one.
+    fn events(&mut self) -> Result<u32, ImportError> {
+        let mut repeats: HashMap<Rc<str>, u32> = HashMap::new();
+        while let Some((script, line)) = self.world.next_event() {
+            let seen = repeats.entry(script.text.clone()).or_default();
+            *seen += 1;
+            // A procedure that records something schedules itself for ever.
+            if *seen > MOST_REPEATS {
+                continue;
+            }
+            self.line = line;
+            if self.top(&script)?.is_none() {
+                self.world.ended = true;
+                break;
+            }
+        }
+        Ok(self.line)
+    }
+
+    /// Runs a script, and returns the value of its last command.
+    fn evaluate(&mut self, script: &Text) -> Result<Text, Flow> {
+        let source = script.text.clone();
+        let mut cursor = Cursor::new(&source, script.line);
+        self.evaluate_at(&mut cursor, false)
+    }
+
+    /// Runs the commands at a cursor up to its end, or with `nested` up to the closing bracket.
+    fn evaluate_at(&mut self, cursor: &mut Cursor<'_>, nested: bool) -> Result<Text, Flow> {
+        self.budget.enter(self.line)?;
+        let outcome = self.commands(cursor, nested);
+        self.budget.leave();
+        outcome
+    }
+
+    fn commands(&mut self, cursor: &mut Cursor<'_>, nested: bool) -> Result<Text, Flow> {
+        let mut value = Text::empty();
+        while let Some(words) = self.next_command(cursor, nested)? {
+            if !words.is_empty() {
+                value = self.invoke(&words)?;
+            }
+        }
+        Ok(value)
+    }
+
+    /// Runs one command.
+    fn invoke(&mut self, words: &[Text]) -> Result<Text, Flow> {
+        self.budget.charge(self.line, words.len())?;
+        let name = words[0].text.clone();
+        let name = name.strip_prefix("::").unwrap_or(&name);
+        if let Some(procedure) = self.procedures.get(name).cloned() {
+            return self.call(name, &procedure, &words[1..]);
+        }
+        if let Some(value) = self.control(name, words)? {
+            return Ok(value);
+        }
+        if let Some(value) = self.data(name, words)? {
+            return Ok(value);
+        }
+        if let Some(value) = self.strings(name, words)? {
+            return Ok(value);
+        }
+        if let Some(value) = World::command(self, name, words)? {
+            return Ok(value);
+        }
+        Err(unknown(self.line, "the command", name, KNOWN).into())
+    }
+
+    fn call(&mut self, name: &str, procedure: &Procedure, given: &[Text]) -> Result<Text, Flow> {
+        let wrong = || {
+            let message = format!("{} has other parameters", quoted(name));
+            refuse(self.line, message, "give one word for each parameter")
+        };
+        let mut frame = Vec::new();
+        let mut given = given.iter();
+        for (place, (parameter, default)) in procedure.parameters.iter().enumerate() {
+            let last = place + 1 == procedure.parameters.len();
+            let value = if last && parameter == "args" {
+                text::join_list(given.by_ref())
+            } else {
+                let value = given.next().cloned().or_else(|| default.clone());
+                value.ok_or_else(wrong)?
+            };
+            frame.push((parameter.clone(), value));
+        }
+        if given.next().is_some() {
+            return Err(wrong().into());
+        }
+        self.variables.push(frame);
+        let line = self.line;
+        let outcome = self.evaluate(&procedure.body);
+        self.variables.pop();
+        self.line = line;
+        match outcome {
+            Err(Flow::Return(value)) => Ok(value),
+            Err(Flow::Break | Flow::Continue) => Ok(Text::empty()),
+            other => other,
+        }
+    }
+
+    /// Line of the command at work.
+    pub fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// Takes the cost of making or reading so many bytes.
+    fn charge(&mut self, bytes: usize) -> Result<(), Flow> {
+        Ok(self.budget.charge(self.line, bytes)?)
+    }
+
+    /// Checks the number of words of a command, the command included.
+    fn count(&self, words: &[Text], least: usize, most: usize, form: &str) -> Result<(), Flow> {
+        if (least..=most).contains(&words.len()) {
+            return Ok(());
+        }
+        let message = format!("{} has a wrong number of words", quoted(&words[0].text));
+        Err(refuse(self.line, message, format!("write {form}")).into())
+    }
+}
+
+/// Commands that a misspelled one is compared with.
+const KNOWN: &[&str] = &[
+    "set",
+    "expr",
+    "for",
+    "foreach",
+    "if",
+    "while",
+    "proc",
+    "incr",
+    "puts",
+    "array",
+    "lappend",
+    "lindex",
+    "llength",
+    "list",
+    "global",
+    "new",
+    "return",
+    "format",
+    "exit",
+    "switch",
+    "append",
+    "split",
+    "join",
+    "string",
+    "info",
+    "open",
+    "close",
+    "exec",
+    "eval",
+    "catch",
+    "unset",
+    "upvar",
+    "uplevel",
+    "lrange",
+    "lsort",
+    "concat",
+    "remove-all-packet-headers",
+    "add-packet-header",
+    "ns-random",
+    "delete",
+];

@@ -1,0 +1,28 @@
+//! Files of other tools, as scenarios.
+
+use crate::convert::error::scenario_error;
+use goodqueue_scenario::ScenarioError;
+use pyo3::prelude::*;
+
+/// Reads a script of ns-2. Returns the scenario, and the sentences that tell how it differs.
+#[pyfunction]
+pub fn import_ns2(
+    py: Python<'_>,
+    script: &[u8],
+    file: &str,
+    arguments: Vec<String>,
+) -> PyResult<(String, Vec<String>)> {
+    let imported = py.detach(|| goodqueue_ns2::import(script, file, &arguments));
+    let imported = imported.map_err(|error| {
+        let error = ScenarioError {
+            file: error.file,
+            line: (error.line > 0).then_some(error.line),
+            column: None,
+            key: String::new(),
+            message: error.message,
+            help: error.help,
+        };
+        scenario_error(py, &error)
+    })?;
+    Ok((imported.toml, imported.notes))
+}
