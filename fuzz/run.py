@@ -13,7 +13,7 @@ CAPTURES = ("reno-before", "reno-after", "cubic4-before", "cubic4-after")
 """Of two sides of a link, one after the other."""
 
 TRACE = ROOT / "tests/data/ns2/dumbbell.tr.xz"
-TEXTS = ("scenario", "study", "tc", "ns2", "rates", "probe")
+TEXTS = ("scenario", "study", "tc", "ns2", "records", "rates", "probe")
 
 
 def unpacked(folder: Path) -> list[str]:

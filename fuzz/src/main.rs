@@ -4,7 +4,7 @@
 //! `cargo run -p goodqueue-fuzz -- TARGET SECONDS SEED [FILE...]`, from the root of the repository.
 //! `captures` takes captures and traces that are not packed, those of two sides of a link one after the
 //! other; `scenario`, `study`, `tc` and `ns2` change what is in `scenarios/`, `studies/`, `tools/ns2` and the
-//! tests of the crates. An input at fault is kept as `fuzz/crash-*`, and the program ends.
+//! tests of the crates, and `records` flow records. An input at fault is kept as `fuzz/crash-*`, and the program ends.
 
 mod captures;
 mod damage;
@@ -28,10 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         "study" => texts::run_for(&texts::study()?, seconds, seed),
         "tc" => texts::run_for(&texts::tc()?, seconds, seed),
         "ns2" => texts::run_for(&texts::ns2()?, seconds, seed),
+        "records" => texts::run_for(&texts::records()?, seconds, seed),
         "rates" => texts::run_for(&texts::rates(), seconds, seed),
         "probe" => probe::run_for(seconds, seed),
         _ => Err(format!(
-            "\"{target}\" is no target: captures, scenario, study, tc, ns2, rates, probe"
+            "\"{target}\" is no target: captures, scenario, study, tc, ns2, records, rates, probe"
         )
         .into()),
     }

@@ -1,4 +1,4 @@
-//! Scenario files, study files, lines of `tc`, scripts of ns-2 and traces of rates: refused with a message, or accepted and
+//! Scenario files, study files, lines of `tc`, scripts of ns-2, flow records and traces of rates: refused with a message, or accepted and
 //! then the same after they are written out and read again.
 
 use crate::mutate;
@@ -131,6 +131,18 @@ pub fn ns2() -> Result<Target, Box<dyn Error>> {
         name: "ns2",
         corpus,
         check: check_ns2,
+    })
+}
+
+/// Flow records of nfdump.
+pub fn records() -> Result<Target, Box<dyn Error>> {
+    let folder = "crates/passive/tests/records";
+    let mut corpus = files(folder, "csv")?;
+    corpus.extend(files(folder, "json")?);
+    Ok(Target {
+        name: "records",
+        corpus,
+        check: check_records,
     })
 }
 
@@ -302,6 +314,25 @@ fn check_ns2(script: &[u8]) -> bool {
         Ok(imported) => check_scenario(imported.toml.as_bytes()),
         Err(error) => {
             assert_eq!(error.to_string().lines().count(), 2, "{error}");
+            false
+        }
+    }
+}
+
+/// Shares of sizes rise to one, and no more flows are long for a larger threshold.
+fn check_records(mut text: &[u8]) -> bool {
+    use goodqueue_passive::records::{Options, read};
+    match read(&mut text, Options::default()) {
+        Ok(found) => {
+            let rises = |pair: &[(u64, f64)]| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1;
+            assert!(found.sizes.windows(2).all(rises), "{:?}", found.sizes);
+            let means = found.long.map(|long| long.mean);
+            assert!(means.is_sorted_by(|a, b| a >= b), "{means:?}");
+            assert!(serde_json::from_str::<serde_json::Value>(&found.json()).is_ok());
+            true
+        }
+        Err(error) => {
+            assert!(!error.message.is_empty() && !error.help.is_empty());
             false
         }
     }

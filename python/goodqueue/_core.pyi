@@ -76,6 +76,14 @@ def measure(text: str) -> tuple[float, str] | None:
     anything else.
     """
 
+def read_flow_records(what: str, path: PathLike[str], sampling: int, long_packets: int) -> str:
+    """Reads flow records as nfdump prints them; returns their figures as JSON.
+
+    Raises:
+        goodqueue.ScenarioError: if the file has no flow records.
+        OSError: if the file cannot be read.
+    """
+
 def import_ns2(script: bytes, file: str, arguments: list[str]) -> tuple[str, list[str]]:
     """Reads a script of ns-2: the scenario's text, and how it differs, one sentence each.
 

@@ -13,6 +13,7 @@ mod link;
 mod loss;
 mod ns2;
 mod quantile;
+pub mod records;
 mod report;
 mod rtt;
 mod thinned;

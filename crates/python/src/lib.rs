@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use crate::own::views::{Ack, Connection, IntervalReport, Loss, Marks};
     #[pymodule_export]
-    use crate::passive::{Analysis, analyze, passive_thresholds};
+    use crate::passive::{Analysis, analyze, passive_thresholds, read_flow_records};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::probe::{probe_path, probe_serve};

@@ -2,12 +2,15 @@
 
 use crate::convert::error::{file_error, mistake};
 use crate::convert::table::Table;
+use goodqueue_passive::records;
 use goodqueue_passive::{
     Bottleneck, Class, Control, FileError, Flow, Options, Place, Reading, Report, Thresholds,
     analyze_files,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::PathBuf;
 
 /// Value that marks a missing entry in a column of whole numbers; in other columns NaN marks it.
@@ -257,4 +260,29 @@ fn judgements<'py, 'rows>(table: Flows<'py, 'rows>) -> PyResult<Flows<'py, 'rows
         .integers("explained", |row| {
             i64::from(row.1.explained[Place::Target as usize])
         })
+}
+
+/// Reads flow records as nfdump prints them, and returns their figures as JSON; `what` names the file in
+/// messages.
+#[pyfunction]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "Python hands the path over for good"
+)]
+pub fn read_flow_records(
+    py: Python<'_>,
+    what: &str,
+    path: PathBuf,
+    sampling: u64,
+    long_packets: u64,
+) -> PyResult<String> {
+    let file = File::open(&path).map_err(|error| file_error(&path, &error))?;
+    let options = records::Options {
+        sampling,
+        long_packets,
+        ..records::Options::default()
+    };
+    let summary = py.detach(|| records::read(&mut BufReader::new(file), options));
+    let summary = summary.map_err(|error| mistake(py, what, error.message, error.help))?;
+    Ok(summary.json())
 }

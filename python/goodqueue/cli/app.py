@@ -20,6 +20,7 @@ from goodqueue.cli.commands.papers.demo import Demo
 from goodqueue.cli.commands.papers.reproduce import Reproduce
 from goodqueue.cli.commands.runs.compare import Compare
 from goodqueue.cli.commands.runs.run import Run
+from goodqueue.cli.commands.sizing.flows import Flows
 from goodqueue.cli.commands.sizing.size import Size
 from goodqueue.cli.commands.sizing.smoothing import Smoothing
 from goodqueue.cli.commands.studies import ShowResults, Sweep
@@ -34,6 +35,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "run": (Run, "runs.run.run_scenario"),
     "compare": (Compare, "runs.compare.compare_scenarios"),
     "analyze": (Analyze, "passive.analyze.analyze_capture"),
+    "flows": (Flows, "sizing.flows.show_flows"),
     "size": (Size, "sizing.size.size"),
     "smoothing": (Smoothing, "sizing.smoothing.smoothing"),
     "emulate": (Emulate, "live.emulate.emulate_programs"),

@@ -6,6 +6,10 @@ use pyo3::prelude::*;
 
 /// Reads a script of ns-2. Returns the scenario, and the sentences that tell how it differs.
 #[pyfunction]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "Python hands the list over for good"
+)]
 pub fn import_ns2(
     py: Python<'_>,
     script: &[u8],

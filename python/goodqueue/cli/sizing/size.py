@@ -39,6 +39,7 @@ from goodqueue.sizing.answer.work_out import by_theory
 from goodqueue.sizing.api import simulate
 from goodqueue.sizing.controls import NEED_MARKS, parse_controls
 from goodqueue.sizing.device import read_device
+from goodqueue.sizing.flow_records import read_flow_records
 from goodqueue.sizing.known import Known
 from goodqueue.sizing.question import Bounds, Question
 from goodqueue.sizing.search.budget import BUDGET_S
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from goodqueue.core.drawing import Drawing
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.answer.answer import Answer
+    from goodqueue.sizing.flow_records import FlowRecords
     from goodqueue.sizing.link import Asked, Link
     from goodqueue.sizing.search.laboratory import Trial
 
@@ -66,13 +68,33 @@ def size(asked: Size) -> int:
     known = taken(Known, asked)
     if asked.from_ is not None:
         return _size_capture(asked, asked.from_, known, bounds)
-    question = taken(Question, asked, packet=asked.packet or "1500B", bounds=bounds)
+    records = _records(asked)
+    flows = asked.flows if records is None else records.flows
+    question = taken(Question, asked, packet=asked.packet or "1500B", flows=flows, bounds=bounds)
     link = known.applied(question.link())
-    notes = notes_of(link)
+    inputs = []
+    if records is not None:
+        if bounds.mix is None:
+            link = replace(link, local_share=records.long_share)
+        inputs = [str(asked.flows_from)]
+    notes = (*notes_of(link), *(() if records is None else records.notes()))
     if asked.device is not None:
         device = read_device(asked.device)
         link, notes = device.on(link), (*notes, *device.notes(link))
-    return _size(asked, LinkTrial(), link, _seed(asked), notes)
+    return _size(asked, LinkTrial(), link, _seed(asked), notes, inputs)
+
+
+def _records(asked: Size) -> FlowRecords | None:
+    """Returns the flow records that the request names."""
+    if asked.flows_from is None:
+        return None
+    records = read_flow_records(asked.flows_from, asked.sampling or 1)
+    if not records.long.flows:
+        raise RequestError(
+            f"{asked.flows_from}: no flow has {records.long.least_packets} packets or more, so no "
+            "rule applies; `goodqueue flows` has the sizes of all flows for a scenario"
+        )
+    return records
 
 
 def _seed(asked: Size) -> int:

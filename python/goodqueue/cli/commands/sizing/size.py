@@ -32,6 +32,7 @@ OF_CAPTURE = ("--from", "--after")
 OF_LINK = (
     *("--rate", "--rtt", "--flows", "--packet", "--control", "--profile", "--as-in-theory"),
     *("--input-rate", "--access-rate", "--max-window", "--paced", "--device"),
+    *("--flows-from", "--sampling"),
 )
 OF_TRAFFIC = (
     *("--synchronization", "--loss-burst", "--effective-rtt", "--ack-every", "--byte-counting"),
@@ -84,6 +85,18 @@ class Size:
     ] = None
     flows: Annotated[
         int | None, without_file(metavar="N", help="Number of long flows that this link limits.")
+    ] = None
+    flows_from: Annotated[
+        Path | None,
+        without_file(
+            metavar="RECORDS",
+            help="Flow records in place of --flows: output of `nfdump -o csv` or `nfdump -o json` "
+            "for one direction of the link. They show no round-trip time: give --rtt.",
+        ),
+    ] = None
+    sampling: Annotated[
+        int | None,
+        without_file(metavar="N", help="With --flows-from: the exporter sampled 1 of N packets."),
     ] = None
     packet: Annotated[
         str | None, without_file(metavar="SIZE", help="Size of a full IP packet; by default 1500B.")
@@ -306,6 +319,17 @@ class Size:
             refuse_stray(stray, f"is estimated from {self.from_}")
             return
         refuse_stray(given(self, "--after"), "belongs to a capture: name it with --from")
+        if self.flows_from is None:
+            refuse_stray(given(self, "--sampling"), "belongs to flow records: --flows-from")
+        else:
+            refuse_stray(given(self, "--flows"), f"is read from {self.flows_from}")
+            if self.rate is None or self.rtt is None:
+                raise typer.BadParameter(
+                    "flow records show neither the rate of the link nor round-trip times: add "
+                    "--rate and --rtt, as in goodqueue size --flows-from flows.csv --rate 1Gbps "
+                    "--rtt 40ms"
+                )
+            return
         if self.rate is None or self.rtt is None or self.flows is None:
             raise typer.BadParameter(
                 "name a scenario file, or a capture with --from, or describe the link with --rate, "
