@@ -1,4 +1,4 @@
-"""Scenarios as scripts for ns-2, ns-3 and Mininet, which run where these tools exist."""
+"""Scenarios as scripts for ns-2, ns-3, Mininet and NeST, which run where these tools exist."""
 
 from __future__ import annotations
 
@@ -142,13 +142,16 @@ def test_reno_behind_pie_in_ns3_differs_by_the_known_factor_of_its_recovery(
     agree(theirs, own | {"loss_rate": 1.4 * own["loss_rate"]}, 0.01, 0.15, 0.1)
 
 
-def test_the_mininet_script_has_the_queue_and_the_flows() -> None:
+@pytest.mark.parametrize("tool", ["mininet", "nest"])
+def test_a_script_for_linux_has_the_queue_and_the_flows(tool: str) -> None:
     settings = {"topology.bottleneck.queue": {"kind": "fq_codel"}}
-    script = export(load(NS3, set=settings), "mininet", NS3)
+    script = export(load(NS3, set=settings), tool, NS3)
     constants = {
         node.targets[0].id: ast.literal_eval(node.value)
         for node in ast.parse(script.text).body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id != "NET"
     }
     (group,) = constants["GROUPS"]
     assert (group["control"], group["rtts"], group["mss"]) == ("cubic", [0.08], 1460)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError, nearest
-from goodqueue.exchange import mininet, ns2, ns3
+from goodqueue.exchange import linux, ns2, ns3
 from goodqueue.exchange.dumbbell import dumbbell
 from goodqueue.exchange.imported import Imported, import_ns2
 
@@ -21,7 +21,8 @@ __all__ = ["TARGETS", "Imported", "export", "import_ns2"]
 TARGETS: dict[str, tuple[str, Callable[[Dumbbell], Script]]] = {
     "ns2": ("ns-2", ns2.script),
     "ns3": ("ns-3", ns3.script),
-    "mininet": ("Mininet", mininet.script),
+    "mininet": ("Mininet", linux.mininet),
+    "nest": ("NeST", linux.nest),
 }
 """Targets by the word of `--to`: name, and the function that writes the script."""
 
@@ -31,7 +32,7 @@ def export(scenario: Scenario, target: str, file: str = "the scenario") -> Scrip
 
     Args:
         scenario: the scenario.
-        target: the tool: `ns2`, `ns3` or `mininet`.
+        target: the tool: `ns2`, `ns3`, `mininet` or `nest`.
         file: name of the scenario's file, for messages.
 
     Raises:

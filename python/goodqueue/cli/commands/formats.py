@@ -18,11 +18,12 @@ class Schema:
 
 @dataclass(frozen=True)
 class Export:
-    """Print a dumbbell as a script for ns-2, ns-3 or Mininet."""
+    """Print a dumbbell as a script for ns-2, ns-3, Mininet or NeST."""
 
     file: ScenarioFile
     to: Annotated[
-        str, typer.Option("--to", metavar="TOOL", help="Tool that runs it: ns2, ns3 or mininet.")
+        str,
+        typer.Option("--to", metavar="TOOL", help="Tool that runs it: ns2, ns3, mininet or nest."),
     ]
     set_: SetOption = None
     seed: SeedOption = None

@@ -1,4 +1,4 @@
-"""A scenario as a Python script for Mininet."""
+"""A scenario as a Python script for Mininet or NeST, which use network namespaces of Linux."""
 
 from __future__ import annotations
 
@@ -23,12 +23,26 @@ WRITTEN = {"mss", "timestamps", "ecn", "recovery"}
 """Switches that the script sets."""
 
 
-def script(link: Dumbbell) -> Script:
-    """Returns a dumbbell as a script for Mininet: Linux's TCP and queues in network namespaces.
+def mininet(link: Dumbbell) -> Script:
+    """Returns a dumbbell as a script for Mininet.
 
     Raises:
         ScenarioError: for the first key that Linux cannot express.
     """
+    return _script(link, "mininet.py")
+
+
+def nest(link: Dumbbell) -> Script:
+    """Returns a dumbbell as a script for NeST.
+
+    Raises:
+        ScenarioError: for the first key that Linux cannot express.
+    """
+    return _script(link, "nest.py")
+
+
+def _script(link: Dumbbell, tool: str) -> Script:
+    """Returns a script whose nodes and links are those of a tool, and whose rest is shared."""
     said = [
         *link.omitted(),
         "the backlog is read twenty times a second, and packets in netem's queues are not counted",
@@ -71,7 +85,8 @@ def script(link: Dumbbell) -> Script:
         f"{name} = {pprint.pformat(value, width=94, sort_dicts=False)}"
         for name, value in values.items()
     ]
-    body = template("mininet.py").replace("@SCENARIO@", "\n".join(lines) + "\n")
+    body = template(tool).replace("@SCENARIO@", "\n".join(lines) + "\n")
+    body += template("linux.py")
     return Script(head(link, "#", said, COMMANDS) + body, tuple(said), COMMANDS)
 
 
