@@ -90,6 +90,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert run_command(["sweep", file, "--out", store]) == 0
     capture = ROOT / "tests" / "data" / "captures" / "reno-before.pcap.xz"
     (folder / "reno.pcap").write_bytes(lzma.decompress(capture.read_bytes()))
+    records = ROOT / "tests" / "data" / "flows" / "mixed.csv.xz"
+    (folder / "mixed.csv").write_bytes(lzma.decompress(records.read_bytes()))
     return folder
 
 
@@ -140,6 +142,8 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "qdisc print": ("qdisc", "print", str(ROOT / "scenarios" / "s1.toml")),
     "export": ("export", str(ROOT / "scenarios" / "s1.toml"), "--to", "ns2"),
+    "import": ("import", str(ROOT / "tools" / "ns2" / "dumbbell.tcl")),
+    "flows": ("flows", "@mixed.csv"),
     "schema": ("schema",),
 }
 """Arguments of every command; `@` stands for the folder of the tests."""
