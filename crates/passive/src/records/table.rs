@@ -11,7 +11,7 @@ const MOST_FLOWS: usize = 5_000_000;
 /// Number of UDP's port of QUIC.
 const QUIC: u16 = 443;
 
-/// How records are read.
+/// Rules by which records are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// Packets of the link for each packet that the records count.
