@@ -213,6 +213,11 @@ fn a_variable_that_ns2_does_not_have_is_noted() {
         ["window of Agent/TCP/Reno has no effect in ns-2"]
     );
     assert!(imported.toml.contains("# - window of Agent/TCP/Reno"));
+    let imported = read(&one_flow("", "$ftp set rate_ 1Mb; $ftp set type_ FTP"), &[]).unwrap();
+    assert_eq!(
+        imported.notes,
+        ["rate_ of Application/FTP has no effect in ns-2"]
+    );
 }
 
 #[test]

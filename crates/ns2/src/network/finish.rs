@@ -126,7 +126,12 @@ impl World {
             let help = "put Application/FTP on TCP, and Application/Traffic on Agent/UDP";
             return Err(refuse(line, message, help));
         }
-        Ok(Some(Flow {
+        let without_effect = if tcp {
+            object.settings.check(&[])?
+        } else {
+            Vec::new()
+        };
+        let flow = Flow {
             name: name.map_or_else(String::new, |names| names.0),
             from: places[&from],
             to: places[&to],
@@ -142,7 +147,13 @@ impl World {
             control,
             sink: self.objects[peer].settings.clone(),
             line,
-        }))
+        };
+        for variable in without_effect {
+            self.note(format!(
+                "{variable} of Application/FTP has no effect in ns-2"
+            ));
+        }
+        Ok(Some(flow))
     }
 }
 

@@ -81,9 +81,10 @@ impl World {
         }
         let application = matches!(self.objects[id].kind, Kind::Application { .. });
         let settings = &mut self.objects[id].settings;
+        let traffic = application && settings.class.starts_with("Application/Traffic");
         // ns-2 knows the packet size of applications by two names.
         let variable = match variable {
-            "packet_size_" if application => "packetSize_",
+            "packet_size_" if traffic => "packetSize_",
             other => other,
         };
         if application && variable == "interval_" {
