@@ -70,7 +70,7 @@ def figures_of(*arguments: str) -> dict[str, Any]:
     """Returns the figures of an emulation."""
     done = goodqueue("emulate", "--json", "--allow-commands", *arguments)
     assert done.returncode in ENDED, done.stderr
-    return dict(json.loads(done.stdout[done.stdout.index("{\n") :]))
+    return dict(json.loads(done.stdout))
 
 
 def test_commands_of_a_file_need_the_user_s_permission(tmp_path: Path) -> None:

@@ -65,8 +65,7 @@ class User:
         """Runs `goodqueue emulate`. Returns what its programs printed, and the figures."""
         done = self.run("-c", MAIN, "emulate", *LINK, "--json", *arguments)
         assert done.returncode in ENDED, done.stderr
-        at = done.stdout.index('{\n  "') if '{\n  "' in done.stdout else 0
-        return done.stdout[:at] + done.stderr, dict(json.loads(done.stdout[at:]))
+        return done.stderr, dict(json.loads(done.stdout))
 
 
 def interpreters() -> list[tuple[int | None, tuple[str, ...]]]:

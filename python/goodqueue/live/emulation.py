@@ -176,6 +176,7 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
     stop: Interrupt | None = None,
     privileged: bool = False,
     uplink: UplinkKind | None = None,
+    output: int | None = None,
 ) -> Emulation:
     """Runs programs behind the links of a network until those on near hosts have ended.
 
@@ -192,6 +193,7 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
             choose every congestion control that the kernel has loaded.
         uplink: connection of the far host of the first flow with the outside: a SOCKS relay, or
             translation of addresses.
+        output: number of the open file that is the programs' standard output; None for ours.
 
     Raises:
         ScenarioError: if a setting is wrong.
@@ -237,7 +239,7 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
             "resolver": NO_RESOLVER if nat is None else nat.resolver,
         }
         files = [] if outside is None else [outside.inside.fileno()]
-        answer = run_stages(job, stop or Interrupt(), watch, files)
+        answer = run_stages(job, stop or Interrupt(), watch, files, output)
         if answer["summary"]["measured_s"] <= 0:
             raise RequestError("the run ended within its warm-up, so that nothing was measured")
         summary = {"engine": "emulated", **answer["summary"]}

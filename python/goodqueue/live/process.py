@@ -55,7 +55,11 @@ class Interrupt:
 
 
 def run_stages(
-    job: dict[str, Any], stop: Interrupt, watch: Watch | None = None, files: Sequence[int] = ()
+    job: dict[str, Any],
+    stop: Interrupt,
+    watch: Watch | None = None,
+    files: Sequence[int] = (),
+    output: int | None = None,
 ) -> dict[str, Any]:
     """Runs the stages of a job. Returns their answer.
 
@@ -64,6 +68,7 @@ def run_stages(
         stop: ends the run from another thread.
         watch: called each second with the activity of the links.
         files: numbers of open files that programs inherit.
+        output: number of the open file that is the programs' standard output; None for ours.
 
     Raises:
         RequestError: if the operating system refuses a step; the message has the remedy.
@@ -73,6 +78,7 @@ def run_stages(
     stage = subprocess.Popen(  # noqa: S603 - our own interpreter
         [*launcher("enter"), str(job_read), str(answer_write)],
         pass_fds=(job_read, answer_write, *files),
+        stdout=output,
     )
     os.close(job_read)
     os.close(answer_write)

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from goodqueue.cli.commands.live.emulate import Emulate
     from goodqueue.live.emulation import Emulation
 
+STANDARD_ERROR = 2
+"""Number of the file to which programs print beside JSON."""
+
 LONGEST = "1h"
 """Largest duration of a run without a stated one."""
 
@@ -122,6 +125,7 @@ def _emulate(
         records=records,
         watch=print_activity if meter else None,
         uplink=None if asked.uplink is None else asked.uplink.value,
+        output=STANDARD_ERROR if asked.json else None,
     )
     figures = as_json(emulation)
     if asked.json:
