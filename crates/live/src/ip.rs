@@ -139,6 +139,7 @@ fn segment(datagram: &Datagram) -> Body {
         flags: header.flags,
         sack,
         timestamps: Timestamps { value, echo },
+        accecn: header.accecn,
     })
 }
 

@@ -37,13 +37,14 @@ mod send;
 
 pub use config::profiles::Profile;
 pub use config::{
-    AckRule, CongestionControlConfig, CubicVariant, DecreaseBasis, Details, DuplicateAckRule,
-    DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart, InitialSsthresh,
-    InitialWindow, LossDetection, PartialAckTimer, ReceiveWindowRule, Recovery, RecoveryExit,
-    RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart, SynLossRule, TcpConfig,
-    TimingRule, WindowArithmetic,
+    AccEcnReports, AckRule, CongestionControlConfig, CubicVariant, DecreaseBasis, Details,
+    DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart,
+    InitialSsthresh, InitialWindow, LossDetection, PartialAckTimer, ReceiveWindowRule, Recovery,
+    RecoveryExit, RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart,
+    SynLossRule, TcpConfig, TimingRule, WindowArithmetic,
 };
 pub use connection::endpoint::{ENDLESS, TcpEndpoint};
+pub use connection::feedback::AccEcnCounts;
 pub use connection::stats::{CaState, ConnectionState, Phase, TcpInfo, TcpStats};
 pub use connection::time_wait::TimeWait;
 pub use recovery::records::RECORD_BYTES;

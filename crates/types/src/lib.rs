@@ -4,6 +4,7 @@
 //! so that equal seeds give equal bytes on every machine. Floating-point numbers never decide the
 //! order of events.
 
+mod accecn;
 mod compact;
 mod counts;
 mod framing;
@@ -15,13 +16,14 @@ mod random;
 mod rate;
 mod time;
 
+pub use accecn::{AccEcnOption, AccEcnOrder};
 pub use compact::CompactHistogram;
 pub use counts::Counts;
 pub use framing::{Cells, Framing};
 pub use histogram::Histogram;
 pub use packet::{
     Body, Direction, DropReason, Ecn, FlowId, Hosts, LinkId, Packet, PacketEvent, PacketEventKind,
-    PacketSink, SackBlock, SackBlocks, Segment, SegmentFlags, Timestamps,
+    PacketSink, SackBlocks, Segment, SegmentFlags, Timestamps,
 };
 pub use random::{RandomStream, mix};
 pub use rate::{Bytes, Rate};

@@ -1,6 +1,6 @@
 //! Packets by value, and the packet events that probes receive.
 
-use crate::{Bytes, Span, Time};
+use crate::{AccEcnOption, Bytes, Span, Time};
 
 /// Index of a flow in the network, in scenario order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,29 +106,23 @@ impl DropReason {
     }
 }
 
-/// One SACK block, as an offset from the segment's acknowledgement number, so that four fit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct SackBlock {
-    /// First byte of the block minus the acknowledgement number (negative in a DSACK).
-    pub offset: i32,
-    /// Bytes in the block.
-    pub length: u32,
-}
-
 /// Up to four SACK blocks (RFC 2018 section 3), the most recently received one first.
+///
+/// A block takes eight bytes: the first byte minus the acknowledgement number (negative in a DSACK),
+/// and the length, each in 32 bits. The bytes need no alignment, so that a segment has room for the
+/// AccECN option behind them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SackBlocks {
-    blocks: [SackBlock; 4],
+    blocks: [[u8; 8]; 4],
     count: Count,
 }
 
 /// Number of SACK blocks.
 ///
-/// It is as wide as its padding, so that a copy reads exactly the bytes that were written. A type
-/// with unused values leaves room for the discriminant of [`Body`]. An integer would make every
-/// packet eight bytes longer.
+/// A type with unused values leaves room for the discriminant of [`Body`]. An integer would make
+/// every packet eight bytes longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u32)]
+#[repr(u8)]
 enum Count {
     #[default]
     None,
@@ -160,10 +154,9 @@ impl SackBlocks {
         };
         let offset = start as i64 - ack as i64;
         debug_assert!(end > start && i32::try_from(offset).is_ok());
-        self.blocks[self.count as usize] = SackBlock {
-            offset: offset as i32,
-            length: (end - start) as u32,
-        };
+        let length = (end - start) as u32;
+        let block = u64::from(offset as u32) << 32 | u64::from(length);
+        self.blocks[self.count as usize] = block.to_ne_bytes();
         self.count = count;
         true
     }
@@ -172,9 +165,21 @@ impl SackBlocks {
     /// number.
     pub fn ranges(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.blocks[..self.count as usize].iter().map(move |block| {
-            let start = ack.wrapping_add_signed(i64::from(block.offset));
-            (start, start + u64::from(block.length))
+            let block = u64::from_ne_bytes(*block);
+            let start = ack.wrapping_add_signed(i64::from((block >> 32) as i32));
+            (start, start + (block & 0xFFFF_FFFF))
         })
+    }
+
+    /// Removes the last block, if there is one.
+    pub fn pop(&mut self) {
+        self.count = match self.count {
+            Count::None | Count::One => Count::None,
+            Count::Two => Count::One,
+            Count::Three => Count::Two,
+            Count::Four => Count::Three,
+        };
+        self.blocks[self.count as usize] = [0; 8];
     }
 
     /// Returns the number of blocks.
@@ -258,6 +263,8 @@ pub struct Segment {
     pub flags: SegmentFlags,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
+    /// Counters of payload bytes by ECN field.
+    pub accecn: AccEcnOption,
     /// Timestamps.
     pub timestamps: Timestamps,
 }
@@ -417,6 +424,8 @@ mod tests {
         );
         assert!(sack.push(0, 1, 2) && sack.push(0, 3, 4) && !sack.push(0, 5, 6));
         assert_eq!(sack.len(), 4);
+        sack.pop();
+        assert_eq!(sack.ranges(0).last(), Some((1, 2)));
     }
 
     #[test]
@@ -429,8 +438,7 @@ mod tests {
             payload: 5,
             header: 40,
             flags,
-            sack: SackBlocks::default(),
-            timestamps: Timestamps::default(),
+            ..Segment::default()
         };
         assert_eq!((segment.end_seq(), segment.ip_bytes()), (17, 45));
     }

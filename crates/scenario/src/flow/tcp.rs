@@ -26,6 +26,14 @@ pub(crate) fn read(common: Option<&Reader<'_>>, own: Option<&Reader<'_>>) -> Che
         read_table(table, &mut config)?;
         check(table, &config)?;
     }
+    if ![common, own]
+        .into_iter()
+        .flatten()
+        .any(|table| table.get("mss").is_some())
+    {
+        let usual = TcpConfig::profile(profile);
+        config.mss = (usual.mss + usual.accecn_room()).saturating_sub(config.accecn_room());
+    }
     Ok(config)
 }
 

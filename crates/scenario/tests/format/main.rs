@@ -456,22 +456,33 @@ fn a_control_is_a_name_or_a_table_of_parameters() {
     assert_eq!(tcp_of(&again, 0).congestion_control, wanted);
 }
 
+/// Returns the configuration of a flow under these keys of `[tcp]`.
+fn tcp_with(keys: &str) -> TcpConfig {
+    let text = format!(
+        "schema_version = 1\nduration = \"1s\"\n[topology]\nshape = \"dumbbell\"\n\
+         bottleneck = {{ rate = \"1Mbps\", delay = \"1ms\", queue = {{ limit = \"9p\" }} }}\n\
+         [tcp]\n{keys}\n[[flow]]\nworkload = {{ kind = \"bulk\" }}\n"
+    );
+    tcp_of(&parse(&text), 0)
+}
+
+/// A packet of 1500 bytes has room for the headers, the timestamps and the AccECN option.
+#[test]
+fn segments_leave_room_for_the_accecn_option() {
+    let mss = |keys: &str| tcp_with(keys).mss;
+    assert_eq!(mss("profile = \"linux\""), 1448);
+    assert_eq!(mss("profile = \"linux\"\necn = \"accecn\""), 1436);
+    assert_eq!(mss("ecn = \"accecn\""), 1448);
+    assert_eq!(mss("ecn = \"accecn\"\noption_bytes = false"), 1460);
+    assert_eq!(mss("ecn = \"accecn\"\nmss = \"1000B\""), 1000);
+    assert_eq!(mss("profile = \"prague\""), 1436);
+    assert_eq!(mss("profile = \"prague\"\naccecn_option = \"off\""), 1448);
+    assert_eq!(mss("profile = \"prague\"\necn = \"dctcp\""), 1448);
+}
+
 #[test]
 fn controls_bring_the_ecn_that_they_need() {
-    let ecn = |tcp: &str| {
-        let text = format!(
-            "schema_version = 1\nduration = \"1s\"\n[topology]\nshape = \"dumbbell\"\n\
-             bottleneck = {{ rate = \"1Mbps\", delay = \"1ms\", queue = {{ limit = \"9p\" }} }}\n\
-             [tcp]\n{tcp}\n[[flow]]\nworkload = {{ kind = \"bulk\" }}\n"
-        );
-        let scenario = Scenario::parse(text.as_bytes(), "test", &[]).expect("it is good");
-        let network = scenario.network();
-        network.flows[0]
-            .workload
-            .tcp()
-            .expect("the flow has TCP")
-            .ecn
-    };
+    let ecn = |tcp: &str| tcp_with(tcp).ecn;
     assert_eq!(ecn("congestion_control = \"reno\""), EcnMode::Off);
     assert_eq!(ecn("congestion_control = \"dctcp\""), EcnMode::Dctcp);
     let accurate = "congestion_control = \"dctcp\"\necn = \"accecn\"";

@@ -37,8 +37,7 @@ pub fn ideal_time(network: &Network, flow: &FlowConfig) -> Option<Span> {
     let (tcp, Some(bytes)) = flow.workload.as_bulk()? else {
         return None;
     };
-    // The timestamps option takes 12 bytes of each segment (RFC 7323 appendix A).
-    let header = u32::from(tcp.header) + 12 * u32::from(tcp.timestamps.is_some());
+    let header = tcp.header_bytes();
     let mss = u64::from(tcp.mss);
     let first = mss.min(bytes) as u32;
     let round_trip = unloaded_delay(network, &flow.forward, first + header)

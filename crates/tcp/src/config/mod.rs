@@ -7,6 +7,7 @@ mod details;
 pub(crate) mod profiles;
 mod start;
 
+use crate::connection::accurate_ecn::OPTION_BYTES;
 use goodqueue_types::parameters::{
     HOUR, Key, Kind, LARGEST, TIMER, flag, fraction, integer, one_of, size, span, words,
 };
@@ -152,6 +153,15 @@ parameters! {
         ///
         /// RFC 3168 leaves ECN to the host.
         ecn: EcnMode = EcnMode::Off => words::<EcnMode>().example("rfc3168");
+        /// Segments that carry the AccECN option, with `accecn` only: none, those after a change and
+        /// three per round trip (`minimum`), or all with room for it.
+        ///
+        /// The values are those of `tcp_ecn_option` in Linux, whose default is 2 (`full`).
+        accecn_option: AccEcnReports = AccEcnReports::Full
+            => words::<AccEcnReports>().example("minimum")
+            .doc("With `ecn = \"accecn\"`, the segments with the AccECN option, which counts marked \
+            bytes: none (`off`), the fewest that RFC 9768 requires (`minimum`), or all with room \
+            for it (`full`, Linux). `mss` leaves 12 bytes for it, unless it is given.");
         /// True if data carry ECT(1), as scalable traffic does (RFC 9331 section 4.1), not ECT(0).
         ///
         /// RFC 9331 requires a scalable congestion control for ECT(1).
@@ -266,7 +276,8 @@ words! {
     }
 
     /// Explicit congestion notification, and the method by which a receiver reports marks. Data are
-    /// sent as ECT(0). SYNs, pure ACKs, probes and retransmissions are not ECN-capable.
+    /// sent as ECT(0). SYNs are not ECN-capable. Pure ACKs, probes and retransmissions are with
+    /// accurate ECN only, as in Linux.
     pub enum EcnMode {
         /// The connection does not use ECN.
         Off = "off",
@@ -274,8 +285,20 @@ words! {
         Rfc3168 = "rfc3168",
         /// RFC 8257: ECE reports for each packet if it was marked.
         Dctcp = "dctcp",
-        /// RFC 9768: ACKs carry the low three bits of a count of marked packets.
+        /// RFC 9768: segments carry the low three bits of a count of marked packets, and in an option
+        /// counts of bytes.
         AccEcn = "accecn",
+    }
+
+    /// Segments that carry the AccECN option (RFC 9768 section 3.2.3.3), once the peer's has arrived.
+    pub enum AccEcnReports {
+        /// No segment carries the option.
+        Off = "off",
+        /// Segments after a change of the arriving ECN field or a mark carry the option, and three
+        /// per round trip.
+        Minimum = "minimum",
+        /// Every segment with room for the option carries it.
+        Full = "full",
     }
 
     /// Handshake of a connection.
@@ -343,7 +366,23 @@ impl TcpConfig {
     pub fn header_bytes(&self) -> u32 {
         let stamped = self.timestamps.is_some() && self.option_bytes;
         // The option has ten bytes and two of padding (RFC 7323 appendix A).
-        u32::from(self.header) + if stamped { 12 } else { 0 }
+        let timestamps = if stamped { 12 } else { 0 };
+        let accecn = if self.accecn_option == AccEcnReports::Full {
+            self.accecn_room()
+        } else {
+            0
+        };
+        u32::from(self.header) + timestamps + accecn
+    }
+
+    /// Returns the bytes that data segments have to leave for the AccECN option.
+    pub fn accecn_room(&self) -> u32 {
+        let reports = self.ecn == EcnMode::AccEcn && self.accecn_option != AccEcnReports::Off;
+        if reports && self.option_bytes {
+            u32::from(OPTION_BYTES)
+        } else {
+            0
+        }
     }
 
     /// Returns the size of the receive buffer at the start, in bytes.

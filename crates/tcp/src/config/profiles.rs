@@ -194,6 +194,8 @@ fn prague() -> TcpConfig {
         congestion_control: CongestionControlConfig::Prague(PragueConfig::default()),
         ecn: EcnMode::AccEcn,
         l4s: true,
+        // The MSS is that of Linux less the AccECN option.
+        mss: linux().mss - 12,
         ..linux()
     }
 }

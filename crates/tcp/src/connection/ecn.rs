@@ -3,19 +3,12 @@
 
 use goodqueue_types::{Ecn, Segment, SegmentFlags};
 
-use crate::config::EcnMode;
+use crate::config::{EcnMode, TcpConfig};
+use crate::connection::accurate_ecn::{AccurateEcn, counter};
 
 const ECE: SegmentFlags = SegmentFlags::ECE;
 const CWR: SegmentFlags = SegmentFlags::CWR;
 const AE: SegmentFlags = SegmentFlags::AE;
-
-/// Value from which both ends count marked packets (RFC 9768 section 3.2.1). An end without ECN
-/// would not show it.
-const FIRST_COUNT: u32 = 5;
-/// Mask of the counter on the wire, which has three bits.
-const COUNTER_MASK: u32 = 7;
-/// Number of marked packets that requires an ACK (RFC 9768 section 3.2.2.5.1).
-const MARKS_PER_ACK: u32 = 2;
 
 /// State of ECN on a connection that requests or has it.
 #[derive(Debug)]
@@ -28,14 +21,8 @@ pub(crate) struct EcnState {
     echo: bool,
     /// DCTCP: acknowledgement number of the ACK that has to leave before the change of `echo`.
     pub early_ack: Option<u64>,
-    /// Number of marked packets received, and the number that the last ACK reported.
-    received: u32,
-    told: u32,
-    /// ECN field of the SYN or SYN-ACK, which accurate ECN reports once.
-    handshake: Ecn,
-    handshake_told: bool,
-    /// Number of marked packets that the peer reported.
-    peer_received: u32,
+    /// Counters of accurate ECN.
+    pub accurate: AccurateEcn,
     /// Sequence number that must be exceeded by an acknowledgement before the next reduction.
     reduced_until: u64,
     /// True if the next new data must report a reduction.
@@ -51,47 +38,64 @@ pub(crate) struct Feedback {
     pub echo: bool,
     /// Number of marked bytes, or 0 with RFC 3168, which does not report it.
     pub marked: u64,
+    /// True if the ACK must not grow the window, because it does not report that only part of the
+    /// data was marked.
+    pub holds_growth: bool,
 }
 
 impl EcnState {
-    pub fn new(mode: EcnMode, l4s: bool) -> Option<Box<Self>> {
+    pub fn new(config: &TcpConfig) -> Option<Box<Self>> {
         let state = Self {
-            mode,
-            codepoint: if l4s { Ecn::Capable1 } else { Ecn::Capable0 },
+            mode: config.ecn,
+            codepoint: if config.l4s {
+                Ecn::Capable1
+            } else {
+                Ecn::Capable0
+            },
             echo: false,
             early_ack: None,
-            received: FIRST_COUNT,
-            told: FIRST_COUNT,
-            handshake: Ecn::NotCapable,
-            handshake_told: true,
-            peer_received: FIRST_COUNT,
+            accurate: AccurateEcn::new(config.accecn_option),
             reduced_until: 0,
             reduction_to_tell: false,
             losses: 0,
         };
-        (mode != EcnMode::Off).then(|| Box::new(state))
+        (config.ecn != EcnMode::Off).then(|| Box::new(state))
     }
 
-    /// Returns the flags that request ECN in a SYN. A SYN sent again requests nothing, because a
-    /// device on the path may drop such requests (RFC 3168 section 6.1.1.1).
-    pub fn syn_flags(&self, first: bool) -> SegmentFlags {
+    /// Returns the flags that request ECN in a SYN after `sent` earlier ones. A device on the path
+    /// may drop such requests, so a SYN that is sent again requests no classic ECN (RFC 3168 section
+    /// 6.1.1.1), and accurate ECN is requested twice (RFC 9768 section 3.1.4).
+    pub fn syn_flags(&self, sent: u16) -> SegmentFlags {
         match self.mode {
-            _ if !first => SegmentFlags::default(),
-            EcnMode::AccEcn => AE.with(CWR).with(ECE),
-            _ => CWR.with(ECE),
+            EcnMode::AccEcn if sent <= 1 => AE.with(CWR).with(ECE),
+            _ if sent == 0 => CWR.with(ECE),
+            _ => SegmentFlags::default(),
         }
     }
 
-    /// Handles a SYN from a packet with this ECN field. Returns true if the connection has ECN.
+    /// Handles a SYN from a packet with this ECN field. Returns true if the connection has ECN. Any
+    /// flags but those of classic ECN request accurate ECN (RFC 9768 section 3.1.3).
     pub fn on_syn(&mut self, segment: &Segment, mark: Ecn) -> bool {
-        self.handshake = mark;
-        if !segment.flags.contains(CWR.with(ECE)) {
-            return false;
+        let code = counter(segment.flags);
+        if self.mode == EcnMode::AccEcn && !matches!(code, 0b000 | 0b011) {
+            self.accurate.on_syn(mark);
+            return true;
         }
-        if self.mode == EcnMode::AccEcn && !segment.flags.contains(AE) {
-            self.fall_back();
+        self.fall_back();
+        code & 0b011 == 0b011
+    }
+
+    /// Handles a SYN that is repeated before the connection is open.
+    pub fn on_syn_again(&mut self, segment: &Segment, mark: Ecn) {
+        if self.is_accurate() {
+            let requests = !matches!(counter(segment.flags), 0b000 | 0b011);
+            self.accurate.on_syn_again(mark, requests);
         }
-        true
+    }
+
+    /// Returns true if the connection has accurate ECN, or requests it.
+    pub fn is_accurate(&self) -> bool {
+        self.mode == EcnMode::AccEcn
     }
 
     /// Returns true if the peer counts marks, so that the sender knows the share of them.
@@ -102,14 +106,19 @@ impl EcnState {
     /// Changes to classic feedback. It does not count marks, which scalable traffic needs, so data
     /// are no longer sent as ECT(1) (RFC 9331 section 4.2).
     fn fall_back(&mut self) {
-        self.mode = EcnMode::Rfc3168;
-        self.codepoint = Ecn::Capable0;
+        if self.is_accurate() {
+            self.mode = EcnMode::Rfc3168;
+            self.codepoint = Ecn::Capable0;
+        }
     }
 
-    /// Returns the flags of a SYN-ACK that accepts ECN.
-    pub fn syn_ack_flags(&self) -> SegmentFlags {
+    /// Returns the flags of a SYN-ACK that accepts ECN, after `sent` earlier ones. A device on the
+    /// path may drop SYN-ACKs with the flags of accurate ECN, so the third has none (RFC 9768
+    /// section 3.2.3.2.2).
+    pub fn syn_ack_flags(&self, sent: u16) -> SegmentFlags {
         match self.mode {
-            EcnMode::AccEcn => counter_flags(handshake_code(self.handshake)),
+            EcnMode::AccEcn if sent > 1 => SegmentFlags::default(),
+            EcnMode::AccEcn => self.accurate.syn_ack_flags(),
             _ => ECE,
         }
     }
@@ -123,61 +132,67 @@ impl EcnState {
         }
         match code {
             0b000 | 0b111 => return false,
-            0b001 | 0b101 => self.fall_back(),
-            _ => {
-                self.handshake = mark;
-                self.handshake_told = false;
-            }
+            0b001 => self.fall_back(),
+            _ => self.accurate.on_syn_ack(segment, mark),
         }
         true
     }
 
-    /// Handles a packet with payload while `next` is expected and `ack_waits` is true if an ACK
-    /// waits. Returns true if an ACK must leave at once.
-    pub fn on_data(&mut self, segment: &Segment, mark: Ecn, next: u64, ack_waits: bool) -> bool {
-        let marked = mark == Ecn::Experienced;
-        match self.mode {
-            EcnMode::AccEcn => {
-                self.received = self.received.wrapping_add(u32::from(marked));
-                self.received.wrapping_sub(self.told) >= MARKS_PER_ACK
-            }
-            // RFC 8257 section 3.2: each ACK reports marked packets or unmarked ones, never both.
-            EcnMode::Dctcp => {
-                let changes = marked != self.echo;
-                if changes && ack_waits && segment.seq == next {
-                    self.early_ack = Some(next);
-                }
-                self.echo = marked;
-                changes
-            }
-            // RFC 3168 section 6.1.3: the echo lasts from the mark until the sender has reduced.
-            // Both changes are reported at once, because a sender with a window of one would wait
-            // for them.
-            _ => {
-                let before = self.echo;
-                self.echo &= !segment.flags.contains(CWR);
-                let answered = before != self.echo;
-                self.echo |= marked;
-                answered || before != self.echo
-            }
+    /// Returns the ECN field of a packet that leaves. With accurate ECN every packet after the
+    /// handshake is ECN-capable, as in Linux. With the others only new data are (RFC 3168 section
+    /// 6.1.5).
+    pub fn field(&self, is_new_data: bool) -> Ecn {
+        let is_capable = if self.is_accurate() {
+            self.accurate.is_sound()
+        } else {
+            is_new_data
+        };
+        if is_capable {
+            self.codepoint
+        } else {
+            Ecn::NotCapable
         }
+    }
+
+    /// Handles a packet while `next` is expected and `ack_waits` is true if an ACK waits. Returns true
+    /// if an ACK must leave at once.
+    pub fn on_packet(&mut self, segment: &Segment, mark: Ecn, next: u64, ack_waits: bool) -> bool {
+        if self.is_accurate() {
+            return self.accurate.on_packet(segment, mark, next) && segment.payload > 0;
+        }
+        segment.payload > 0 && self.on_data(segment, mark, next, ack_waits)
+    }
+
+    /// Handles a packet with payload if the feedback is an echo.
+    fn on_data(&mut self, segment: &Segment, mark: Ecn, next: u64, ack_waits: bool) -> bool {
+        let marked = mark == Ecn::Experienced;
+        if self.mode == EcnMode::Dctcp {
+            // RFC 8257 section 3.2: each ACK reports marked packets or unmarked ones, never both.
+            let changes = marked != self.echo;
+            if changes && ack_waits && segment.seq == next {
+                self.early_ack = Some(next);
+            }
+            self.echo = marked;
+            return changes;
+        }
+        // RFC 3168 section 6.1.3: the echo lasts from the mark until the sender has reduced. Both
+        // changes are reported at once, because a sender with a window of one would wait for them.
+        let before = self.echo;
+        self.echo &= !segment.flags.contains(CWR);
+        let answered = before != self.echo;
+        self.echo |= marked;
+        answered || before != self.echo
     }
 
     /// Returns the flags of a segment with an acknowledgement.
     pub fn ack_flags(&mut self) -> SegmentFlags {
-        if self.mode != EcnMode::AccEcn {
-            return if self.echo {
-                ECE
-            } else {
-                SegmentFlags::default()
-            };
+        if self.is_accurate() {
+            self.accurate.flags()
+        } else if self.echo {
+            ECE
+        } else {
+            SegmentFlags::default()
         }
-        if !self.handshake_told {
-            self.handshake_told = true;
-            return counter_flags(handshake_code(self.handshake));
-        }
-        self.told = self.received;
-        counter_flags(self.received)
     }
 
     /// Returns the flags of the ACK that leaves before the change of DCTCP's state.
@@ -199,40 +214,20 @@ impl EcnState {
     }
 
     /// Reads the marks from an acknowledgement that newly covers `acked` bytes.
-    pub fn feedback(&mut self, flags: SegmentFlags, acked: u64, mss: u32) -> Feedback {
-        let mss = u64::from(mss);
+    pub fn feedback(&mut self, segment: &Segment, acked: u64, mss: u32) -> Feedback {
+        let echo = segment.flags.contains(ECE);
         match self.mode {
-            EcnMode::AccEcn => {
-                let packets = self.newly_marked(flags, acked.div_ceil(mss) as u32);
-                self.peer_received = self.peer_received.wrapping_add(packets);
-                let marked = u64::from(packets) * mss;
-                Feedback {
-                    echo: packets > 0,
-                    marked,
-                }
-            }
-            EcnMode::Dctcp => {
-                let echo = flags.contains(ECE);
-                Feedback {
-                    echo,
-                    marked: acked * u64::from(echo),
-                }
-            }
-            _ => Feedback {
-                echo: flags.contains(ECE),
-                marked: 0,
+            EcnMode::AccEcn => self.accurate.feedback(segment, acked, mss),
+            EcnMode::Dctcp => Feedback {
+                echo,
+                marked: acked * u64::from(echo),
+                holds_growth: echo,
             },
-        }
-    }
-
-    /// Returns by how much the peer's counter has increased. If one ACK covers so many packets that
-    /// it may have wrapped, the largest possible increase is assumed (RFC 9768 appendix A.1).
-    fn newly_marked(&self, flags: SegmentFlags, acked_packets: u32) -> u32 {
-        let least = counter(flags).wrapping_sub(self.peer_received) & COUNTER_MASK;
-        if acked_packets <= COUNTER_MASK {
-            least
-        } else {
-            acked_packets - ((acked_packets - least) & COUNTER_MASK)
+            _ => Feedback {
+                echo,
+                marked: 0,
+                holds_growth: echo,
+            },
         }
     }
 
@@ -258,65 +253,5 @@ impl EcnState {
     pub fn reduced(&mut self, max_sent: u64) {
         self.reduced_until = max_sent;
         self.reduction_to_tell = true;
-    }
-}
-
-/// Returns the counter in the flags AE, CWR and ECE.
-fn counter(flags: SegmentFlags) -> u32 {
-    let bit = |flag| u32::from(flags.contains(flag));
-    bit(AE) << 2 | bit(CWR) << 1 | bit(ECE)
-}
-
-fn counter_flags(count: u32) -> SegmentFlags {
-    let set = |bit, flag| {
-        if count & bit == 0 {
-            SegmentFlags::default()
-        } else {
-            flag
-        }
-    };
-    set(4, AE).with(set(2, CWR)).with(set(1, ECE))
-}
-
-/// Returns the code by which accurate ECN reports the ECN field of a SYN or SYN-ACK (RFC 9768
-/// tables 2 and 3).
-fn handshake_code(mark: Ecn) -> u32 {
-    match mark {
-        Ecn::NotCapable => 0b010,
-        Ecn::Capable1 => 0b011,
-        Ecn::Capable0 => 0b100,
-        Ecn::Experienced => 0b110,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// RFC 9768 section 3.2.2.5: three bits hold up to seven marks. If an ACK covers more packets,
-    /// the largest possible number is assumed.
-    #[test]
-    fn the_counter_wraps() {
-        let mut ecn = EcnState::new(EcnMode::AccEcn, false).expect("on");
-        let told = |ecn: &mut EcnState, count: u32, packets: u64| {
-            ecn.feedback(counter_flags(count), packets * 1000, 1000)
-                .marked
-                / 1000
-        };
-        assert_eq!(told(&mut ecn, 5, 2), 0);
-        assert_eq!(told(&mut ecn, 7, 2), 2);
-        assert_eq!(told(&mut ecn, 7 + 3, 3), 3);
-        assert_eq!(told(&mut ecn, 10 + 7, 7), 7);
-        // Ten packets move the counter by one, so one or nine are marked.
-        assert_eq!(told(&mut ecn, 18, 10), 9);
-    }
-
-    #[test]
-    fn counters_and_flags() {
-        for count in 0..8 {
-            assert_eq!(counter(counter_flags(count)), count);
-        }
-        // RFC 9768 section 3.2.1: the initial value 5 is AE and ECE.
-        assert_eq!(counter_flags(FIRST_COUNT), AE.with(ECE));
     }
 }

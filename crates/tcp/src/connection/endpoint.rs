@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Span, Time, Timestamps};
+use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Span, Time};
 
-use crate::cc::{CongestionControl, Controller, MarkSample};
+use crate::cc::{CongestionControl, Controller};
 use crate::config::{AckRule, Recovery, TcpConfig};
 use crate::connection::ecn::EcnState;
 use crate::connection::opening::Opening;
@@ -43,7 +43,7 @@ pub struct TcpEndpoint {
     /// True if no option or rule of the profile needs a look at every segment, as under `rfc`.
     is_plain: bool,
     /// ECN field for the segment polled last.
-    transmit_ecn: Ecn,
+    pub(crate) transmit_ecn: Ecn,
     /// Values of `TS.Recent` and `Last.ACK.sent` (RFC 7323 section 4.3).
     pub(crate) recent_timestamp: u32,
     pub(crate) last_ack_sent: u64,
@@ -78,7 +78,7 @@ impl TcpEndpoint {
     }
 
     fn with_sender(config: Arc<TcpConfig>, sender: Sender) -> Self {
-        let ecn = EcnState::new(config.ecn, config.l4s);
+        let ecn = EcnState::new(&config);
         let has_rules = config.timestamps.is_some()
             || config.records_segments()
             || config.details.strict_ack_acceptance
@@ -234,15 +234,15 @@ impl TcpEndpoint {
     /// Handles a segment of any connection.
     #[inline]
     fn handle_any(&mut self, now: Time, segment: &Segment, mark: Ecn) {
-        if self.config.timestamps.is_some() {
-            self.note_timestamp(segment);
-        }
+        let newer = self.config.timestamps.is_some() && self.note_timestamp(segment);
         let open = self.state == ConnectionState::Established;
         if open || self.handle_opening(now, segment, mark) {
             if self.ecn.is_some() {
-                // The handshake's last ACK reports the ECN field of the handshake.
                 let reports = open || segment.payload > 0;
-                self.handle_ecn(now, segment, mark, reports);
+                if !reports {
+                    self.handle_third_ack(segment);
+                }
+                self.handle_ecn(now, segment, mark, reports, newer);
             } else {
                 self.handle_established(now, segment);
             }
@@ -306,11 +306,11 @@ impl TcpEndpoint {
         let sent_before = self.sender.max_sent;
         let pure_first =
             due == AckDue::NowPure || (due == AckDue::Now && self.config.details.separate_acks);
-        if self.ecn.is_some() && self.early_ack(segment) {
+        if self.ecn.is_some() && self.early_ack(now, segment) {
             return true;
         }
         if pure_first {
-            self.pure_ack(segment);
+            self.pure_ack(now, segment);
         } else if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.stats) {
             self.data_segment(chunk, segment);
             if chunk.seq >= sent_before && self.sender.pushes(now) {
@@ -325,10 +325,10 @@ impl TcpEndpoint {
             }
             if self.ecn.is_some() {
                 let is_new = chunk.seq >= sent_before && !self.sender.persisting;
-                self.mark_data(is_new && chunk.len > 0, segment);
+                self.mark_data(now, is_new && chunk.len > 0, segment);
             }
         } else if due == AckDue::Now {
-            self.pure_ack(segment);
+            self.pure_ack(now, segment);
         } else {
             return false;
         }
@@ -386,7 +386,7 @@ impl TcpEndpoint {
     }
 
     #[inline]
-    fn handle_established(&mut self, now: Time, segment: &Segment) {
+    pub(crate) fn handle_established(&mut self, now: Time, segment: &Segment) {
         let carries = segment.payload > 0 || segment.flags.contains(SegmentFlags::FIN);
         if segment.flags.0 & SegmentFlags::SYN.with(SegmentFlags::RST).0 != 0 {
             return self.handle_syn_or_reset(segment);
@@ -479,13 +479,12 @@ impl TcpEndpoint {
             payload: chunk.len,
             header: self.config.header,
             flags,
-            sack: SackBlocks::default(),
-            timestamps: Timestamps::default(),
+            ..Segment::default()
         };
     }
 
     #[inline]
-    fn pure_ack(&mut self, segment: &mut Segment) {
+    pub(crate) fn pure_ack(&mut self, now: Time, segment: &mut Segment) {
         let config = &*self.config;
         let mut header = config.header;
         let mut sack = SackBlocks::default();
@@ -511,88 +510,10 @@ impl TcpEndpoint {
             header,
             flags: SegmentFlags::ACK,
             sack,
-            timestamps: Timestamps::default(),
+            ..Segment::default()
         };
-        if let Some(ecn) = self.ecn.as_deref_mut() {
-            segment.flags = segment.flags.with(ecn.ack_flags());
-            self.transmit_ecn = Ecn::NotCapable;
+        if self.ecn.is_some() {
+            self.mark_ack(now, segment);
         }
-    }
-
-    /// Handles a segment of a connection with ECN.
-    #[cold]
-    fn handle_ecn(&mut self, now: Time, segment: &Segment, mark: Ecn, reports: bool) {
-        let Some(ecn) = self.ecn.as_deref_mut() else {
-            return;
-        };
-        let sender = &mut self.sender;
-        self.stats.marked_packets += u64::from(mark == Ecn::Experienced);
-        let kind = segment.flags.0 & SegmentFlags::ACK.with(SegmentFlags::SYN).0;
-        if reports && kind == SegmentFlags::ACK.0 && segment.ack <= sender.max_sent {
-            let acked = segment.ack.saturating_sub(sender.una);
-            let feedback = ecn.feedback(segment.flags, acked, self.config.mss);
-            sender.controller.on_marks(&MarkSample {
-                acked,
-                marked: feedback.marked,
-                acked_to: segment.ack,
-                sent_to: sender.max_sent,
-            });
-            sender.echoed = feedback.echo && (feedback.marked == 0 || feedback.marked >= acked);
-            let losses = self.stats.fast_retransmits + self.stats.timeouts;
-            if feedback.echo
-                && ecn.may_reduce(segment.ack, losses, sender.recover)
-                && sender.on_ecn_echo(now, segment.ack, &self.config)
-            {
-                self.stats.ecn_reductions += 1;
-                ecn.reduced(sender.max_sent);
-            }
-        }
-        let ack_waits = self.receiver.ack_due == AckDue::Delayed;
-        let next = self.receiver.next;
-        let tells = segment.payload > 0 && ecn.on_data(segment, mark, next, ack_waits);
-        self.handle_established(now, segment);
-        if tells {
-            self.receiver.owe_ack();
-        }
-    }
-
-    /// Sends the ACK of the data before a change of DCTCP's state, which no later ACK can report.
-    #[cold]
-    fn early_ack(&mut self, segment: &mut Segment) -> bool {
-        let Some(ecn) = self.ecn.as_deref_mut() else {
-            return false;
-        };
-        let Some(ack) = ecn.early_ack.take() else {
-            return false;
-        };
-        let flags = SegmentFlags::ACK.with(ecn.early_ack_flags());
-        let (due, deadline) = (self.receiver.ack_due, self.receiver.ack_deadline);
-        self.pure_ack(segment);
-        // This ACK does not cover the data that arrived with the change.
-        (self.receiver.ack_due, self.receiver.ack_deadline) = (due, deadline);
-        segment.window = (self.receiver.next + u64::from(segment.window) - ack) as u32;
-        (segment.ack, segment.flags) = (ack, flags);
-        segment.sack = SackBlocks::default();
-        true
-    }
-
-    /// Handles the ECN field of a data segment, new or retransmitted (RFC 3168 section 6.1.5: not
-    /// ECN-capable).
-    #[cold]
-    fn mark_data(&mut self, is_new: bool, segment: &mut Segment) {
-        let Some(ecn) = self.ecn.as_deref_mut() else {
-            return;
-        };
-        let losses = self.stats.fast_retransmits + self.stats.timeouts;
-        ecn.note_losses(losses, self.sender.recover);
-        segment.flags = segment.flags.with(ecn.ack_flags());
-        if is_new {
-            segment.flags = segment.flags.with(ecn.data_flags());
-        }
-        self.transmit_ecn = if is_new {
-            ecn.codepoint
-        } else {
-            Ecn::NotCapable
-        };
     }
 }

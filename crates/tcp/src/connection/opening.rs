@@ -1,6 +1,6 @@
 //! The handshake of a connection, and the effect of a lost SYN or SYN-ACK on its start.
 
-use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Time, Timestamps};
+use goodqueue_types::{Ecn, Segment, SegmentFlags, Time};
 
 use crate::cc::CongestionControl;
 use crate::config::{Handshake, Recovery, SynLossRule};
@@ -19,6 +19,8 @@ pub(crate) struct Opening {
     /// Number of times that it was sent, and the time of the last.
     count: u16,
     sent: Time,
+    /// Number of SYN-ACKs among them.
+    answers: u16,
     /// Number of times that the timer required it again.
     timeouts: u16,
 }
@@ -75,6 +77,9 @@ impl TcpEndpoint {
                 true
             }
             ConnectionState::SynReceived if syn => {
+                if let Some(ecn) = self.ecn.as_deref_mut() {
+                    ecn.on_syn_again(segment, mark);
+                }
                 self.opening.due = true;
                 false
             }
@@ -187,11 +192,18 @@ impl TcpEndpoint {
         self.sender.deadline = now.saturating_add(self.sender.rtt.rto());
         let answer = self.state == ConnectionState::SynReceived;
         let one_way = self.config.handshake == Handshake::OneWay;
+        // Without a handshake a SYN that is sent again requests ECN, too.
+        let sent = match (answer, one_way) {
+            (true, _) => self.opening.answers,
+            (false, true) => 0,
+            (false, false) => self.opening.count - 1,
+        };
+        self.opening.answers = self.opening.answers.saturating_add(u16::from(answer));
         let ecn = self.ecn.as_deref().map(|ecn| {
             if answer {
-                ecn.syn_ack_flags()
+                ecn.syn_ack_flags(sent)
             } else {
-                ecn.syn_flags(self.opening.count == 1 || one_way)
+                ecn.syn_flags(sent)
             }
         });
         let kind = if answer {
@@ -208,9 +220,11 @@ impl TcpEndpoint {
             payload: 0,
             header: self.config.header + self.syn_options(),
             flags: kind.with(ecn.unwrap_or_default()),
-            sack: SackBlocks::default(),
-            timestamps: Timestamps::default(),
+            ..Segment::default()
         };
+        if answer {
+            self.add_initial_accecn_option(sent == 0, segment);
+        }
         true
     }
 

@@ -21,16 +21,19 @@ impl TcpEndpoint {
     }
 
     /// Updates `TS.Recent` (RFC 7323 section 4.3): the newest timestamp of a segment that reaches
-    /// down to the sequence number last acknowledged.
+    /// down to the sequence number last acknowledged. Returns true if the timestamp is newer than
+    /// the one before.
     #[cold]
-    pub(crate) fn note_timestamp(&mut self, segment: &Segment) {
+    pub(crate) fn note_timestamp(&mut self, segment: &Segment) -> bool {
         let value = segment.timestamps.value;
-        let newer = value.wrapping_sub(self.recent_timestamp) as i32 >= 0;
+        let step = value.wrapping_sub(self.recent_timestamp) as i32;
         let first = self.recent_timestamp == 0;
-        if segment.timestamps.is_present() && segment.seq <= self.last_ack_sent && (newer || first)
-        {
+        let counts = segment.timestamps.is_present() && segment.seq <= self.last_ack_sent;
+        if counts && (step >= 0 || first) {
             self.recent_timestamp = value;
+            return step > 0 || first;
         }
+        false
     }
 
     /// Returns true if a segment of new data has an older timestamp than the last segment in order

@@ -183,7 +183,7 @@ impl Contents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_types::{SackBlocks, SegmentFlags, Timestamps};
+    use goodqueue_types::{SackBlocks, SegmentFlags};
 
     const MSS: u32 = 1000;
 
@@ -201,7 +201,7 @@ mod tests {
             header: 40,
             flags,
             sack,
-            timestamps: Timestamps::default(),
+            ..Segment::default()
         }
     }
 

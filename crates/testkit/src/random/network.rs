@@ -15,7 +15,8 @@ use goodqueue_sim::{
 };
 use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{
-    CongestionControlConfig, EcnMode, InitialWindow, Profile, Recovery, RtoConfig, TcpConfig,
+    AccEcnReports, CongestionControlConfig, EcnMode, InitialWindow, Profile, Recovery, RtoConfig,
+    TcpConfig,
 };
 use goodqueue_types::parameters::{Parameters, Value, vary};
 use goodqueue_types::{Cells, Framing, Hosts, LinkId, RandomStream, Rate, Span, Time};
@@ -522,6 +523,14 @@ fn session() -> impl Strategy<Value = SessionConfig> {
     ]
 }
 
+const ECN: [EcnMode; 4] = [
+    EcnMode::Off,
+    EcnMode::Rfc3168,
+    EcnMode::AccEcn,
+    EcnMode::AccEcn,
+];
+const ACCECN: [AccEcnReports; 2] = [AccEcnReports::Minimum, AccEcnReports::Full];
+
 /// Draws every profile with random settings: the engines must agree for every TCP.
 pub(crate) fn tcp() -> impl Strategy<Value = TcpConfig> {
     let profile = select(vec![
@@ -579,11 +588,8 @@ pub(crate) fn tcp() -> impl Strategy<Value = TcpConfig> {
                     limited_transmit: on[2],
                     nagle: on[3],
                     option_bytes: on[4],
-                    ecn: if on[5] {
-                        EcnMode::Rfc3168
-                    } else {
-                        EcnMode::Off
-                    },
+                    ecn: ECN[usize::from(on[5]) * ack_every as usize],
+                    accecn_option: ACCECN[(ack_every % 2) as usize],
                     ..base
                 }
             },

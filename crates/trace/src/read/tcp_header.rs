@@ -1,8 +1,8 @@
-//! TCP headers and their options (RFC 9293, RFC 7323, RFC 2018).
+//! TCP headers and their options (RFC 9293, RFC 7323, RFC 2018, RFC 9768).
 
 use super::bytes::Order;
 use super::tally::Skip;
-use goodqueue_types::SegmentFlags;
+use goodqueue_types::{AccEcnOption, SegmentFlags};
 
 /// A TCP header as on the wire: sequence numbers have 32 bits, and the window is unscaled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct TcpHeader {
     pub sack_permitted: bool,
     /// Value and echo of the timestamps option.
     pub timestamps: Option<(u32, u32)>,
+    /// Counters of the AccECN option.
+    pub accecn: AccEcnOption,
     sack: [(u32, u32); 4],
     sack_count: u8,
 }
@@ -94,7 +96,11 @@ fn read_options(mut options: &[u8], header: &mut TcpHeader) {
                 }
             }
             (8, 8) => header.timestamps = pair(0),
-            _ => {}
+            _ => {
+                if let Some(option) = AccEcnOption::from_wire(kind, value) {
+                    header.accecn = option;
+                }
+            }
         }
     }
 }

@@ -224,7 +224,7 @@ fn blocks_shown(segment: &Segment) -> usize {
 
 /// Returns the length of the options, in bytes: the length of the segment's options, or the length
 /// that the model counts for options if that is larger. Each option, or pair of options, fills
-/// whole words, as in Linux.
+/// whole words, as in Linux, where the AccECN option and SACK blocks share their padding.
 fn options_bytes(segment: &Segment, tcp: Option<TcpFacts>) -> usize {
     let mut needed = 12 * usize::from(segment.timestamps.is_present());
     if let Some(tcp) = tcp.filter(|_| segment.flags.contains(SegmentFlags::SYN)) {
@@ -232,9 +232,12 @@ fn options_bytes(segment: &Segment, tcp: Option<TcpFacts>) -> usize {
         needed += 4 + 4 * usize::from(tcp.window_scale.is_some());
         needed += 4 * usize::from(tcp.sack && !beside);
     }
+    let mut loose = segment.accecn.length();
     if !segment.sack.is_empty() {
-        needed += 4 + 8 * blocks_shown(segment);
+        loose += 2;
+        needed += 8 * blocks_shown(segment);
     }
+    needed += loose.next_multiple_of(4);
     let counted = (segment.header as usize).saturating_sub(IP + TCP);
     needed.max(counted).next_multiple_of(4).min(MOST_OPTIONS)
 }
@@ -266,9 +269,19 @@ fn options(frame: &mut Frame, segment: &Segment, tcp: Option<TcpFacts>) {
     if let Some(scale) = opening.and_then(|tcp| tcp.window_scale) {
         frame.put(&[NO_OPERATION, 3, 3, scale]);
     }
+    if segment.accecn.is_present() {
+        frame.put(&[segment.accecn.kind(), segment.accecn.length() as u8]);
+        for (_, counter) in segment.accecn.counters() {
+            frame.put(&counter.to_be_bytes()[1..]);
+        }
+    }
+    let loose = segment.accecn.length() + 2 * usize::from(!segment.sack.is_empty());
+    for _ in loose..loose.next_multiple_of(4) {
+        frame.put(&[NO_OPERATION]);
+    }
     if !segment.sack.is_empty() {
         let blocks = blocks_shown(segment);
-        frame.put(&[NO_OPERATION, NO_OPERATION, 5, 2 + 8 * blocks as u8]);
+        frame.put(&[5, 2 + 8 * blocks as u8]);
         for (start, end) in segment.sack.ranges(segment.ack).take(blocks) {
             frame.put32(start as u32);
             frame.put32(end as u32);

@@ -108,6 +108,22 @@ fn options_of_tcp() {
     };
     assert_eq!(header.sack(), [(1, 2), (3, 4)]);
 
+    // RFC 9768 section 3.2.3: kind 172 has the counter of ECT(0) first.
+    let accecn = [172, 11, 0, 0, 1, 0, 4, 0, 1, 0, 1, 1];
+    let Transport::Tcp(header) = taken_apart(1, &tcp_over_ethernet(&accecn, 0))
+        .unwrap()
+        .transport
+    else {
+        panic!()
+    };
+    let counters: Vec<(Ecn, u32)> = header.accecn.counters().collect();
+    let expected = [
+        (Ecn::Capable0, 1),
+        (Ecn::Experienced, 1024),
+        (Ecn::Capable1, 65_537),
+    ];
+    assert_eq!(counters, expected);
+
     // An option is cut or has an invalid length. The options before it are kept.
     for bad in [[3, 3, 4, 8], [3, 3, 4, 0]] {
         let options = [&bad[..], &[9, 9, 9, 9]].concat();

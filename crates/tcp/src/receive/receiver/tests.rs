@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Profile, Recovery};
-use goodqueue_types::{Span, Timestamps};
+use goodqueue_types::Span;
 
 struct Host {
     receiver: Receiver,
@@ -32,7 +32,7 @@ impl Host {
             header: 40,
             flags: SegmentFlags::ACK,
             sack: SackBlocks::default(),
-            timestamps: Timestamps::default(),
+            ..Segment::default()
         };
         self.receiver
             .on_data(Time::ZERO, &segment, &self.config, &mut self.stats);

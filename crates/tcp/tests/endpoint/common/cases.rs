@@ -1,7 +1,8 @@
 //! Random connections over random networks, with every profile, recovery and congestion control.
 
 use goodqueue_tcp::{
-    AckRule, CongestionControlConfig, EcnMode, Profile, Recovery, SlowStart, TcpConfig,
+    AccEcnReports, AckRule, CongestionControlConfig, EcnMode, Profile, Recovery, SlowStart,
+    TcpConfig,
 };
 use goodqueue_types::parameters::vary;
 use goodqueue_types::{RandomStream, Rate, Segment, Span};
@@ -162,6 +163,12 @@ pub fn network(case: &Case) -> Network {
     config.nagle = case.nagle;
     config.ack_every = case.ack_every;
     config.ecn = case.ecn;
+    let reports = [
+        AccEcnReports::Off,
+        AccEcnReports::Minimum,
+        AccEcnReports::Full,
+    ];
+    config.accecn_option = reports[(case.seed % 3) as usize];
     config.ack_rule = case.ack_rule;
     config.dsack = case.dsack;
     config.receive_window_moderation = case.moderation.map(|share| {
@@ -176,7 +183,7 @@ pub fn network(case: &Case) -> Network {
     let mut network = Network::new(&config, hop(), hop());
     let mut random = RandomStream::new(case.seed, "faults", 0);
     let (marking, mut marks) = (case.marking, RandomStream::new(case.seed, "marks", 0));
-    network.mark = Box::new(move || marks.unit() < marking);
+    network.mark = Box::new(move |_| marks.unit() < marking);
     let (loss, duplication, reordering) = (case.loss, case.duplication, case.reordering);
     network.fate = Box::new(move |_, _, _: &Segment| {
         if random.unit() < loss {

@@ -10,9 +10,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use goodqueue_tcp::{TcpConfig, TcpEndpoint};
-use goodqueue_types::{
-    Bytes, Ecn, Rate, SackBlocks, Segment, SegmentFlags, Span, Time, Timestamps,
-};
+use goodqueue_types::{Bytes, Ecn, Rate, SackBlocks, Segment, SegmentFlags, Span, Time};
 
 /// A unidirectional link with room for `limit` waiting packets besides the one in service.
 #[derive(Clone, Debug)]
@@ -100,7 +98,7 @@ pub struct Ping {
 pub type Fate = Box<dyn FnMut(usize, u64, &Segment) -> Vec<Span>>;
 
 /// Function that returns true if a queue marks a packet instead of dropping it.
-pub type Mark = Box<dyn FnMut() -> bool>;
+pub type Mark = Box<dyn FnMut(&Segment) -> bool>;
 
 /// Two endpoints and the links between them.
 pub struct Network {
@@ -141,7 +139,7 @@ impl Network {
             hosts,
             hops: [forward, backward],
             fate: Box::new(|_, _, _| vec![Span::ZERO]),
-            mark: Box::new(|| false),
+            mark: Box::new(|_| false),
             log: Vec::new(),
             keep_log: true,
             syn_bytes: None,
@@ -193,7 +191,7 @@ impl Network {
             }
             let delays = (self.fate)(host, index, &segment);
             let mut mark = self.hosts[host].transmit_ecn();
-            if mark != Ecn::NotCapable && (self.mark)() {
+            if mark != Ecn::NotCapable && (self.mark)(&segment) {
                 mark = Ecn::Experienced;
             }
             self.forward(host, 0, segment, mark, &delays);
@@ -353,7 +351,7 @@ fn ping_segment(time: Time, ip_bytes: u16) -> Segment {
         header: ip_bytes,
         flags: SegmentFlags::PSH,
         sack: SackBlocks::default(),
-        timestamps: Timestamps::default(),
+        ..Segment::default()
     }
 }
 

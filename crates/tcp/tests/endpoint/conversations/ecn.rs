@@ -127,8 +127,12 @@ fn negotiation() {
             assert_eq!((is_on(peer), flags), (answer == ECE, answer));
         }
     }
-    for answer in [CWR, CWR.with(ECE), AE, AE.with(CWR), ECE, AE.with(ECE)] {
+    for answer in [CWR, ECE, AE.with(ECE)] {
         assert!(is_on(connected(EcnMode::AccEcn, answer)));
+    }
+    // These answers report that the ECN field of our SYN, which was not ECN-capable, has changed.
+    for altered in [CWR.with(ECE), AE, AE.with(CWR)] {
+        assert!(!is_on(connected(EcnMode::AccEcn, altered)));
     }
     for refusal in [none, accurate] {
         assert!(!is_on(connected(EcnMode::AccEcn, refusal)));
@@ -140,6 +144,8 @@ fn negotiation() {
     assert_eq!(accepts(accurate, CE), AE.with(CWR));
     assert_eq!(accepts(classic, CE), ECE);
     assert_eq!(accepts(none, ECT0), none);
+    // RFC 9768 section 3.1.2: flags of later versions of the protocol request accurate ECN, too.
+    assert_eq!(accepts(ECE, ECT0), AE);
     assert!(!is_on(connected(EcnMode::Off, none)));
 }
 
@@ -370,19 +376,20 @@ fn dctcp_receiver() {
     );
 }
 
-/// RFC 9768 section 3.2.2: the counter begins at 5 and wraps after eight marks, and two marks
-/// require an ACK. The handshake's ACK reports the ECN field of the SYN-ACK.
+/// RFC 9768 section 3.2.2: the counter begins at 5 and wraps after eight marks. A change of the ECN
+/// field and two marks require an ACK. The handshake's ACK reports the ECN field of the SYN-ACK.
 #[test]
 fn accurate_receiver() {
     let (mut peer, _) = accepted(EcnMode::AccEcn, AE.with(CWR).with(ECE), Ecn::NotCapable);
     let none = SegmentFlags::default();
     let five = AE.with(ECE);
-    assert_eq!(data(&mut peer, 0, none, ECT0), []);
-    assert_eq!(data(&mut peer, 1, none, ECT0), [(2, five)]);
-    assert_eq!(data(&mut peer, 2, none, CE), []);
-    assert_eq!(data(&mut peer, 3, none, CE), [(4, AE.with(CWR).with(ECE))]);
+    assert_eq!(data(&mut peer, 0, none, ECT0), [(1, five)]);
+    assert_eq!(data(&mut peer, 1, none, ECT0), []);
+    assert_eq!(data(&mut peer, 2, none, ECT0), [(3, five)]);
+    assert_eq!(data(&mut peer, 3, none, CE), [(4, AE.with(CWR))]);
     assert_eq!(data(&mut peer, 4, none, CE), []);
-    assert_eq!(data(&mut peer, 5, none, ECT0), [(6, none)]);
+    assert_eq!(data(&mut peer, 5, none, CE), [(6, none)]);
+    assert_eq!(data(&mut peer, 6, none, ECT0), [(7, none)]);
 
     let mut peer = Peer::new(with(EcnMode::AccEcn));
     peer.host.connect(peer.now);
@@ -425,10 +432,10 @@ fn marks_replace_losses() {
         network.hosts[0].connect(Time::ZERO);
         network.hosts[0].write(ENDLESS);
         let mut packets = 0;
-        // Every 500th packet is marked.
-        network.mark = Box::new(move || {
-            packets += 1;
-            packets % 500 == 0
+        // Every 500th packet with data is marked.
+        network.mark = Box::new(move |segment| {
+            packets += u32::from(segment.payload > 0);
+            segment.payload > 0 && packets % 500 == 0
         });
         network.run_until(Time::ZERO + Span::from_secs(30));
         let sent = |host: &TcpEndpoint| *host.stats();

@@ -1,5 +1,6 @@
 //! Packet conversations of an endpoint with a scripted peer.
 
+mod accurate_ecn;
 mod closing;
 mod ecn;
 mod guards;

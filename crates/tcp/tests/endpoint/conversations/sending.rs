@@ -5,7 +5,7 @@ use std::sync::Arc;
 use goodqueue_tcp::{
     DecreaseBasis, ENDLESS, InitialWindow, Phase, Profile, Recovery, TcpConfig, TcpEndpoint,
 };
-use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Span, Time, Timestamps};
+use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Span, Time};
 
 const MSS: u64 = 1000;
 
@@ -33,7 +33,7 @@ fn segment(seq: u64, ack: u64, window: u32, flags: SegmentFlags) -> Segment {
         header: 40,
         flags,
         sack: SackBlocks::default(),
-        timestamps: Timestamps::default(),
+        ..Segment::default()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use goodqueue_tcp::{TcpConfig, TcpEndpoint};
-use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Time, Timestamps};
+use goodqueue_types::{AccEcnOption, Ecn, SackBlocks, Segment, SegmentFlags, Time, Timestamps};
 
 use super::settings::Offer;
 use crate::packetdrill::script::syntax::{EcnSpec, OptionSpec, PacketSpec};
@@ -165,6 +165,7 @@ impl Connection {
         let ack = spec.ack.map_or(0, |ack| ack.wrapping_sub(self.our_isn));
         let mut sack = SackBlocks::default();
         let mut timestamps = Timestamps::default();
+        let mut accecn = AccEcnOption::default();
         for option in spec.options.iter().flatten() {
             match option {
                 OptionSpec::Sack(blocks) => {
@@ -178,6 +179,7 @@ impl Connection {
                         echo: self.actual_stamp(*echo),
                     };
                 }
+                OptionSpec::AccEcn(option) => accecn = *option,
                 _ => {}
             }
         }
@@ -194,6 +196,7 @@ impl Connection {
             header: 40,
             flags: flags_of(&spec.flags),
             sack,
+            accecn,
             timestamps,
         }
     }
@@ -279,6 +282,9 @@ impl Connection {
             // The endpoint already knows that the peer will decline, so it sends no timestamps.
             list.push(OptionSpec::Timestamps(0, 0));
         }
+        if segment.accecn.is_present() {
+            list.push(OptionSpec::AccEcn(segment.accecn));
+        }
         if !segment.sack.is_empty() {
             let blocks = segment.sack.ranges(segment.ack);
             let blocks = blocks.map(|(start, end)| (start + self.peer_isn, end + self.peer_isn));
@@ -289,12 +295,13 @@ impl Connection {
 }
 
 /// Flags and their letters. PSH is not compared, because endpoints set it only at the end of a unit.
-const LETTERS: [(char, SegmentFlags); 6] = [
+const LETTERS: [(char, SegmentFlags); 7] = [
     ('S', SegmentFlags::SYN),
     ('F', SegmentFlags::FIN),
     ('R', SegmentFlags::RST),
     ('E', SegmentFlags::ECE),
     ('W', SegmentFlags::CWR),
+    ('A', SegmentFlags::AE),
     ('.', SegmentFlags::ACK),
 ];
 

@@ -51,8 +51,20 @@ pub fn look_up(connection: &Connection, now: Time, name: &str) -> Option<f64> {
             micros(Some(spent[Limited::ReceiverWindow as usize]))
         }
         "options" => count(options(connection)),
-        _ => None,
+        field => accecn(connection, field),
     }
+}
+
+/// Returns a count of accurate ECN, if the connection has it.
+fn accecn(connection: &Connection, field: &str) -> Option<f64> {
+    let counts = connection.endpoint.accecn_counts()?;
+    Some(f64::from(match field {
+        "delivered_ce" => counts.ce_packets,
+        "delivered_ce_bytes" => counts.ce_bytes,
+        "delivered_e0_bytes" => counts.ect0_bytes,
+        "delivered_e1_bytes" => counts.ect1_bytes,
+        _ => return None,
+    }))
 }
 
 /// Returns the total time during which data waited or were outstanding, for any reason.
@@ -79,7 +91,7 @@ fn options(connection: &Connection) -> u64 {
 }
 
 /// Fields that the kernel reports and the model does not have.
-const NOT_MODELLED: [&str; 28] = [
+const NOT_MODELLED: [&str; 27] = [
     "SK_MEMINFO_RCVBUF",
     "TCPI_OPT_ECN_SEEN",
     "tcpi_ato",
@@ -87,7 +99,6 @@ const NOT_MODELLED: [&str; 28] = [
     "tcpi_bytes_sent",
     "tcpi_data_segs_in",
     "tcpi_delivered",
-    "tcpi_delivered_ce",
     "tcpi_delivery_rate",
     "tcpi_dsack_dups",
     "tcpi_fackets",
@@ -110,8 +121,11 @@ const NOT_MODELLED: [&str; 28] = [
     "tcpi_sndbuf_limited",
 ];
 
-/// Returns a field in `code` that the model does not have.
-pub fn not_modelled(code: &str) -> Option<&'static str> {
+/// Returns a field in `code` that the model does not have. Only accurate ECN counts marked packets.
+pub fn not_modelled(code: &str, connection: Option<&Connection>) -> Option<&'static str> {
     let mut words = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.find_map(|word| NOT_MODELLED.into_iter().find(|field| *field == word))
+    let counts = connection.and_then(|connection| connection.endpoint.accecn_counts());
+    let marks = counts.is_none().then_some("tcpi_delivered_ce");
+    let fields = || NOT_MODELLED.into_iter().chain(marks);
+    words.find_map(|word| fields().find(|field| *field == word))
 }

@@ -1,8 +1,8 @@
 //! The machine on which a script runs. Its commands set options of the model.
 
 use goodqueue_tcp::{
-    CongestionControlConfig, EcnMode, IdleRestart, LossDetection, Profile, Recovery, SlowStart,
-    TcpConfig,
+    AccEcnReports, CongestionControlConfig, EcnMode, IdleRestart, LossDetection, Profile, Recovery,
+    SlowStart, TcpConfig,
 };
 use goodqueue_types::Span;
 
@@ -26,8 +26,11 @@ pub struct Settings {
     rack: bool,
     frto: bool,
     window_scaling: bool,
-    /// Value of `tcp_ecn`: 0 never, 1 always, 2 only if the peer requests it.
+    /// Value of `tcp_ecn`: 0 never, 1 always, 2 only if the peer requests it; 3 accurate ECN always, 4
+    /// and 5 only if the peer requests it, and otherwise as 1 and 0.
     pub ecn: u64,
+    /// Value of `tcp_ecn_option`: 0 never, 1 as rarely as possible, 2 always.
+    accecn_option: AccEcnReports,
     restart_after_idle: bool,
     /// The kernel's default and largest receive buffer, in bytes.
     receive_buffer: (u64, u64),
@@ -64,6 +67,7 @@ impl Settings {
             frto: true,
             window_scaling: true,
             ecn: 2,
+            accecn_option: AccEcnReports::Full,
             restart_after_idle: true,
             receive_buffer: (131_072, 6 << 20),
             nagle: true,
@@ -188,6 +192,16 @@ impl Settings {
             "tcp_sack" => self.sack = on,
             "tcp_window_scaling" => self.window_scaling = on,
             "tcp_ecn" => self.ecn = number.unwrap_or(0),
+            "tcp_ecn_option" => {
+                self.accecn_option = match number {
+                    Some(0) => AccEcnReports::Off,
+                    Some(1) => AccEcnReports::Minimum,
+                    Some(2) => AccEcnReports::Full,
+                    _ => return false,
+                };
+            }
+            // The number of options per round trip matters only if not every segment has one.
+            "tcp_ecn_option_beacon" => return self.accecn_option != AccEcnReports::Minimum,
             "tcp_slow_start_after_idle" => self.restart_after_idle = on,
             "tcp_congestion_control" => value.clone_into(&mut self.congestion_control),
             "tcp_reordering" => self.reordering = number.unwrap_or(3) as u32,
@@ -230,6 +244,7 @@ impl Settings {
             sack: self.sack,
             timestamps: self.timestamps && stamps,
             window_scale: self.window_scaling.then(|| self.window_scale()),
+            accecn: false,
         }
     }
 
@@ -280,10 +295,15 @@ impl Settings {
         config.nagle = self.nagle;
         config.ecn = match (self.ecn, active) {
             (0..=2, _) if self.congestion_control == "dctcp" => EcnMode::Dctcp,
-            (1, _) | (2, false) => EcnMode::Rfc3168,
-            (0 | 2, _) => EcnMode::Off,
+            (1, _) | (2, false) | (4, true) => EcnMode::Rfc3168,
+            (0 | 2, _) | (5, true) => EcnMode::Off,
+            (3, _) | (4 | 5, false) => EcnMode::AccEcn,
             (other, _) => return Err(format!("tcp_ecn={other} is not modelled")),
         };
+        config.accecn_option = self.accecn_option;
+        if !active || agreed.accecn {
+            config.mss -= config.accecn_room();
+        }
         config.duplicate_ack_threshold = self.reordering;
         if let Some(maximum) = self.rto_maximum {
             config.rto.maximum = maximum;
@@ -302,6 +322,8 @@ pub struct Offer {
     pub sack: bool,
     pub timestamps: bool,
     pub window_scale: Option<u64>,
+    /// True for a SYN-ACK with the AccECN option.
+    pub accecn: bool,
 }
 
 impl Offer {
@@ -313,6 +335,7 @@ impl Offer {
             sack: false,
             timestamps: false,
             window_scale: None,
+            accecn: false,
         };
         for option in options {
             match option {
@@ -320,6 +343,7 @@ impl Offer {
                 OptionSpec::SackPermitted => offer.sack = true,
                 OptionSpec::Timestamps(..) => offer.timestamps = true,
                 OptionSpec::WindowScale(scale) => offer.window_scale = Some((*scale).min(14)),
+                OptionSpec::AccEcn(_) => offer.accecn = true,
                 OptionSpec::Sack(_) => {}
             }
         }
@@ -335,6 +359,7 @@ impl Offer {
             sack: self.sack && peer.sack,
             timestamps,
             window_scale: self.window_scale.and(peer.window_scale),
+            accecn: peer.accecn,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The part of the grammar that describes packets.
 
+use goodqueue_types::{AccEcnOption, AccEcnOrder};
+
 use super::cursor::Cursor;
 use super::syntax::{EcnSpec, OptionSpec, PacketSpec, Refusal};
 
@@ -63,14 +65,27 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<String, Refusal> {
     if word.contains('U') {
         return cursor.not_applicable("urgent data");
     }
-    if word.len() > 1 && word.contains(|c: char| c.is_ascii_digit() || c == 'A') {
-        return cursor.not_applicable("the flag of accurate ECN");
-    }
-    let known = word == "-" || word.chars().all(|c| "SFRPEW.".contains(c));
+    let known = word == "-" || word.chars().all(|c| "SFRPEWA.01234567".contains(c));
     if word.is_empty() || !known {
         return here.malformed("TCP flags");
     }
-    Ok(word.trim_matches('-').to_owned())
+    Ok(word
+        .trim_matches('-')
+        .chars()
+        .flat_map(ace_letters)
+        .collect())
+}
+
+/// Returns the letters of the flags AE, CWR and ECE for a value of the ACE field, and any other
+/// letter unchanged.
+fn ace_letters(letter: char) -> impl Iterator<Item = char> {
+    let value = letter.to_digit(8);
+    let bits = [(4, 'A'), (2, 'W'), (1, 'E')];
+    let set = bits
+        .into_iter()
+        .filter(move |(bit, _)| value.is_some_and(|value| value & bit != 0));
+    let other = value.is_none().then_some(letter);
+    set.map(|(_, letter)| letter).chain(other)
 }
 
 fn keyword(cursor: &mut Cursor<'_>, name: &str) -> Result<Option<u64>, Refusal> {
@@ -124,9 +139,33 @@ fn option(cursor: &mut Cursor<'_>) -> Result<Option<OptionSpec>, Refusal> {
         }
         "FO" | "FOEXP" => return cursor.not_applicable("TCP fast open"),
         "md5" => return cursor.not_applicable("the MD5 option"),
-        "ECN" | "ACCECN" => return cursor.not_applicable("the option of accurate ECN"),
+        "ECN" => OptionSpec::AccEcn(accecn(cursor)?),
         _ => return here.malformed("a TCP option"),
     }))
+}
+
+/// Parses counters of the AccECN option such as `e1b 1 ceb 0 e0b 1`. The first one gives the order.
+fn accecn(cursor: &mut Cursor<'_>) -> Result<AccEcnOption, Refusal> {
+    let mut names = Vec::new();
+    let mut values = Vec::new();
+    loop {
+        let mut ahead = cursor.clone();
+        let name = ahead.word();
+        if !["e0b", "ceb", "e1b"].contains(&name) {
+            break;
+        }
+        *cursor = ahead;
+        names.push(name);
+        values.push(cursor.number()? as u32);
+    }
+    let orders = [
+        (AccEcnOrder::Capable0First, ["e0b", "ceb", "e1b"]),
+        (AccEcnOrder::Capable1First, ["e1b", "ceb", "e0b"]),
+    ];
+    match orders.iter().find(|(_, order)| order.starts_with(&names)) {
+        Some((order, _)) => Ok(AccEcnOption::new(*order, &values)),
+        None => cursor.malformed("counters in one of the two orders of AccECN"),
+    }
 }
 
 fn sack(cursor: &mut Cursor<'_>) -> Result<Vec<(u64, u64)>, Refusal> {

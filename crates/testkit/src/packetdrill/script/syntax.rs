@@ -1,5 +1,7 @@
 //! The syntax tree of a script.
 
+use goodqueue_types::AccEcnOption;
+
 /// A parsed script.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
@@ -119,6 +121,8 @@ pub enum OptionSpec {
     WindowScale(u64),
     /// Timestamps: value and echo.
     Timestamps(u64, u64),
+    /// Counters of accurate ECN.
+    AccEcn(AccEcnOption),
 }
 
 /// Reason why a script cannot be run to its end.

@@ -1,5 +1,5 @@
 use super::*;
-use goodqueue_types::{Hosts, SackBlocks};
+use goodqueue_types::{AccEcnOption, AccEcnOrder, Hosts, SackBlocks};
 
 /// The header is the one that Wikipedia's article on the IPv4 header checksum computes by hand.
 #[test]
@@ -134,4 +134,31 @@ fn a_reply_has_the_number_of_its_request() {
     assert_eq!(number(request), [0, 0, 0, 8]);
     assert_eq!(number(request), number(reply));
     assert_eq!(frame(&reply, &endpoints).headers()[34], 0);
+}
+
+/// RFC 9768 section 3.2.3: kind, length and counters of 24 bits. The option and SACK blocks share
+/// their padding, as in Linux.
+#[test]
+fn the_accecn_option_is_written() {
+    let mut packet = packet(SegmentFlags::ACK, 0, 52);
+    let option = AccEcnOption::new(AccEcnOrder::Capable1First, &[1, 0x01_0203, 1001]);
+    let Body::Tcp(segment) = &mut packet.body else {
+        unreachable!()
+    };
+    segment.accecn = option;
+    let written = frame(&packet, &FACTS);
+    let content = [174, 11, 0, 0, 1, 1, 2, 3, 0, 3, 0xE9, 1];
+    assert_eq!(written.headers()[34 + 20..], content);
+    assert_eq!(written.length, 14 + 40 + 12);
+    let Body::Tcp(segment) = &mut packet.body else {
+        unreachable!()
+    };
+    segment.accecn = AccEcnOption::new(AccEcnOrder::Capable0First, &[1001]);
+    segment.header = 40 + 4 + 12;
+    assert!(segment.sack.push(7, 1007, 2007));
+    let written = frame(&packet, &FACTS);
+    let content = [
+        172, 5, 0, 3, 0xE9, 1, 5, 10, 0, 0, 0x03, 0xEF, 0, 0, 0x07, 0xD7,
+    ];
+    assert_eq!(written.headers()[34 + 20..], content);
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Profile;
+use crate::{AccEcnReports, Profile};
 
 const MSS: u64 = 1000;
 
@@ -8,6 +8,7 @@ const MSS: u64 = 1000;
 fn control(segments: f64, rtt: Span, prague: PragueConfig) -> Prague {
     let mut config = TcpConfig::profile(Profile::Prague);
     config.mss = MSS as u32;
+    config.accecn_option = AccEcnReports::Off;
     let mut control = Prague::new(&config, prague);
     control.set_window(segments * MSS as f64);
     control.set_ssthresh(2 * MSS);

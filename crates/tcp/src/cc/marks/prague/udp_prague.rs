@@ -96,6 +96,8 @@ fn near(found: f64, expected: f64, tolerance: f64, row: usize) {
 fn control(rtt: Span, alpha: u64, window: u64) -> Prague {
     let mut config = TcpConfig::profile(Profile::Prague);
     config.mss = MSS as u32;
+    // Datagrams have no options.
+    config.accecn_option = crate::AccEcnReports::Off;
     let independent = PragueConfig {
         transition: 0,
         ..PragueConfig::default()
