@@ -140,6 +140,7 @@ fn segment(datagram: &Datagram) -> Body {
         sack,
         timestamps: Timestamps { value, echo },
         accecn: header.accecn,
+        ..Segment::default()
     })
 }
 

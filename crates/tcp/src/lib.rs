@@ -38,9 +38,9 @@ mod send;
 pub use config::profiles::Profile;
 pub use config::{
     AccEcnReports, AckRule, CongestionControlConfig, CubicVariant, DecreaseBasis, Details,
-    DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode, FastRetransmitGuard, Handshake, IdleRestart,
-    InitialSsthresh, InitialWindow, LossDetection, PartialAckTimer, ReceiveWindowRule, Recovery,
-    RecoveryExit, RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart,
+    DuplicateAckRule, DuplicateAcksAtTimeout, EcnMode, FastOpen, FastRetransmitGuard, Handshake,
+    IdleRestart, InitialSsthresh, InitialWindow, LossDetection, PartialAckTimer, ReceiveWindowRule,
+    Recovery, RecoveryExit, RecoveryWindow, RtoConfig, RttEstimatorConfig, SackVariant, SlowStart,
     SynLossRule, TcpConfig, TimingRule, WindowArithmetic,
 };
 pub use connection::endpoint::{ENDLESS, TcpEndpoint};

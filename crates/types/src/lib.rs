@@ -7,6 +7,7 @@
 mod accecn;
 mod compact;
 mod counts;
+mod fast_open;
 mod framing;
 mod histogram;
 pub mod message;
@@ -19,6 +20,7 @@ mod time;
 pub use accecn::{AccEcnOption, AccEcnOrder};
 pub use compact::CompactHistogram;
 pub use counts::Counts;
+pub use fast_open::FastOpenOption;
 pub use framing::{Cells, Framing};
 pub use histogram::Histogram;
 pub use packet::{

@@ -1,6 +1,6 @@
 //! Packets by value, and the packet events that probes receive.
 
-use crate::{AccEcnOption, Bytes, Span, Time};
+use crate::{AccEcnOption, Bytes, FastOpenOption, Span, Time};
 
 /// Index of a flow in the network, in scenario order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -265,6 +265,8 @@ pub struct Segment {
     pub sack: SackBlocks,
     /// Counters of payload bytes by ECN field.
     pub accecn: AccEcnOption,
+    /// Fast Open option of a SYN or SYN-ACK.
+    pub fast_open: FastOpenOption,
     /// Timestamps.
     pub timestamps: Timestamps,
 }

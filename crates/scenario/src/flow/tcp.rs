@@ -5,7 +5,8 @@ use crate::language::error::Checked;
 use crate::language::reader::Reader;
 use crate::language::value;
 use goodqueue_tcp::{
-    FastRetransmitGuard, Profile, Recovery, RtoConfig, RttEstimatorConfig, TcpConfig,
+    FastOpen, FastRetransmitGuard, Handshake, Profile, Recovery, RtoConfig, RttEstimatorConfig,
+    TcpConfig,
 };
 use goodqueue_types::Span;
 use goodqueue_types::parameters::{Parameter, Parameters, Value};
@@ -81,6 +82,10 @@ fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
     if config.mss + u32::from(config.header) > 65_535 {
         let help = "IP packets have at most 65535 bytes: write a smaller mss";
         return Err(table.problem("mss", "segment and header exceed an IP packet", help));
+    }
+    if config.fast_open != FastOpen::Off && config.handshake == Handshake::OneWay {
+        let help = "write handshake = \"three_way\", or leave fast_open out";
+        return Err(table.problem("fast_open", "a one-way handshake has no Fast Open", help));
     }
     congestion::check(table, config)?;
     check_guard(table, config)?;

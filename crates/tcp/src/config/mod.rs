@@ -180,6 +180,13 @@ parameters! {
             => Key::of(Kind::Table(RtoConfig::SPEC)).example("{ minimum = \"200ms\" }");
         /// `three_way`: SYN, SYN-ACK, ACK. `one_way`: ns-2's SYN, acknowledged like data.
         handshake: Handshake = Handshake::ThreeWay => words::<Handshake>().example("three_way");
+        /// TCP Fast Open (RFC 7413): data in the SYN of a client that has a cookie of the server.
+        ///
+        /// RFC 7413 is experimental. Linux permits it to clients and requires a socket option.
+        fast_open: FastOpen = FastOpen::Off => words::<FastOpen>().example("request")
+            .doc("TCP Fast Open (RFC 7413): data in the SYN. `request`: the first connection of a \
+            flow requests a cookie, and later ones have it. `cookie`: all have one from an earlier \
+            visit.");
         /// The start after a lost SYN or SYN-ACK: one segment (RFC 5681 section 3.1); one segment
         /// after two timeouts (Linux); or `details.tsl_initial_window` and `details.tsl_ssthresh`.
         syn_loss: SynLossRule = SynLossRule::Rfc5681 => words::<SynLossRule>().example("tsl");
@@ -310,6 +317,16 @@ words! {
         OneWay = "one_way",
     }
 
+    /// Use of TCP Fast Open (RFC 7413) by the clients and servers of a flow.
+    pub enum FastOpen {
+        /// A SYN carries no data.
+        Off = "off",
+        /// The client requests a cookie and uses it in later connections of its flow.
+        Request = "request",
+        /// The client has a cookie from an earlier visit.
+        Cookie = "cookie",
+    }
+
     /// Start of a connection whose SYN or SYN-ACK was sent more than once.
     pub enum SynLossRule {
         /// The window is one segment and ssthresh stays (RFC 5681 section 3.1).
@@ -373,6 +390,11 @@ impl TcpConfig {
             0
         };
         u32::from(self.header) + timestamps + accecn
+    }
+
+    /// Returns the MSS that a SYN offers, which includes the options of a data segment.
+    pub fn offered_mss(&self) -> u32 {
+        self.mss + self.header_bytes() - u32::from(self.header)
     }
 
     /// Returns the bytes that data segments have to leave for the AccECN option.

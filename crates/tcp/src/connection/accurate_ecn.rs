@@ -39,7 +39,7 @@ const LATEST_START: u64 = (1 << 23) - 1;
 /// 3.2.3.3, `tcp_ecn_option_beacon` of Linux).
 const BEACONS: u64 = 3;
 /// Largest length of TCP options, in bytes (RFC 9293 section 3.1).
-const OPTION_SPACE: usize = 40;
+pub(crate) const OPTION_SPACE: usize = 40;
 /// Bytes that the option with three counters and its padding takes.
 pub(crate) const OPTION_BYTES: u16 = 12;
 
@@ -218,9 +218,10 @@ impl AccurateEcn {
 
     /// Returns the option of a SYN-ACK. Its counters have their initial values, which the path must
     /// leave unchanged (RFC 9768 section 3.2.3.2.1). A SYN-ACK that is sent again has none.
-    pub fn syn_ack_option(&self, first: bool) -> AccEcnOption {
+    pub fn syn_ack_option(&self, first: bool, is_short: bool) -> AccEcnOption {
         if first && self.reports != AccEcnReports::Off {
-            AccEcnOption::new(AccEcnOrder::Capable1First, &FIRST_BYTES)
+            let counters = if is_short { 2 } else { 3 };
+            AccEcnOption::new(AccEcnOrder::Capable1First, &FIRST_BYTES[..counters])
         } else {
             AccEcnOption::default()
         }

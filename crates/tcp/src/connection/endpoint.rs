@@ -267,12 +267,15 @@ impl TcpEndpoint {
             self.state,
             ConnectionState::SynSent | ConnectionState::SynReceived
         );
-        if !opening {
+        let early = self.is_open_early();
+        if opening && self.sender.deadline <= now {
+            self.handle_opening_timeout();
+        } else if !opening || early {
             self.sender
                 .handle_timeout(now, &self.config, &mut self.stats);
+        }
+        if !opening || early {
             self.receiver.handle_timeout(now, &self.config);
-        } else if self.sender.deadline <= now {
-            self.handle_opening_timeout();
         }
     }
 
@@ -299,7 +302,9 @@ impl TcpEndpoint {
 
     #[inline]
     fn poll_segment(&mut self, now: Time, segment: &mut Segment) -> bool {
-        if self.state != ConnectionState::Established {
+        let is_open = self.state == ConnectionState::Established
+            || (self.is_open_early() && !self.opening.due);
+        if !is_open {
             return self.poll_opening(now, segment);
         }
         let due = self.receiver.ack_due;
@@ -372,7 +377,7 @@ impl TcpEndpoint {
     /// Returns true if data may flow.
     #[inline]
     pub fn is_established(&self) -> bool {
-        self.state == ConnectionState::Established
+        self.state == ConnectionState::Established || self.is_open_early()
     }
 
     /// Returns true if [`close`](Self::close) was called and all data and the FIN are acknowledged.

@@ -4,7 +4,7 @@
 use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Time};
 
 use crate::cc::{CongestionControl, MarkSample};
-use crate::connection::accurate_ecn::{OPTION_BYTES, Room};
+use crate::connection::accurate_ecn::{OPTION_BYTES, OPTION_SPACE, Room};
 use crate::connection::endpoint::TcpEndpoint;
 use crate::receive::receiver::AckDue;
 
@@ -152,13 +152,18 @@ impl TcpEndpoint {
         }
     }
 
-    /// Adds the option to a SYN-ACK, which is the first that was sent or a later one.
+    /// Adds the option to a SYN-ACK, which is the first that was sent or a later one. Beside a cookie
+    /// and timestamps it has room for two counters (Linux).
     pub(crate) fn add_initial_accecn_option(&self, is_first: bool, segment: &mut Segment) {
         let ecn = self.ecn.as_deref();
         if let Some(ecn) = ecn.filter(|ecn| ecn.is_accurate()) {
-            segment.accecn = ecn.accurate.syn_ack_option(is_first);
-            if segment.accecn.is_present() && self.config.option_bytes {
-                segment.header += OPTION_BYTES;
+            let config = &*self.config;
+            let stamped = u16::from(config.timestamps.is_some());
+            let used = segment.header - config.header + 12 * stamped;
+            let room = OPTION_SPACE.saturating_sub(usize::from(used)) as u16;
+            segment.accecn = ecn.accurate.syn_ack_option(is_first, room < OPTION_BYTES);
+            if segment.accecn.is_present() && config.option_bytes {
+                segment.header += OPTION_BYTES.min(room);
             }
         }
     }

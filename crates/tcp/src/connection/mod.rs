@@ -4,6 +4,7 @@
 pub(crate) mod accurate_ecn;
 pub(crate) mod ecn;
 pub(crate) mod endpoint;
+pub(crate) mod fast_open;
 pub(crate) mod feedback;
 pub(crate) mod opening;
 pub(crate) mod reset;

@@ -6,6 +6,7 @@ use crate::cc::CongestionControl;
 use crate::config::{Handshake, Recovery, SynLossRule};
 use crate::connection::ecn::EcnState;
 use crate::connection::endpoint::TcpEndpoint;
+use crate::connection::fast_open::FastOpening;
 use crate::connection::stats::ConnectionState;
 use crate::receive::receiver::AckDue;
 use crate::send::rtt::RttEstimator;
@@ -23,6 +24,8 @@ pub(crate) struct Opening {
     answers: u16,
     /// Number of times that the timer required it again.
     timeouts: u16,
+    /// State of Fast Open.
+    pub fast: FastOpening,
 }
 
 impl TcpEndpoint {
@@ -54,6 +57,7 @@ impl TcpEndpoint {
                 } else {
                     self.state = ConnectionState::SynReceived;
                     self.opening.due = true;
+                    self.accept_early_data(now, segment);
                 }
                 false
             }
@@ -61,7 +65,7 @@ impl TcpEndpoint {
                 self.receiver.open();
                 self.establish(now, segment);
                 if syn {
-                    self.receiver.ack_due = AckDue::NowPure;
+                    self.receiver.ack_due = self.answer_to_syn_ack();
                 }
                 !syn
             }
@@ -96,7 +100,7 @@ impl TcpEndpoint {
     fn handle_reset_while_opening(&mut self, segment: &Segment) {
         let refused = match self.state {
             ConnectionState::SynSent => {
-                segment.flags.contains(SegmentFlags::ACK) && segment.ack == FIRST
+                segment.flags.contains(SegmentFlags::ACK) && self.acknowledges_syn(segment.ack)
             }
             ConnectionState::SynReceived => segment.seq == self.receiver.next,
             _ => false,
@@ -127,7 +131,7 @@ impl TcpEndpoint {
         let config = self.config.clone();
         self.state = ConnectionState::Established;
         self.opening.due = false;
-        self.sender.open(u64::from(segment.window));
+        self.open_sender(segment);
         if self.opening.count == 1 && config.details.handshake_sample {
             self.sender.rtt.sample(&config.rto, self.opening.sent, now);
             self.sender.sample = now - self.opening.sent;
@@ -190,6 +194,7 @@ impl TcpEndpoint {
         self.opening.count = self.opening.count.saturating_add(1);
         self.opening.sent = now;
         self.sender.deadline = now.saturating_add(self.sender.rtt.rto());
+        self.transmit_ecn = Ecn::NotCapable;
         let answer = self.state == ConnectionState::SynReceived;
         let one_way = self.config.handshake == Handshake::OneWay;
         // Without a handshake a SYN that is sent again requests ECN, too.
@@ -222,6 +227,9 @@ impl TcpEndpoint {
             flags: kind.with(ecn.unwrap_or_default()),
             ..Segment::default()
         };
+        if !one_way {
+            self.add_fast_open(answer, sent == 0, segment);
+        }
         if answer {
             self.add_initial_accecn_option(sent == 0, segment);
         }

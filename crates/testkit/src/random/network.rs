@@ -15,8 +15,8 @@ use goodqueue_sim::{
 };
 use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{
-    AccEcnReports, CongestionControlConfig, EcnMode, InitialWindow, Profile, Recovery, RtoConfig,
-    TcpConfig,
+    AccEcnReports, CongestionControlConfig, EcnMode, FastOpen, InitialWindow, Profile, Recovery,
+    RtoConfig, TcpConfig,
 };
 use goodqueue_types::parameters::{Parameters, Value, vary};
 use goodqueue_types::{Cells, Framing, Hosts, LinkId, RandomStream, Rate, Span, Time};
@@ -523,6 +523,7 @@ fn session() -> impl Strategy<Value = SessionConfig> {
     ]
 }
 
+const FAST_OPEN: [FastOpen; 3] = [FastOpen::Off, FastOpen::Request, FastOpen::Cookie];
 const ECN: [EcnMode; 4] = [
     EcnMode::Off,
     EcnMode::Rfc3168,
@@ -588,6 +589,7 @@ pub(crate) fn tcp() -> impl Strategy<Value = TcpConfig> {
                     limited_transmit: on[2],
                     nagle: on[3],
                     option_bytes: on[4],
+                    fast_open: FAST_OPEN[(sizes.2 % 3) as usize],
                     ecn: ECN[usize::from(on[5]) * ack_every as usize],
                     accecn_option: ACCECN[(ack_every % 2) as usize],
                     ..base

@@ -4,7 +4,8 @@
 //! adds nothing to the checksums: these remain valid wherever a frame is cut.
 
 use goodqueue_types::{
-    Body, Direction, Ecn, FlowId, Packet, Segment, SegmentFlags, Span, Time, Timestamps,
+    Body, Direction, Ecn, FastOpenOption, FlowId, Packet, Segment, SegmentFlags, Span, Time,
+    Timestamps,
 };
 
 /// Length of an Ethernet header, in bytes.
@@ -231,6 +232,7 @@ fn options_bytes(segment: &Segment, tcp: Option<TcpFacts>) -> usize {
         let beside = tcp.sack && segment.timestamps.is_present();
         needed += 4 + 4 * usize::from(tcp.window_scale.is_some());
         needed += 4 * usize::from(tcp.sack && !beside);
+        needed += usize::from(segment.fast_open.padded());
     }
     let mut loose = segment.accecn.length();
     if !segment.sack.is_empty() {
@@ -269,6 +271,7 @@ fn options(frame: &mut Frame, segment: &Segment, tcp: Option<TcpFacts>) {
     if let Some(scale) = opening.and_then(|tcp| tcp.window_scale) {
         frame.put(&[NO_OPERATION, 3, 3, scale]);
     }
+    fast_open(frame, segment.fast_open);
     if segment.accecn.is_present() {
         frame.put(&[segment.accecn.kind(), segment.accecn.length() as u8]);
         for (_, counter) in segment.accecn.counters() {
@@ -287,6 +290,19 @@ fn options(frame: &mut Frame, segment: &Segment, tcp: Option<TcpFacts>) {
             frame.put32(end as u32);
         }
     }
+}
+
+/// Writes the Fast Open option (RFC 7413 section 4.1.1). Cookies have no content in the model, so they
+/// are zeros.
+fn fast_open(frame: &mut Frame, option: FastOpenOption) {
+    if option == FastOpenOption::None {
+        return;
+    }
+    frame.put(&[FastOpenOption::KIND, option.length() as u8]);
+    if option == FastOpenOption::Cookie {
+        frame.put(&[0; FastOpenOption::COOKIE]);
+    }
+    frame.put(&[NO_OPERATION; 2]);
 }
 
 /// Writes the UDP header (RFC 768).

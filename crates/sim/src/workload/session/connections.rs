@@ -38,6 +38,8 @@ pub struct Connections {
     /// Times for which each cause limited these connections.
     gone_limited: TimeLimited,
     next: u32,
+    /// True once a connection was open, so that its client has a cookie for TCP Fast Open.
+    has_cookie: bool,
     last_rtt: Option<Span>,
 }
 
@@ -76,6 +78,7 @@ impl Connections {
             gone: TcpStats::default(),
             gone_limited: TimeLimited::default(),
             next: 0,
+            has_cookie: false,
             last_rtt: None,
         }
     }
@@ -94,6 +97,9 @@ impl Connections {
     /// Opens a connection and returns its number.
     pub fn open(&mut self, now: Time) -> u32 {
         let mut endpoint = TcpEndpoint::new(self.config.clone());
+        if self.has_cookie {
+            endpoint.hold_cookie(self.config.offered_mss());
+        }
         endpoint.connect(now);
         let id = self.next;
         self.next += 1;
@@ -145,6 +151,7 @@ impl Connections {
         }
         let live = self.live.get_mut(id)?;
         live.endpoint.handle_packet(now, segment, packet.ecn);
+        self.has_cookie |= live.endpoint.is_established();
         self.last_rtt = live.endpoint.take_rtt_sample();
         live.touch(id, &mut self.ready, &mut self.deadlines);
         Some(id)

@@ -3,6 +3,7 @@
 mod accurate_ecn;
 mod closing;
 mod ecn;
+mod fast_open;
 mod guards;
 mod linux_recovery;
 mod opening;

@@ -25,6 +25,11 @@ pub struct Socket {
     /// True after a shutdown for reading; the next field is the same for writing.
     pub reads_nothing: bool,
     pub writes_nothing: bool,
+    /// True if a listener has `TCP_FASTOPEN`.
+    pub takes_early_data: bool,
+    /// True if `connect` is to wait for the first write (`TCP_FASTOPEN_CONNECT`), and once it does.
+    pub connects_late: bool,
+    pub is_waiting: bool,
     /// Index of the socket's connection.
     pub connection: Option<usize>,
 }
@@ -42,7 +47,7 @@ pub struct Sockets {
 }
 
 /// System calls that the model does not implement.
-const NOT_MODELLED: [&str; 16] = [
+const NOT_MODELLED: [&str; 15] = [
     "epoll_create",
     "epoll_create1",
     "epoll_ctl",
@@ -54,7 +59,6 @@ const NOT_MODELLED: [&str; 16] = [
     "open",
     "recvmsg",
     "recvfrom",
-    "sendto",
     "readv",
     "writev",
     "so_open",
@@ -72,7 +76,16 @@ const WITHOUT_EFFECT: [&str; 6] = [
 ];
 
 /// Flags of `send` that the model implements, or that have no effect on the modelled behaviour.
-const SEND_FLAGS: [&str; 5] = ["0", "MSG_EOR", "MSG_MORE", "MSG_NOSIGNAL", "MSG_DONTWAIT"];
+const SEND_FLAGS: [&str; 7] = [
+    "0",
+    "0x0",
+    "MSG_EOR",
+    "MSG_MORE",
+    "MSG_NOSIGNAL",
+    "MSG_DONTWAIT",
+    // Without effect on an open connection. Otherwise the driver opens the connection.
+    "MSG_FASTOPEN",
+];
 
 impl Sockets {
     /// Returns the listening socket, or none.
@@ -120,6 +133,9 @@ impl Sockets {
                 listening: false,
                 reads_nothing: false,
                 writes_nothing: false,
+                takes_early_data: false,
+                connects_late: false,
+                is_waiting: false,
                 connection: None,
             };
             // The script chooses the descriptors.
@@ -145,7 +161,7 @@ impl Sockets {
             // Other options are not modelled, so the value that the script expects is returned.
             "getsockopt" => Ok(Some(Ok(call.returns.unwrap_or(0)))),
             "fcntl" => Ok(Some(Ok(self.fcntl(descriptor, call)))),
-            "write" | "send" | "sendmsg" => self.write(descriptor, call, line),
+            "write" | "send" | "sendto" | "sendmsg" => self.write(descriptor, call, line),
             "read" => Ok(self.read(descriptor, call)),
             "recv" => self.receive(descriptor, call, line),
             "ioctl" => self.unread(descriptor, call, line),
@@ -176,7 +192,7 @@ impl Sockets {
         let ready = self
             .connections
             .get(self.accepted)
-            .filter(|c| c.endpoint.is_established());
+            .filter(|c| c.endpoint.is_established() || c.is_reset_with_early_data());
         if ready.is_none() {
             return socket.nonblocking.then_some(Err("EAGAIN"));
         }
@@ -198,7 +214,19 @@ impl Sockets {
         let value = call.arguments.get(3).map_or("", String::as_str);
         let number = value.trim_matches(['[', ']']).parse::<u64>().ok();
         let early = self.socket(descriptor).connection.is_none();
-        let settings = &mut self.socket(descriptor).settings;
+        let socket = self.socket(descriptor);
+        match (name, number) {
+            ("TCP_FASTOPEN", Some(most)) => {
+                socket.takes_early_data = most > 0;
+                return Ok(());
+            }
+            ("TCP_FASTOPEN_CONNECT", Some(on)) => {
+                socket.connects_late = on != 0;
+                return Ok(());
+            }
+            _ => {}
+        }
+        let settings = &mut socket.settings;
         match (name, number) {
             ("TCP_NODELAY", Some(on)) if early => settings.nagle = on == 0,
             ("TCP_CONGESTION", None) if early => {
@@ -248,11 +276,7 @@ impl Sockets {
         call: &Call,
         line: usize,
     ) -> Result<Option<Answer>, Refusal> {
-        let flags = if call.name == "write" {
-            None
-        } else {
-            call.arguments.last()
-        };
+        let flags = send_flags(call);
         for flag in flags.iter().flat_map(|flags| flags.split('|')) {
             if !SEND_FLAGS.contains(&flag.trim()) {
                 let reason = format!("sending with {flag} is not modelled");
@@ -272,6 +296,9 @@ impl Sockets {
         let Some(connection) = self.connection(descriptor).filter(|_| !closed) else {
             return Ok(Some(Err("EPIPE")));
         };
+        if connection.is_reset() {
+            return Ok(Some(Err("ECONNRESET")));
+        }
         if ends_record {
             connection.write_record(bytes);
         } else {
@@ -287,6 +314,9 @@ impl Sockets {
         let now = self.now;
         let connection = self.connection(descriptor)?;
         let over = closed || connection.endpoint.is_peer_finished();
+        if connection.endpoint.unread() == 0 && !over && connection.is_reset() {
+            return Some(Err("ECONNRESET"));
+        }
         if connection.endpoint.unread() == 0 && !over {
             return nonblocking.then_some(Err("EAGAIN"));
         }
@@ -355,7 +385,13 @@ impl Sockets {
             }
         }
         if call.name == "close" {
-            self.by_descriptor.remove(&descriptor);
+            let closed = self.by_descriptor.remove(&descriptor);
+            if closed.is_some_and(|socket| socket.listening) {
+                // Connections that no `accept` has taken end with the listener.
+                for connection in &mut self.connections[self.accepted..] {
+                    connection.endpoint.abort();
+                }
+            }
         }
     }
 
@@ -367,8 +403,17 @@ impl Sockets {
     }
 }
 
+/// Returns the flags of a call that sends.
+pub fn send_flags(call: &Call) -> Option<&String> {
+    match call.name.as_str() {
+        "send" | "sendmsg" => call.arguments.last(),
+        "sendto" => call.arguments.get(3),
+        _ => None,
+    }
+}
+
 /// Returns the byte count of `read`, `write`, `send` and `sendmsg`.
-fn size(call: &Call) -> Option<u64> {
+pub fn size(call: &Call) -> Option<u64> {
     if call.name == "sendmsg" {
         // Each buffer is written as {..., 40}.
         let message = call.arguments.get(1)?;

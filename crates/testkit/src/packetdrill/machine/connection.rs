@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use goodqueue_tcp::{TcpConfig, TcpEndpoint};
-use goodqueue_types::{AccEcnOption, Ecn, SackBlocks, Segment, SegmentFlags, Time, Timestamps};
+use goodqueue_tcp::{ConnectionState, TcpConfig, TcpEndpoint};
+use goodqueue_types::{
+    AccEcnOption, Ecn, FastOpenOption, SackBlocks, Segment, SegmentFlags, Time, Timestamps,
+};
 
 use super::settings::Offer;
 use crate::packetdrill::script::syntax::{EcnSpec, OptionSpec, PacketSpec};
@@ -45,6 +47,9 @@ pub struct Connection {
     corked: bool,
     /// Time at which data last arrived.
     pub last_data: Time,
+    /// Cookie in the SYN, as the script writes it; none if the SYN carries no option, although it
+    /// may carry data.
+    pub cookie: Option<String>,
 }
 
 impl Connection {
@@ -69,7 +74,19 @@ impl Connection {
             held_until: None,
             corked: false,
             last_data: Time::ZERO,
+            cookie: Some(String::new()),
         }
+    }
+
+    /// Returns true if the connection has ended by a reset of the peer, or by both ends.
+    pub fn is_reset(&self) -> bool {
+        self.endpoint.info().state == ConnectionState::Closed
+    }
+
+    /// Returns true if the peer has reset the connection after data in its SYN, which `accept` still
+    /// returns.
+    pub fn is_reset_with_early_data(&self) -> bool {
+        self.is_reset() && self.endpoint.has_early_data()
     }
 
     /// Writes bytes for the application. `more` announces further bytes (`MSG_MORE`).
@@ -161,16 +178,28 @@ impl Connection {
         }
     }
 
+    /// Returns the numbers of the two SYNs by which the script's sequence numbers are larger. Those of
+    /// packets without SYN are relative.
+    fn bases(&self, syn: bool) -> (u64, u64) {
+        if syn {
+            (self.our_isn, self.peer_isn)
+        } else {
+            (0, 0)
+        }
+    }
+
     fn segment(&self, spec: &PacketSpec) -> Segment {
-        let ack = spec.ack.map_or(0, |ack| ack.wrapping_sub(self.our_isn));
+        let (our_isn, peer_isn) = self.bases(spec.flags.contains('S'));
+        let ack = spec.ack.map_or(0, |ack| ack.wrapping_sub(our_isn));
         let mut sack = SackBlocks::default();
         let mut timestamps = Timestamps::default();
         let mut accecn = AccEcnOption::default();
+        let mut fast_open = FastOpenOption::None;
         for option in spec.options.iter().flatten() {
             match option {
                 OptionSpec::Sack(blocks) => {
                     for (start, end) in blocks {
-                        sack.push(ack, start - self.our_isn, end - self.our_isn);
+                        sack.push(ack, start - our_isn, end - our_isn);
                     }
                 }
                 OptionSpec::Timestamps(value, echo) => {
@@ -180,6 +209,10 @@ impl Connection {
                     };
                 }
                 OptionSpec::AccEcn(option) => accecn = *option,
+                OptionSpec::FastOpen(cookie) if cookie.is_empty() => {
+                    fast_open = FastOpenOption::Request;
+                }
+                OptionSpec::FastOpen(_) => fast_open = FastOpenOption::Cookie,
                 _ => {}
             }
         }
@@ -189,7 +222,7 @@ impl Connection {
             self.peer_scale
         };
         Segment {
-            seq: spec.seq.wrapping_sub(self.peer_isn),
+            seq: spec.seq.wrapping_sub(peer_isn),
             ack,
             window: (spec.window.unwrap_or(0) << scale) as u32,
             payload: spec.payload as u32,
@@ -197,6 +230,7 @@ impl Connection {
             flags: flags_of(&spec.flags),
             sack,
             accecn,
+            fast_open,
             timestamps,
         }
     }
@@ -241,6 +275,7 @@ impl Connection {
         let segment = &sent.segment;
         let syn = segment.flags.contains(SegmentFlags::SYN);
         let ack = segment.flags.contains(SegmentFlags::ACK);
+        let (our_isn, peer_isn) = self.bases(syn);
         let scale = match self.agreed.window_scale {
             Some(_) if !syn => self.offer.window_scale.unwrap_or(0),
             _ => 0,
@@ -248,9 +283,9 @@ impl Connection {
         PacketSpec {
             ecn: Some(EcnSpec::from(sent.ecn)),
             flags: letters(segment.flags),
-            seq: segment.seq + self.our_isn,
+            seq: segment.seq + our_isn,
             payload: u64::from(segment.payload),
-            ack: ack.then_some(segment.ack + self.peer_isn),
+            ack: ack.then_some(segment.ack + peer_isn),
             window: Some(u64::from(segment.window) >> scale),
             options: Some(self.options(segment, syn, ack)),
         }
@@ -285,9 +320,15 @@ impl Connection {
         if segment.accecn.is_present() {
             list.push(OptionSpec::AccEcn(segment.accecn));
         }
+        match (segment.fast_open, &self.cookie) {
+            (FastOpenOption::Request, Some(_)) => list.push(OptionSpec::FastOpen(String::new())),
+            (FastOpenOption::Cookie, Some(cookie)) => {
+                list.push(OptionSpec::FastOpen(cookie.clone()));
+            }
+            _ => {}
+        }
         if !segment.sack.is_empty() {
             let blocks = segment.sack.ranges(segment.ack);
-            let blocks = blocks.map(|(start, end)| (start + self.peer_isn, end + self.peer_isn));
             list.push(OptionSpec::Sack(blocks.collect()));
         }
         list

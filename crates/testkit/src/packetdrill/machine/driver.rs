@@ -1,11 +1,12 @@
 //! Runs a script against an endpoint in virtual time.
 
-use goodqueue_tcp::Profile;
+use goodqueue_tcp::{FastOpen, Profile};
 use goodqueue_types::Time;
 
-use super::calls::{Answer, Sockets};
+use super::calls::{Answer, Sockets, size};
 use super::clock::{Window, micros, seconds, time};
 use super::connection::Connection;
+use super::fast_open::{self, Cookies};
 use super::info;
 use super::settings::{Offer, Settings};
 use crate::packetdrill::script::expression::{self, Names};
@@ -21,14 +22,15 @@ const PATIENCE: u32 = 1000;
 /// State of a run.
 #[derive(Debug)]
 pub struct Driver<'a> {
-    script: &'a Script,
+    pub(super) script: &'a Script,
     pub(super) settings: Settings,
     pub(super) sockets: Sockets,
-    now: Time,
+    pub(super) now: Time,
     /// Time of the last event, in microseconds.
     previous: u64,
     names: Names,
     blocked: Option<Blocked>,
+    pub(super) cookies: Cookies,
 }
 
 /// A system call that has not returned.
@@ -51,6 +53,7 @@ pub fn run(script: &Script, profile: Profile) -> Result<(), Refusal> {
         previous: 0,
         names: Names::new(),
         blocked: None,
+        cookies: Cookies::default(),
     };
     driver.settings.set_up(script)?;
     for index in 0..script.events.len() {
@@ -192,12 +195,13 @@ impl Driver<'_> {
             self.sockets.awaits_syn = false;
             self.open_passively(line, spec)?;
         }
+        let spec = self.with_fast_open(spec);
         let now = self.now;
         let Some(connection) = self.sockets.current() else {
             let complaint = "a packet comes in and no socket is there to take it";
             return Err(Refusal::Malformed(line, complaint.to_owned()));
         };
-        connection.receive(now, spec);
+        connection.receive(now, &spec);
         Ok(())
     }
 
@@ -208,21 +212,26 @@ impl Driver<'_> {
             .map(|socket| socket.settings.clone());
         let settings = settings.unwrap_or_else(|| self.settings.clone());
         let peer = Offer::of(spec.options.as_deref().unwrap_or_default());
-        self.open(line, &settings, &peer, false)?.endpoint.listen();
+        let fast_open = self.takes_early_data();
+        let connection = self.open(line, &settings, &peer, false, fast_open)?;
+        connection.cookie = Some(fast_open::ISSUED.to_owned());
+        connection.endpoint.listen();
         Ok(())
     }
 
-    fn open(
+    pub(super) fn open(
         &mut self,
         line: usize,
         settings: &Settings,
         peer: &Offer,
         active: bool,
+        fast_open: FastOpen,
     ) -> Result<&mut Connection, Refusal> {
         let offer = settings.offer();
         let agreed = offer.agree(peer);
         let config = settings.config(&agreed, active);
-        let config = config.map_err(|reason| Refusal::NotApplicable(line, reason))?;
+        let mut config = config.map_err(|reason| Refusal::NotApplicable(line, reason))?;
+        config.fast_open = fast_open;
         let mut connection = Connection::new(config, offer, agreed, peer);
         connection.endpoint.set_reading(Time::ZERO, false);
         self.sockets.connections.push(connection);
@@ -234,6 +243,8 @@ impl Driver<'_> {
         let event = &self.script.events[index];
         let answer = if call.name == "connect" {
             self.connect(index, call)?
+        } else if self.opens_by_sending(call) {
+            self.send_early(index, call)?
         } else {
             self.sockets.now = self.now;
             self.sockets.call(call, event.line, &self.settings)?
@@ -265,7 +276,6 @@ impl Driver<'_> {
 
     /// Opens a connection to the peer whose SYN-ACK comes later in the script.
     fn connect(&mut self, index: usize, call: &Call) -> Result<Option<Answer>, Refusal> {
-        let event = &self.script.events[index];
         let descriptor = call
             .arguments
             .first()
@@ -282,6 +292,36 @@ impl Driver<'_> {
                 .is_established();
             return Ok(Some(if open { Ok(0) } else { Err("EALREADY") }));
         }
+        if socket.connects_late && self.may_send_early() {
+            let waiting = super::calls::Socket {
+                is_waiting: true,
+                ..socket
+            };
+            self.sockets.by_descriptor.insert(descriptor, waiting);
+            return Ok(Some(Ok(0)));
+        }
+        let nonblocking = socket.nonblocking;
+        let fast_open = if socket.connects_late {
+            FastOpen::Request
+        } else {
+            FastOpen::Off
+        };
+        let now = self.now;
+        self.open_actively(index, descriptor, socket, fast_open)?
+            .endpoint
+            .connect(now);
+        Ok(nonblocking.then_some(Err("EINPROGRESS")))
+    }
+
+    /// Creates the connection of a socket to the peer whose SYN-ACK comes later in the script.
+    pub(super) fn open_actively(
+        &mut self,
+        index: usize,
+        descriptor: i64,
+        socket: super::calls::Socket,
+        fast_open: FastOpen,
+    ) -> Result<&mut Connection, Refusal> {
+        let event = &self.script.events[index];
         let answer = self.script.events[index..]
             .iter()
             .find_map(|event| match &event.step {
@@ -291,21 +331,16 @@ impl Driver<'_> {
         let peer = answer
             .as_deref()
             .map_or_else(|| socket.settings.offer(), Offer::of);
-        let now = self.now;
-        self.open(event.line, &socket.settings, &peer, true)?
-            .endpoint
-            .connect(now);
-        let connection = Some(self.sockets.connections.len() - 1);
+        self.open(event.line, &socket.settings, &peer, true, fast_open)?;
+        let last = self.sockets.connections.len() - 1;
         self.sockets.accepted = self.sockets.connections.len();
-        let nonblocking = socket.nonblocking;
-        self.sockets.by_descriptor.insert(
-            descriptor,
-            super::calls::Socket {
-                connection,
-                ..socket
-            },
-        );
-        Ok(nonblocking.then_some(Err("EINPROGRESS")))
+        let connected = super::calls::Socket {
+            connection: Some(last),
+            is_waiting: false,
+            ..socket
+        };
+        self.sockets.by_descriptor.insert(descriptor, connected);
+        Ok(&mut self.sockets.connections[last])
     }
 
     /// Lets a blocked call return if it can.
@@ -313,12 +348,20 @@ impl Driver<'_> {
         let Some(blocked) = self.blocked.take() else {
             return Ok(());
         };
-        let answer = if blocked.call.name == "connect" {
-            let open = self
-                .sockets
-                .current()
-                .is_some_and(|c| c.endpoint.is_established());
-            open.then_some(Ok(0))
+        let sends = self.cookies.is_sending;
+        let answer = if blocked.call.name == "connect" || sends {
+            let connection = self.sockets.current();
+            let (open, refused) = connection.map_or((false, false), |connection| {
+                let is_open = connection.endpoint.is_established();
+                (is_open, connection.is_reset())
+            });
+            self.cookies.is_sending &= !open && !refused;
+            let bytes = if sends { size(&blocked.call) } else { None };
+            if refused {
+                Some(Err("ECONNREFUSED"))
+            } else {
+                open.then_some(Ok(bytes.unwrap_or(0) as i64))
+            }
         } else {
             self.sockets.now = self.now;
             self.sockets
@@ -361,7 +404,10 @@ impl Driver<'_> {
 fn verify(call: &Call, line: usize, answer: Answer) -> Result<(), Refusal> {
     let matches = match answer {
         Ok(value) => call.returns.is_none_or(|wanted| wanted == value),
-        Err(name) => call.returns == Some(-1) && call.errno.as_deref() == Some(name),
+        Err(name) => {
+            let named = call.errno.as_deref().is_none_or(|wanted| wanted == name);
+            call.returns == Some(-1) && named
+        }
     };
     if matches {
         return Ok(());

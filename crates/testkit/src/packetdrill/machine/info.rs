@@ -83,6 +83,9 @@ fn options(connection: &Connection) -> u64 {
         agreed.sack,
         agreed.window_scale.is_some(),
         has_ecn,
+        // `TCPI_OPT_ECN_SEEN` is not modelled.
+        false,
+        connection.endpoint.has_early_data(),
     ]
     .into_iter()
     .enumerate()

@@ -6,6 +6,7 @@ mod clock;
 mod connection;
 pub mod driver;
 mod expect;
+mod fast_open;
 mod info;
 mod matcher;
 mod settings;

@@ -6,6 +6,7 @@ use goodqueue_tcp::{
 };
 use goodqueue_types::Span;
 
+use super::fast_open;
 use crate::packetdrill::script::syntax::{OptionSpec, Refusal, Script};
 
 /// Settings that the option lines and the commands of a script have made.
@@ -32,6 +33,8 @@ pub struct Settings {
     /// Value of `tcp_ecn_option`: 0 never, 1 as rarely as possible, 2 always.
     accecn_option: AccEcnReports,
     restart_after_idle: bool,
+    /// Bits of `tcp_fastopen`.
+    pub fast_open: u64,
     /// The kernel's default and largest receive buffer, in bytes.
     receive_buffer: (u64, u64),
     pub nagle: bool,
@@ -69,6 +72,7 @@ impl Settings {
             ecn: 2,
             accecn_option: AccEcnReports::Full,
             restart_after_idle: true,
+            fast_open: fast_open::CLIENT,
             receive_buffer: (131_072, 6 << 20),
             nagle: true,
             largest_segment: LARGEST_SEGMENT,
@@ -154,6 +158,7 @@ impl Settings {
         self.reordering = 3;
         "cubic".clone_into(&mut self.congestion_control);
         self.restart_after_idle = false;
+        self.fast_open = fast_open::CLIENT | fast_open::SERVER | fast_open::ALL_LISTENERS;
         self.ecn = 0;
     }
 
@@ -192,6 +197,12 @@ impl Settings {
             "tcp_sack" => self.sack = on,
             "tcp_window_scaling" => self.window_scaling = on,
             "tcp_ecn" => self.ecn = number.unwrap_or(0),
+            "tcp_fastopen" => {
+                let digits = value
+                    .strip_prefix("0x")
+                    .map(|hex| u64::from_str_radix(hex, 16));
+                self.fast_open = digits.unwrap_or_else(|| value.parse()).unwrap_or(0);
+            }
             "tcp_ecn_option" => {
                 self.accecn_option = match number {
                     Some(0) => AccEcnReports::Off,
@@ -213,8 +224,10 @@ impl Settings {
                 };
                 self.receive_buffer = (default, largest);
             }
-            // These variables control super-segments, the send buffer and the number of attempts.
+            // These variables control super-segments, the send buffer, the number of attempts and
+            // the content of cookies, which have none here.
             "tcp_min_tso_segs"
+            | "tcp_fastopen_key"
             | "tcp_wmem"
             | "tcp_syn_retries"
             | "tcp_synack_retries"
@@ -344,7 +357,7 @@ impl Offer {
                 OptionSpec::Timestamps(..) => offer.timestamps = true,
                 OptionSpec::WindowScale(scale) => offer.window_scale = Some((*scale).min(14)),
                 OptionSpec::AccEcn(_) => offer.accecn = true,
-                OptionSpec::Sack(_) => {}
+                OptionSpec::Sack(_) | OptionSpec::FastOpen(_) => {}
             }
         }
         offer

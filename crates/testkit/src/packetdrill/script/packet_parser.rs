@@ -137,7 +137,8 @@ fn option(cursor: &mut Cursor<'_>) -> Result<Option<OptionSpec>, Refusal> {
             cursor.expect("ecr")?;
             OptionSpec::Timestamps(value, cursor.number()?)
         }
-        "FO" | "FOEXP" => return cursor.not_applicable("TCP fast open"),
+        // The experimental option has the same content as the standardized one.
+        "FO" | "FOEXP" => OptionSpec::FastOpen(cursor.word().to_owned()),
         "md5" => return cursor.not_applicable("the MD5 option"),
         "ECN" => OptionSpec::AccEcn(accecn(cursor)?),
         _ => return here.malformed("a TCP option"),

@@ -123,6 +123,8 @@ pub enum OptionSpec {
     Timestamps(u64, u64),
     /// Counters of accurate ECN.
     AccEcn(AccEcnOption),
+    /// Fast Open: the cookie as written, empty in a request.
+    FastOpen(String),
 }
 
 /// Reason why a script cannot be run to its end.

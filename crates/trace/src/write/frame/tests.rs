@@ -1,5 +1,5 @@
 use super::*;
-use goodqueue_types::{AccEcnOption, AccEcnOrder, Hosts, SackBlocks};
+use goodqueue_types::{AccEcnOption, AccEcnOrder, FastOpenOption, Hosts, SackBlocks};
 
 /// The header is the one that Wikipedia's article on the IPv4 header checksum computes by hand.
 #[test]
@@ -161,4 +161,24 @@ fn the_accecn_option_is_written() {
         172, 5, 0, 3, 0xE9, 1, 5, 10, 0, 0, 0x03, 0xEF, 0, 0, 0x07, 0xD7,
     ];
     assert_eq!(written.headers()[34 + 20..], content);
+}
+
+/// RFC 7413 section 4.1.1: kind 34, the length, and the cookie.
+#[test]
+fn the_fast_open_option_is_written() {
+    let mut packet = packet(SegmentFlags::SYN, 100, 52 + 12);
+    let Body::Tcp(segment) = &mut packet.body else {
+        unreachable!()
+    };
+    segment.fast_open = FastOpenOption::Cookie;
+    let written = frame(&packet, &FACTS);
+    assert_eq!(written.length, 14 + 64 + 100);
+    let content = [34, 10, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1];
+    assert_eq!(written.headers()[34 + 32..], content);
+    let Body::Tcp(segment) = &mut packet.body else {
+        unreachable!()
+    };
+    segment.fast_open = FastOpenOption::Request;
+    segment.header = 52 + 4;
+    assert_eq!(frame(&packet, &FACTS).headers()[34 + 32..], [34, 2, 1, 1]);
 }

@@ -1,0 +1,151 @@
+//! TCP Fast Open (RFC 7413): data in the SYN of a client that has a cookie of the server, and answers
+//! before the handshake ends.
+
+use goodqueue_types::{FastOpenOption, Segment, SegmentFlags, Time};
+
+use crate::config::{FastOpen, TcpConfig};
+use crate::connection::accurate_ecn::OPTION_SPACE;
+use crate::connection::ecn::EcnState;
+use crate::connection::endpoint::TcpEndpoint;
+use crate::connection::stats::ConnectionState;
+use crate::receive::receiver::AckDue;
+use crate::send::sender::FIRST;
+
+/// State of Fast Open at one end, during the handshake.
+#[derive(Debug, Default)]
+pub(crate) struct FastOpening {
+    /// Largest payload of the SYN, for a client with a cookie.
+    room: Option<u32>,
+    /// Payload of the client's SYN.
+    early: u32,
+    /// True if the server has accepted the cookie, so that data flow before the handshake ends.
+    accepted: bool,
+    /// True if the server's SYN-ACK issues a cookie.
+    issues_cookie: bool,
+    /// True if the server has accepted data of the SYN.
+    has_carried: bool,
+}
+
+impl TcpEndpoint {
+    /// Gives a client the cookie of an earlier connection between the same hosts, and the MSS of the
+    /// server then, in bytes with the options of a data segment. It has an effect before
+    /// [`connect`](Self::connect), if the configuration permits Fast Open.
+    pub fn hold_cookie(&mut self, mss: u32) {
+        self.opening.fast.room = Some(mss.saturating_sub(OPTION_SPACE as u32));
+    }
+
+    /// Returns true if the SYN carried data that the server accepted.
+    pub fn has_early_data(&self) -> bool {
+        self.opening.fast.has_carried
+    }
+
+    /// Returns true if data may flow although the handshake has not ended.
+    #[inline]
+    pub(crate) fn is_open_early(&self) -> bool {
+        self.state == ConnectionState::SynReceived && self.opening.fast.accepted
+    }
+
+    /// Adds the Fast Open option to a SYN or SYN-ACK, and data to the first SYN of a client with a
+    /// cookie. A SYN that is sent again has neither (Linux; RFC 7413 section 4.1.3).
+    pub(crate) fn add_fast_open(&mut self, is_answer: bool, is_first: bool, segment: &mut Segment) {
+        let config = &*self.config;
+        let fast = &mut self.opening.fast;
+        if is_answer && fast.accepted {
+            self.receiver.ack_sent();
+        }
+        segment.fast_open = if is_answer && fast.issues_cookie {
+            FastOpenOption::Cookie
+        } else if is_answer || !is_first || config.fast_open == FastOpen::Off {
+            FastOpenOption::None
+        } else if let Some(room) = fast.room.or_else(|| usual_room(config)) {
+            let waiting = self.sender.data_end - FIRST;
+            fast.early = waiting.min(u64::from(room)) as u32;
+            segment.payload = fast.early;
+            self.stats.segments_sent += u64::from(fast.early > 0);
+            FastOpenOption::Cookie
+        } else {
+            FastOpenOption::Request
+        };
+        if config.option_bytes {
+            segment.header += segment.fast_open.padded();
+        }
+    }
+
+    /// Handles the Fast Open option of a client's SYN. If it carries a cookie, its data are accepted
+    /// and the answer may leave at once.
+    pub(crate) fn accept_early_data(&mut self, now: Time, segment: &Segment) {
+        if self.config.fast_open == FastOpen::Off {
+            return;
+        }
+        self.opening.fast.issues_cookie = segment.fast_open == FastOpenOption::Request;
+        if segment.fast_open != FastOpenOption::Cookie {
+            return;
+        }
+        self.opening.fast.accepted = true;
+        self.sender.open(u64::from(segment.window));
+        if segment.payload > 0 {
+            self.opening.fast.has_carried = true;
+            let data = Segment {
+                seq: FIRST,
+                flags: SegmentFlags::ACK,
+                ..*segment
+            };
+            // Linux's rule for ACKs begins after the handshake.
+            self.receiver
+                .on_data(now, &data, &self.config, &mut self.stats);
+            if self.receiver.is_moderated(&self.config) {
+                self.receiver
+                    .moderate_window(now, &data, &self.config, &self.stats);
+            }
+        }
+    }
+
+    /// Opens the sender, because the SYN is acknowledged. Data of the SYN that the acknowledgement
+    /// does not cover are sent again, as ordinary data.
+    pub(crate) fn open_sender(&mut self, segment: &Segment) {
+        let window = u64::from(segment.window);
+        let sender = &mut self.sender;
+        if self.opening.fast.accepted {
+            sender.blocked = false;
+            sender.set_peer_window(window);
+            if sender.in_flight() == 0 {
+                sender.deadline = Time::MAX;
+            }
+            return;
+        }
+        sender.open(window);
+        let early = u64::from(self.opening.fast.early);
+        let accepted = segment.ack.saturating_sub(FIRST).min(early);
+        if accepted > 0 {
+            let end = FIRST + accepted;
+            (sender.una, sender.next, sender.max_sent) = (end, end, end);
+            self.stats.acked_bytes += accepted;
+            self.opening.fast.has_carried = true;
+        }
+        self.stats.retransmitted_segments += u64::from(accepted < early);
+        self.stats.retransmitted_bytes += early - accepted;
+    }
+
+    /// Returns the ACK that a SYN-ACK requires. After a SYN with data, the data that follow may carry it
+    /// (Linux), unless it has to report the ECN field of the SYN-ACK, which only a pure ACK does.
+    pub(crate) fn answer_to_syn_ack(&self) -> AckDue {
+        let ecn = self.ecn.as_deref();
+        if self.opening.fast.early > 0 && !ecn.is_some_and(EcnState::is_accurate) {
+            AckDue::Now
+        } else {
+            AckDue::NowPure
+        }
+    }
+
+    /// Returns true if a sequence number acknowledges the SYN, with all of its data or none.
+    pub(crate) fn acknowledges_syn(&self, ack: u64) -> bool {
+        (FIRST..=FIRST + u64::from(self.opening.fast.early)).contains(&ack)
+    }
+}
+
+/// Returns the largest payload of a SYN if all clients have a cookie: a full segment less the space of
+/// all options, because devices on the path may add some (Linux).
+fn usual_room(config: &TcpConfig) -> Option<u32> {
+    let all_have = config.fast_open == FastOpen::Cookie;
+    all_have.then(|| config.offered_mss().saturating_sub(OPTION_SPACE as u32))
+}
