@@ -268,12 +268,25 @@ fn count_all(flag: &str, is_counted: impl Fn(&Case) -> bool) -> Vec<Count> {
 
 /// Runs one case under callgrind.
 fn count(case: &str, flag: &str, simulated: &str) -> Count {
+    let (packets, instructions) = callgrind("*counts*simulate*", &[case, flag, simulated]);
+    Count {
+        case: case.to_owned(),
+        simulated: simulated.to_owned(),
+        packets: packets.trim().parse().expect("the child prints a number"),
+        instructions,
+    }
+}
+
+/// Runs this program with these arguments under callgrind. Returns what it prints, and the
+/// instructions of the functions whose names fit the pattern.
+pub fn callgrind(functions: &str, arguments: &[&str]) -> (String, u64) {
     let this = std::env::current_exe().expect("a running program has a path");
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .args(["--collect-atstart=no", "--toggle-collect=*counts*simulate*"])
+        .arg("--collect-atstart=no")
+        .arg(format!("--toggle-collect={functions}"))
         .arg(this)
-        .args([case, flag, simulated])
+        .args(arguments)
         .output()
         .expect("valgrind was there a moment ago");
     let log = String::from_utf8_lossy(&output.stderr);
@@ -281,14 +294,11 @@ fn count(case: &str, flag: &str, simulated: &str) -> Count {
         .lines()
         .find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
         .filter(|count| *count > 0)
-        .unwrap_or_else(|| panic!("callgrind counted nothing in {case}:\n{log}"));
-    let packets = String::from_utf8_lossy(&output.stdout);
-    Count {
-        case: case.to_owned(),
-        simulated: simulated.to_owned(),
-        packets: packets.trim().parse().expect("the child prints a number"),
+        .unwrap_or_else(|| panic!("callgrind counted nothing in {arguments:?}:\n{log}"));
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
         instructions,
-    }
+    )
 }
 
 /// Runs a shortened case once and returns the number of delivered data packets. Callgrind counts
@@ -327,13 +337,13 @@ fn simulate(network: &Network) -> Outcome {
     goodqueue_sim::run(network)
 }
 
-fn valgrind_is_installed() -> bool {
+pub fn valgrind_is_installed() -> bool {
     let output = Command::new("valgrind").arg("--version").output();
     output.is_ok_and(|output| output.status.success())
 }
 
 /// Returns the version and the host of the compiler in one line.
-fn compiler() -> String {
+pub fn compiler() -> String {
     let output = Command::new("rustc").arg("-vV").output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     let text = text.unwrap_or_default();

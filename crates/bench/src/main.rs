@@ -8,7 +8,7 @@
 //!
 //! `--quick` measures s1 to s4 only and does not count instructions. `--write` puts the table into
 //! docs/performance.md. `--counts [--update]` counts instructions only (`counts.rs`), `--queues`
-//! measures queue disciplines only.
+//! measures queue disciplines only, and `--queue-counts` counts their instructions (`queues.rs`).
 
 mod bare;
 mod cases;
@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         // Child processes.
         [case, "--once", simulated] => println!("{}", counts::once(case, simulated)),
         [case, "--bare-once", simulated] => println!("{}", counts::bare_once(case, simulated)),
+        [queue, "--queue-once"] => println!("{:.1}", queues::once(queue)),
         [case, "--child"] => {
             let case = cases::named(case).expect("the parent names known cases");
             println!("{}", serde_json::json!(measure::measure(&case)));
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         // Parts of the benchmark.
         ["--counts"] => return ExitCode::from(u8::from(!counts::report(false))),
         ["--counts", "--update"] => return ExitCode::from(u8::from(!counts::report(true))),
+        ["--queue-counts"] => return ExitCode::from(u8::from(!queues::write_counts())),
         ["--queues"] | ["--queues", "--json"] => report_queues(json),
         _ => {
             let reported = Options::parse(&arguments).and_then(|options| report(&options));

@@ -1,5 +1,7 @@
-//! Cost of each queue discipline: user CPU time per packet for its enqueue and its dequeue
-//! together, in nanoseconds.
+//! Cost of each queue discipline for a packet's enqueue and its dequeue together: user CPU time in
+//! nanoseconds, and instructions by callgrind.
+
+use crate::counts::{callgrind, compiler, valgrind_is_installed};
 
 use goodqueue_queue::{
     BufferPool, Configuration, Context, Discipline, QueueConfig, QueueDiscipline, Verdict, examples,
@@ -8,6 +10,8 @@ use goodqueue_types::{
     Body, Direction, Ecn, FlowId, Framing, Hosts, Packet, RandomStream, Segment, Span, Time,
 };
 use serde::Serialize;
+use std::fmt::Write;
+use std::fs;
 
 /// Number of flows in the stream of packets.
 const FLOWS: u32 = 100;
@@ -51,6 +55,54 @@ pub fn measure_all() -> impl Iterator<Item = QueueCost> {
             }
         }
     })
+}
+
+/// File of the committed instructions, a line for each discipline with tabs between the columns.
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/queues.tsv");
+/// Head of the file.
+const HEAD: &str = "\
+# Instructions for each offered packet: enqueue, dequeue and the loop that offers it, by callgrind.
+# `goodqueue-bench --queue-counts` writes this file.
+";
+
+/// Counts the instructions of every discipline, and writes the file. Returns false without valgrind.
+pub fn write_counts() -> bool {
+    if !valgrind_is_installed() {
+        eprintln!("error: instructions are counted by valgrind, which is not installed");
+        return false;
+    }
+    let mut text = format!("{HEAD}# {}\n", compiler());
+    text.push_str("queue\tinstructions per packet\tdropped, %\n");
+    for (name, _) in examples() {
+        let (dropped, instructions) = callgrind("*queues*counted*", &[name, "--queue-once"]);
+        let each = instructions as f64 / BATCH as f64;
+        let row = format!("{name}\t{each:.0}\t{}", dropped.trim());
+        println!("{row}");
+        let _ = writeln!(text, "{row}");
+    }
+    fs::write(FILE, text).expect("the file can be written");
+    true
+}
+
+/// Offers a batch of packets to a discipline in its steady state, and returns the share in per cent
+/// that was dropped. Callgrind counts this.
+pub fn once(name: &str) -> f64 {
+    let found = examples().into_iter().find(|(known, _)| *known == name);
+    let (_, config) = found.expect("the parent names known disciplines");
+    let mut stream = Stream::new(&config);
+    stream.run(BATCH);
+    let (offered, dropped) = (stream.offered, stream.dropped);
+    counted(&mut stream, offered + BATCH);
+    100.0 * (stream.dropped - dropped) as f64 / (stream.offered - offered) as f64
+}
+
+/// Runs a stream until it has offered so many packets. Callgrind counts instructions only in this
+/// function, which it finds by name.
+#[inline(never)]
+fn counted(stream: &mut Stream, offered: u64) {
+    while stream.offered < offered {
+        stream.run(1);
+    }
 }
 
 /// A discipline under load.
@@ -142,5 +194,21 @@ impl Stream {
         let verdicts = self.verdicts.drain(..);
         let drops = verdicts.filter(|verdict| matches!(verdict, Verdict::Dropped(..)));
         self.dropped += drops.count() as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_discipline_has_committed_instructions() {
+        let text = fs::read_to_string(FILE).expect("crates/bench/queues.tsv can be read");
+        let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
+        let rows: Vec<&str> = lines
+            .filter_map(|line| Some(line.split_once('\t')?.0))
+            .collect();
+        let known: Vec<&str> = examples().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(rows, known, "`goodqueue-bench --queue-counts` writes them");
     }
 }
