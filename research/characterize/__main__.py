@@ -51,7 +51,7 @@ QUEUES = {
     'queue = { kind = "fq_codel" } }',
 }
 """Every discipline of the registry that shares a link among flows, with the parameters of
-docs/which-queue.md. `prio` needs classes that the guidelines' traffic does not have."""
+docs/queues/compared.md. `prio` needs classes that the guidelines' traffic does not have."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ COLUMNS = (
     Column("ping p99, ms (4.6)", "scheduling", 0, "ping.p99_latency_under_load_s", 1000),
     Column("Jain's index (4.6)", "scheduling", 0, "long.goodput_bps.jain"),
     Column("page, s (7.2 IV)", "bursts", 3, "web.mean_page_time_s"),
-    Column("call MOS (9.1 III)", "traffic-mix", 2, "call.mos"),
+    Column("call MOS (9.1, 5 bulk)", "traffic-mix", 3, "call.mos"),
     Column("TCP in overload, Mb/s (5.3)", "overload", 0, "long.goodput_bps", 1e-6),
     Column(
         "far over near (6.2, 560 ms)", "rtt-fairness", 4, "second.goodput_bps / first.goodput_bps"
@@ -118,18 +118,24 @@ def cpu_s() -> float:
 
 def digest(found: dict[str, Characterization]) -> str:
     """Returns the columns of the digest as a Markdown table, with its provenance."""
-    one = next(iter(found.values()))
     heads = ["queue", *(column.head for column in COLUMNS), "better, worse"]
     lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
     for name, result in found.items():
         cells = [_cell(result, column) for column in COLUMNS]
         lines.append(f"| {' | '.join([f'`{name}`', *cells, _tally(result)])} |")
+    seeds = {name: len(one.seeds) for name, one in found.items()}
     provenance = (
-        f"Made by `python -m research.characterize --seeds {len(one.seeds)}`, seeds "
-        f"{one.seeds[0]} to {one.seeds[-1]}, results version {_core.results_version()}. Means "
-        "± the 95 % interval of the mean."
+        f"Made by `python -m research.characterize`. Means of {seeds_of(seeds)} ± the 95 % "
+        f"interval of the mean, results version {_core.results_version()}."
     )
     return "\n".join([*lines, "", provenance]) + "\n"
+
+
+def seeds_of(numbers: dict[str, int]) -> str:
+    """Returns the number of runs of most queues in words, and those of queues with fewer."""
+    most = max(numbers.values())
+    fewer = [f"`{name}` {number}" for name, number in numbers.items() if number < most]
+    return f"{most} runs" + (f" (fewer: {', '.join(fewer)})" if fewer else "")
 
 
 def _tally(result: Characterization) -> str:

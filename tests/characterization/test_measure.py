@@ -84,6 +84,23 @@ def test_a_queue_in_python_has_the_figures_of_the_same_queue_in_rust(tmp_path: P
         assert one.own.values == one.other.values, one.measure.metric
 
 
+def test_a_difference_below_one_per_cent_is_no_finding(tmp_path: Path) -> None:
+    """Behind one BDP and behind two a flow of CUBIC keeps the link busy but for its start."""
+    found = goodqueue.characterize(
+        queue=ONE_BDP,
+        against='{ kind = "drop_tail", limit = "2bdp" }',
+        sections=["5.2"],
+        seeds=3,
+        store=tmp_path,
+    )
+    delay, use = (
+        score(found, "bottleneck.mean_queueing_delay_s"),
+        score(found, "flows.goodput_bps.sum"),
+    )
+    assert delay.verdict == "better"
+    assert use.verdict == "no difference shown"
+
+
 def test_a_second_call_needs_no_runs(tmp_path: Path) -> None:
     counts: list[int] = []
     for _ in range(2):

@@ -8,7 +8,14 @@ import pytest
 
 from conftest import ROOT
 from goodqueue.characterization.guide import guide
-from research.characterize.__main__ import COLUMNS, EVERY_FIGURE, PAGE, QUEUES, Column
+from research.characterize.__main__ import (
+    COLUMNS,
+    EVERY_FIGURE,
+    PAGE,
+    QUEUES,
+    Column,
+    seeds_of,
+)
 
 GUIDE = guide("rfc7928")
 
@@ -31,3 +38,8 @@ def test_the_committed_figures_have_every_queue_and_every_section() -> None:
     page = (ROOT / PAGE).read_text(encoding="utf-8")
     assert f"results version {version}." in page
     assert all(f"| `{queue}` |" in page for queue in QUEUES)
+
+
+def test_queues_with_fewer_runs_are_named() -> None:
+    assert seeds_of({"codel": 10, "pie": 10}) == "10 runs"
+    assert seeds_of({"codel": 10, "pie": 3}) == "10 runs (fewer: `pie` 3)"

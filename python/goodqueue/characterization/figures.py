@@ -46,6 +46,7 @@ KINDS = {
     "p99_latency_under_load_s": Kind("latency under load, p99", "lower"),
     "mean_transfer_time_s": Kind("transfer time, mean", "lower"),
     "p99_transfer_time_s": Kind("transfer time, p99", "lower"),
+    "completion_time_s": Kind("transfer time, mean", "lower"),
     "p99_handshake_time_s": Kind("handshake time, p99", "lower"),
     "mean_page_time_s": Kind("page time, mean", "lower"),
     "p99_object_time_s": Kind("object time, p99", "lower"),
@@ -62,12 +63,22 @@ KINDS = {
 RATIO = Kind("", "neither")
 """Kind of a ratio of two metrics, whose measure has a label of its own."""
 
+LOSS = ("packets_lost", "packets_sent")
+"""Metrics whose ratio is a loss rate."""
+
 
 def kind_of(measure: Measure) -> Kind:
     """Returns the kind of a measure."""
+    if is_loss(measure):
+        return KINDS["loss_rate"]
     if len(measure.parts) > 1:
         return RATIO
     return KINDS[measure.metric.split(".", 1)[1].removeprefix("reverse.")]
+
+
+def is_loss(measure: Measure) -> bool:
+    """Returns True if a measure is the packets lost over the packets sent."""
+    return tuple(part.split(".", 1)[1] for part in measure.parts) == LOSS
 
 
 def better_of(measure: Measure) -> Better:

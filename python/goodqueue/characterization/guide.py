@@ -45,12 +45,14 @@ class Case:
         settings: the scenario, with the subject's text in its places.
         changes: values of keys by their paths, laid over the scenario.
         ecn: True if the queue must mark packets.
+        set_point: factor of the delay or length at which the queue aims.
     """
 
     name: str
     settings: Settings
     changes: Mapping[str, object]
     ecn: bool = False
+    set_point: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +229,7 @@ def _case(base: Settings, table: Mapping[str, Any]) -> Case:
         settings={**base, "flow": flows},
         changes=table.get("set", {}),
         ecn=table.get("ecn", False),
+        set_point=table.get("set_point", 1.0),
     )
 
 
@@ -261,6 +264,10 @@ def flows_of(low: float, high: float, held: float) -> int:
     """Returns the flows that raise the congestion level from one to another (section 8.2).
 
     A level is a number of flows for each packet that the path holds: 0.036, 0.081 and 0.114 for a
-    loss rate of 0.1 %, 0.5 % and 1 % behind tail drop. Counts are rounded up.
+    loss rate of 0.1 %, 0.5 % and 1 % behind tail drop. Counts are rounded to the nearest.
     """
-    return math.ceil(high * held) - math.ceil(low * held)
+    return _nearest_whole(high * held) - _nearest_whole(low * held)
+
+
+def _nearest_whole(flows: float) -> int:
+    return math.floor(flows + 0.5)

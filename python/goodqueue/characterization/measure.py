@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 VERDICTS = ("better", "worse", "higher", "lower", "no difference shown")
 """Results of a comparison; `higher` and `lower` are those of figures without a better direction."""
 
+LEAST_DIFFERENCE = 0.01
+"""Smallest difference that is a finding, as a share of the larger of the two means."""
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -203,8 +206,13 @@ def _score(measure: Measure, own: Values, other: Values | None) -> Score:
         return Score(measure, sample(mine, 0.0))
     theirs = _of(measure, other)
     change = difference(figure, mine, theirs)
-    verdict = "" if change is None else _verdict(measure, change)
-    return Score(measure, sample(mine, 0.0), sample(theirs, 0.0), change, verdict)
+    own_sample, other_sample = sample(mine, 0.0), sample(theirs, 0.0)
+    verdict = ""
+    if change is not None and own_sample is not None and other_sample is not None:
+        larger = max(abs(one.interval.mean) for one in (own_sample, other_sample))
+        matters = abs(change.interval.mean) >= LEAST_DIFFERENCE * larger
+        verdict = _verdict(measure, change) if matters else "no difference shown"
+    return Score(measure, own_sample, other_sample, change, verdict)
 
 
 def _of(measure: Measure, values: Values) -> list[float]:

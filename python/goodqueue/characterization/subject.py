@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -51,10 +53,18 @@ class Subject:
         return load(source, set=case.changes, allow_python=self.allow_python)
 
     def settings(self, case: Case, placeholder: str) -> Settings:
-        """Returns the settings of a case with this subject, without the case's changes."""
+        """Returns the settings of a case with this subject, without the case's changes.
+
+        Raises:
+            ScenarioError: if the case changes the set point of a queue in Python.
+        """
         value = self.value
-        if case.ecn and "ecn" in keys_of(value):
+        if case.ecn and "ecn" in resolved(value):
             value = {**value, "ecn": True}
+        if case.set_point != 1.0:
+            if self.factory is not None:
+                raise ScenarioError("error: the set point of a queue in Python is not known")
+            value = with_set_point(value, case.set_point)
         return dict(_filled(case.settings, placeholder, value))
 
     def queues(self, case: Case, placeholder: str) -> list[tuple[str, QueueFactory]]:
@@ -137,10 +147,14 @@ def control_of(text: str) -> Subject:
         ) from None
 
 
-def keys_of(queue: Mapping[str, Any] | str) -> set[str]:
-    """Returns the keys that a queue has; empty for anything but the table of a queue."""
+def resolved(queue: Mapping[str, Any] | str) -> Settings:
+    """Returns the table of a queue with its defaults, on the path of RFC 7928's sections.
+
+    Returns:
+        The table; empty for anything but the table of a queue.
+    """
     if isinstance(queue, str):
-        return set()
+        return {}
     settings = {
         "schema_version": 1,
         "duration": "1s",
@@ -150,8 +164,49 @@ def keys_of(queue: Mapping[str, Any] | str) -> set[str]:
         },
         "flow": [{"workload": {"kind": "bulk"}}],
     }
-    resolved = tomllib.loads(load(settings).resolved_toml())
-    return set(resolved["topology"]["bottleneck"]["queue"])
+    scenario = tomllib.loads(load(settings).resolved_toml())
+    table: Settings = scenario["topology"]["bottleneck"]["queue"]
+    return table
+
+
+SET_POINTS = ("target", "rtt", "step_thresh", "threshold", "min", "max", "packets_per_flow")
+"""Keys of queues for the delay or length at which they aim."""
+
+
+def with_set_point(queue: Mapping[str, Any], factor: float) -> Settings:
+    """Returns a queue whose set points are multiplied by a factor.
+
+    Those of a queue within it are multiplied in place of its own. The limit is the set point of a
+    queue that has no other.
+
+    Args:
+        queue: the table of the queue.
+        factor: the factor.
+    """
+    return {**queue, **_scaled(queue, resolved(queue), factor)}
+
+
+def _scaled(own: Mapping[str, Any], every: Mapping[str, Any], factor: float) -> Settings:
+    if "queue" in every:
+        inner = own.get("queue", {})
+        return {"queue": {**inner, **_scaled(inner, every["queue"], factor)}}
+    if "bands" in every:
+        bands = zip(own.get("bands", every["bands"]), every["bands"], strict=True)
+        return {"bands": [{**one, **_scaled(one, whole, factor)} for one, whole in bands]}
+    known = {key: every[key] for key in SET_POINTS if every.get(key, "none") != "none"}
+    chosen = known or {"limit": every["limit"]}
+    return {key: _times(one, factor) for key, one in chosen.items()}
+
+
+def _times(value: str | float, factor: float) -> str | float:
+    """Returns a number, or a text of a number with its unit, times a factor."""
+    if not isinstance(value, str):
+        return type(value)(value * factor)
+    number = re.match(r"[\d.]+", value)
+    assert number is not None
+    unit = value[number.end() :]
+    scaled = float(number[0]) * factor
+    return f"{math.ceil(scaled) if unit in {'p', 'B'} else scaled:g}{unit}"
 
 
 def _filled(value: Any, placeholder: str, subject: Any) -> Any:  # noqa: ANN401 - any TOML value

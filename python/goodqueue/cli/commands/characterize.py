@@ -8,7 +8,13 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.commands.options import AllowPythonOption, JobsOption, JsonOption
+from goodqueue.cli.commands.options import (
+    AllowPythonOption,
+    CaptionOption,
+    FormatOption,
+    JobsOption,
+    JsonOption,
+)
 
 
 @dataclass(frozen=True)
@@ -57,8 +63,8 @@ class Characterize:
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Also write a page, its picture, the figures and the scenarios to this directory, "
-            "in place of earlier results there.",
+            help="Also write a page, its pictures, the figures and the scenarios to this "
+            "directory, in place of earlier results there.",
         ),
     ] = None
     store: Annotated[
@@ -76,6 +82,8 @@ class Characterize:
     ] = None
     allow_python: AllowPythonOption = False
     json: JsonOption = False
+    format_: FormatOption = None
+    caption: CaptionOption = True
 
     def __post_init__(self) -> None:
         """Refuses options that contradict each other."""

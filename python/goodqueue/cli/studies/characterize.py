@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from goodqueue.characterization.api import QUICK_SEEDS, SEEDS, characterize
+from goodqueue.cli.commands.options import drawing
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import may_import, print_written, write_json
 from goodqueue.cli.studies.executor import executor_of
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 
     from goodqueue.characterization.measure import Characterization
     from goodqueue.cli.commands.characterize import Characterize
+    from goodqueue.core.drawing import Drawing
 
 
 def characterize_subject(asked: Characterize) -> int:
     """Runs what the store lacks, prints the figures and writes the directory."""
+    pictured = drawing(asked)
     if asked.out is not None:
         check_output(asked.out)
         check_apart([], {"--out/": asked.out, "--store": asked.store})
@@ -49,7 +52,7 @@ def characterize_subject(asked: Characterize) -> int:
     finally:
         executor.close()
     if asked.out is not None:
-        _write(found, asked.out)
+        _write(found, asked.out, pictured)
     if asked.json:
         print_json(as_json(found))
         return 0
@@ -59,13 +62,13 @@ def characterize_subject(asked: Characterize) -> int:
     return 0
 
 
-def _write(found: Characterization, out: Path) -> None:
+def _write(found: Characterization, out: Path, pictured: Drawing) -> None:
     from goodqueue.plots.study.ellipses import pictures
     from goodqueue.plots.style import save_all
 
     drawn = pictures(found)
     with whole_directory(out) as folder:
-        save_all(drawn, folder)
+        save_all(drawn, folder, pictured)
         write_page(found, drawn, sys.argv[1:], folder / "report.html")
         write_json(folder, as_json(found))
         for place, one in enumerate(found.found, 1):

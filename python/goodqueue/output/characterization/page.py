@@ -64,8 +64,9 @@ def _introduction(found: Characterization) -> Iterator[str]:
     yield (
         f"<p>Figures are means over {counted(len(found.seeds), 'seed')} with 95 % intervals "
         "(Student's t). A finding is that of the differences seed by seed: better or worse if "
-        "their 95 % interval excludes zero. With so many figures about one in twenty differs by "
-        f"chance. {escape(found.guide.document)} sets no limits, so no figure passes or fails. "
+        "their 95 % interval excludes zero and their mean is at least 1 % of the larger figure. "
+        "With so many figures about one in twenty differs by chance. "
+        f"{escape(found.guide.document)} sets no limits, so no figure passes or fails. "
         "The caption of a table names the file of its scenario beside this page.</p>"
     )
 

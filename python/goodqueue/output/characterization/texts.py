@@ -6,13 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
-from goodqueue.characterization.figures import better_of, figure_of
+from goodqueue.characterization.figures import better_of, figure_of, is_loss
 from goodqueue.output.terminal import MISSING, counted, plain, quantity, say, stdout, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue.characterization.ellipse import GaussianEllipse
+    from goodqueue.characterization.guide import Measure
     from goodqueue.characterization.measure import Characterization, Found, Score
     from goodqueue.study.compare import Sample
 
@@ -23,10 +24,18 @@ def text_of(score: Score, values: Sample | None) -> str:
     """Returns the mean of a figure with its 95 % interval."""
     if values is None:
         return MISSING
-    name = "" if len(score.measure.parts) > 1 else score.measure.metric.removesuffix(".sum")
-    name = name.removesuffix(".min").removesuffix(".max")
     half = values.interval.half_width
+    name = _column_of(score.measure)
     return quantity(name, values.interval.mean, half if math.isfinite(half) else None)
+
+
+def _column_of(measure: Measure) -> str:
+    """Returns the name whose ending gives the unit; empty for plain numbers."""
+    if is_loss(measure):
+        return "loss_rate"
+    if len(measure.parts) > 1:
+        return ""
+    return measure.metric.removesuffix(".sum").removesuffix(".min").removesuffix(".max")
 
 
 def headline(found: Characterization) -> str:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from matplotlib.ticker import MaxNLocator
 
-from goodqueue.plots.style import BLUE, ORANGE, Picture, label_all, legend_below
+from goodqueue.plots.style import (
+    BLUE,
+    ORANGE,
+    Picture,
+    label_all,
+    legend_below,
+    log_ticks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,19 +28,35 @@ if TYPE_CHECKING:
 COLUMNS = 3
 """Panels side by side."""
 
-PANEL_INCHES = 2.3
+ROWS = 4
+"""Largest number of rows in a picture, so that it fits on a page."""
+
+PANEL_INCHES = 2.4
 """Height of a row of panels."""
 
-LONGEST_TITLE = 38
-"""Letters of a panel's title that fit above it."""
+TITLE_LETTERS = 34
+"""Letters of a line of a panel's title."""
+
+LEAST_SPAN = 0.05
+"""Least height of a panel, as a share of its largest goodput, so that equal goodputs look equal."""
+
+LOGARITHMIC_FROM = 20
+"""Ratio of the largest goodput of a panel to the smallest from which its axis is logarithmic."""
 
 
 def pictures(found: Characterization) -> list[Picture]:
-    """Returns a picture with a panel for each section; none if no section was run."""
+    """Returns pictures with a panel for each section; none if no section was run."""
     run = [one for one in found.found if one.points]
     sections = [list(group) for _, group in groupby(run, key=lambda one: one.section)]
-    if not sections:
-        return []
+    size = COLUMNS * ROWS
+    parts = [sections[begin : begin + size] for begin in range(0, len(sections), size)]
+    return [
+        _picture(found, "ellipses" if len(parts) == 1 else f"ellipses-{place}", part)
+        for place, part in enumerate(parts, 1)
+    ]
+
+
+def _picture(found: Characterization, name: str, sections: Sequence[Sequence[Found]]) -> Picture:
     columns = min(COLUMNS, len(sections))
     rows = -(-len(sections) // columns)
 
@@ -46,49 +70,65 @@ def pictures(found: Characterization) -> list[Picture]:
         handles, labels = _legend(found, panels[0])
         legend_below(figure, handles, labels, None)
 
-    against = (
-        "" if found.against is None else " One colour is the subject, the other its comparison."
+    numbers = (
+        " Digits count the scenarios of a section, in the order of its tables."
+        if any(len(cases) > 1 for cases in sections)
+        else ""
     )
     caption = (
         "Mean queueing delay and total goodput, a point for each seed and an ellipse for each "
         "scenario: the contour of one standard deviation of the Gaussian distribution under which "
-        f"the points are most likely (RFC 7928 section 2.7).{against}"
+        f"the points are most likely (RFC 7928 section 2.7).{numbers} The axes of goodput do not "
+        "begin at 0."
     )
-    return [
-        Picture(
-            "ellipses",
-            caption,
-            draw,
-            panels=rows,
-            height_inches=PANEL_INCHES * rows + 0.6,
-            columns=columns,
-            share_x="none",
-            share_y="none",
-        )
-    ]
+    return Picture(
+        name,
+        caption,
+        draw,
+        panels=rows,
+        height_inches=PANEL_INCHES * rows + 0.6,
+        columns=columns,
+        share_x="none",
+        share_y="none",
+    )
 
 
 def _section(axes: Axes, cases: Sequence[Found]) -> None:
     section = cases[0].section
-    title = f"{section.number} {section.title}"
-    if len(title) > LONGEST_TITLE:
-        title = title[: LONGEST_TITLE - 1].rsplit(" ", 1)[0].rstrip(",")
+    title = textwrap.fill(f"{section.number} {section.title}", TITLE_LETTERS)
     axes.set_title(title, fontsize=8)
     axes.tick_params(labelsize=8)
-    axes.xaxis.set_major_locator(MaxNLocator(4))
-    axes.yaxis.set_major_locator(MaxNLocator(4))
-    for one in cases:
-        _draw(axes, one.points, one.ellipse, BLUE, "o")
-        _draw(axes, one.other_points, one.other_ellipse, ORANGE, "s")
+    for place, one in enumerate(cases, 1):
+        number = str(place) if len(cases) > 1 else ""
+        _draw(axes, one.points, one.ellipse, BLUE, "o", number)
+        _draw(axes, one.other_points, one.other_ellipse, ORANGE, "s", number)
     axes.margins(0.12)
+    axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.set_xlim(left=0)
+    _goodput_axis(axes, [point[1] for one in cases for point in (*one.points, *one.other_points)])
 
 
-def _draw(
+def _goodput_axis(axes: Axes, goodputs_bps: Sequence[float]) -> None:
+    """Sets the scale of the goodputs, and how far it reaches at least."""
+    low, high = _mbps([min(goodputs_bps), max(goodputs_bps)])
+    if low > 0 and high / low >= LOGARITHMIC_FROM:
+        axes.set_yscale("log")
+        log_ticks(axes.yaxis, lambda value: f"{value:g}", subs=(1,))
+        return
+    axes.yaxis.set_major_locator(MaxNLocator(4))
+    bottom, top = axes.get_ylim()
+    missing = LEAST_SPAN * high - (top - bottom)
+    if missing > 0:
+        axes.set_ylim(bottom - missing / 2, top + missing / 2)
+
+
+def _draw(  # noqa: PLR0913, PLR0917
     axes: Axes,
     points: Sequence[tuple[float, float]],
     ellipse: GaussianEllipse | None,
     colour: str,
     marker: str,
+    number: str,
 ) -> None:
     if ellipse is None:
         return
@@ -97,6 +137,10 @@ def _draw(
     axes.plot(_ms(xs), _mbps(ys), color=colour, linewidth=1.0)
     delays, goodputs = zip(*points, strict=True)
     axes.plot(_ms(delays), _mbps(goodputs), marker, color=colour, markersize=2.2)
+    middle = (1e3 * ellipse.x, ellipse.y / 1e6)
+    axes.annotate(
+        number, middle, xytext=(4, 2), textcoords="offset points", color=colour, fontsize=7
+    )
 
 
 def _legend(found: Characterization, axes: Axes) -> tuple[list[object], list[str]]:
