@@ -124,7 +124,7 @@ validate: setup ## run ns-2 and ns-3 beside goodqueue, compare with Linux, write
 characterize: setup ## every queue discipline by RFC 7928, writes docs/characterize.md
 	$(BIN)/python -m research.characterize
 
-which-queue: setup ## every queue discipline on one link, writes docs/which-queue.md
+which-queue: setup ## docs/which-queue.md from make characterize's figures, and docs/queues/compared.md
 	$(BIN)/python -m research.which_queue
 
 gallery: setup ## the pictures of the ready scenarios, writes docs/scenarios.md

@@ -1,6 +1,8 @@
-"""Compares every queue discipline on one bottleneck: table and picture of docs/which-queue.md.
+"""Writes docs/which-queue.md, and compares every discipline on one link: docs/queues/compared.md.
 
-`make which-queue` (or `python -m research.which_queue`) runs all of them and writes both.
+`make which-queue` (or `python -m research.which_queue`) writes the first page from the figures of
+`make characterize`, runs every discipline on the link of the second, and writes that page, too.
+`--digest` writes the first page only.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from goodqueue.output.terminal import progress
 from goodqueue.runs.api import load
 from goodqueue.runs.results.result import Result
 from research.pages import with_part
+from research.which_queue.digest import write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +28,8 @@ if TYPE_CHECKING:
     from goodqueue._core import Cancel
 
 SCENARIO = Path("scenarios/which-queue.toml")
-PAGE = Path("docs/which-queue.md")
-PICTURE = Path("docs/img/which-queue.svg")
+PAGE = Path("docs/queues/compared.md")
+PICTURE = Path("docs/img/queues-compared.svg")
 
 BASE_RTT_S = 0.040
 """Base RTT of the ping and of the short flows, in s."""
@@ -166,10 +169,15 @@ def show(interval: Interval, digits: int) -> str:
 
 
 def main() -> None:
-    """Runs everything and writes the table and the picture."""
+    """Writes the digest, runs everything and writes the table and the picture."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--replicates", type=int, default=20)
-    replicates: int = parser.parse_args().replicates
+    parser.add_argument("--digest", action="store_true", help="write docs/which-queue.md only")
+    asked = parser.parse_args()
+    write(Path())
+    if asked.digest:
+        return
+    replicates: int = asked.replicates
     rows = compare(replicates=replicates)
     text = table(rows, replicates)
     print(text)

@@ -1,4 +1,4 @@
-"""Picture of queue disciplines side by side."""
+"""Pictures of queue disciplines: side by side on one link, and over the rate of the link."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from goodqueue.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, STYLE, VERMILION
+from goodqueue.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, STYLE, VERMILION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +19,24 @@ if TYPE_CHECKING:
 
     from goodqueue.core.intervals import Interval
     from research.which_queue.__main__ import Row
+    from research.which_queue.figures import Figures, Quantity
 
 LEAST_SHOWN = 90
 """Smallest utilisation on its axis, in per cent."""
+
+LEAST_MS = 0.1
+"""Smallest delay on its axis over the rate, in ms; smaller ones are drawn there."""
+
+OVER_RATES = {
+    "drop_tail, 1000 packets": (GREY, "s"),
+    "drop_tail, 1 BDP": (BLACK, "s"),
+    "red": (PURPLE, "v"),
+    "pie": (ORANGE, "^"),
+    "codel": (VERMILION, "D"),
+    "fq_codel": (BLUE, "o"),
+    "cake": (GREEN, "P"),
+}
+"""Disciplines of the picture over the rate, with their colours and marks."""
 
 
 def save(rows: Sequence[Row], path: Path) -> None:
@@ -80,4 +95,49 @@ def _dots(
         linewidth=1.2,
         color=colour,
         label=label,
+    )
+
+
+def save_over_rates(found: Figures, path: Path) -> None:
+    """Writes a picture of the ping's delay and the utilisation over the rate of the link."""
+    from research.which_queue.digest import RATES
+    from research.which_queue.figures import ping, use
+
+    with rc_context(STYLE):  # type: ignore[arg-type]
+        figure = Figure(figsize=(9, 4), layout="constrained")
+        FigureCanvasSVG(figure)
+        delay, busy = figure.subplots(1, 2)
+        for name in OVER_RATES:
+            _over_rates(delay, found, name, {rate: ping(case) for rate, case in RATES.items()})
+            _over_rates(busy, found, name, {rate: use(case) for rate, case in RATES.items()})
+        for axes in (delay, busy):
+            axes.set_xscale("log")
+            axes.set_xlabel("rate of the link, Mb/s")
+            axes.set_xticks(list(RATES), [f"{rate:,}" for rate in RATES])
+            axes.xaxis.set_minor_locator(NullLocator())
+        delay.set_yscale("log")
+        delay.set_ylabel("the ping waits, p99, ms")
+        delay.set_ylim(bottom=LEAST_MS / 1.5)
+        delay.yaxis.set_major_formatter(lambda value, _position: f"{value:,g}")
+        busy.set_ylabel("utilisation, %")
+        busy.set_ylim(0, 103)
+        busy.legend(loc="lower left")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, metadata={"Date": None, "Creator": "goodqueue"})
+
+
+def _over_rates(axes: Axes, found: Figures, name: str, quantities: dict[int, Quantity]) -> None:
+    """Draws a figure of a queue over the rates."""
+    colour, marker = OVER_RATES[name]
+    figures = [found.of(name, quantity) for quantity in quantities.values()]
+    axes.errorbar(
+        list(quantities),
+        [max(figure.mean, LEAST_MS) for figure in figures],
+        yerr=[figure.half if figure.mean > LEAST_MS else 0 for figure in figures],
+        marker=marker,
+        markersize=5,
+        capsize=2.5,
+        linewidth=1.2,
+        color=colour,
+        label=name,
     )
