@@ -734,6 +734,12 @@ class Scenario:
     def python_controls(self) -> list[tuple[str, str]]:
         """Returns the groups of flows whose control is a class in Python, each with the class."""
 
+    def python_queues(self) -> list[tuple[str, str]]:
+        """Returns the links whose queue is a class in Python, each with the class."""
+
+    def with_python_queue(self, link: str, name: str, checksum: str) -> Scenario:
+        """Returns the scenario with a class as the queue of a link, which keeps its limit."""
+
     @property
     def links(self) -> list[str]:
         """Names of the links that results cover."""

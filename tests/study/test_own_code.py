@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import linecache
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from test_cluster import Machines, connected
 
 import goodqueue
 from conftest import goodqueue as command
+from goodqueue import _core
+from goodqueue.output import play
 from goodqueue.sizing import Asked, Effort, size_scenario
 
 if TYPE_CHECKING:
@@ -202,8 +205,14 @@ def test_a_cluster_runs_own_queues_and_controls(own: ModuleType, tmp_path: Path)
     assert figures(here) != figures(study_of().run(tmp_path / "built-in"))
 
 
+def effort_of(tmp_path: Path) -> Effort:
+    """Returns a small effort whose runs have their full length, however busy the machine is."""
+    store = tmp_path / "store"
+    return Effort(3, queues=(), changes=False, rules=False, budget_s=600, store=store)
+
+
 def answer_of(tmp_path: Path, **options: Any) -> Any:  # noqa: ANN401 - any option and its answer
-    effort = Effort(3, queues=(), changes=False, rules=False, store=tmp_path / "store")
+    effort = effort_of(tmp_path)
     return size_scenario(SCENARIO, Asked(min_utilization=0.9), effort, **options)
 
 
@@ -231,17 +240,95 @@ def test_size_answers_for_an_own_control(own: ModuleType, tmp_path: Path) -> Non
     assert timid.buffer > mine.buffer, "a flow that gives up more needs a larger buffer"
 
 
-def test_the_command_size_runs_an_own_control_only_with_leave(
-    own: ModuleType, tmp_path: Path
+@pytest.mark.parametrize("subject", ["Aimd", "Fifo"])
+def test_commands_run_own_classes_of_a_file_only_with_leave(
+    own: ModuleType, tmp_path: Path, subject: str
 ) -> None:
-    control = f'{{ kind = "python", class = "{own.__name__}:Aimd" }}'
-    (tmp_path / "own.toml").write_text(SCENARIO.replace('"reno"', control))
-    words = ("size", "own.toml", "--min-utilization", "0.9", "--quick", "--json")
-    refused = command(*words, cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "--allow-python" in refused.stderr
-    done = command(*words, "--allow-python", cwd=tmp_path)
-    assert json.loads(done.stdout), done.stderr
+    (tmp_path / "own.toml").write_text(naming(own, subject))
+    (tmp_path / "study.toml").write_text('scenario = "own.toml"\n' + STUDY)
+    for words in (
+        ("run", "own.toml", "--json"),
+        ("run", "own.toml", "--explain", "mine.0", "--json"),
+        ("size", "own.toml", "--min-utilization", "0.9", "--quick", "--json"),
+        ("sweep", "study.toml", "--out", "runs", "--json"),
+    ):
+        refused = command(*words, cwd=tmp_path)
+        assert refused.returncode == 2
+        line = 12 if subject == "Aimd" else 6
+        assert f"own.toml:{line}" in refused.stderr
+        assert "--allow-python" in refused.stderr
+        done = command(*words, "--allow-python", cwd=tmp_path)
+        no_rule_applies = words[0] == "size" and subject == "Aimd"
+        assert done.returncode == (3 if no_rule_applies else 0), done.stderr
+
+
+def naming(own: ModuleType, subject: str, scenario: str = SCENARIO) -> str:
+    """Returns a scenario that names a class of the module."""
+    table = f'kind = "python", class = "{own.__name__}:{subject}"'
+    if subject == "Aimd":
+        return scenario.replace('"reno"', f"{{ {table} }}")
+    return scenario.replace("queue = { ", f"queue = {{ {table}, ")
+
+
+@pytest.mark.parametrize("subject", ["Aimd", "Fifo"])
+def test_a_file_names_own_classes_for_runs_studies_and_searches(
+    own: ModuleType, tmp_path: Path, subject: str
+) -> None:
+    given: dict[str, Any] = (
+        {"controls": {"mine": own.Aimd}}
+        if subject == "Aimd"
+        else {"queues": {"bottleneck": own.Fifo}}
+    )
+    text = naming(own, subject)
+    named = goodqueue.run(text, allow_python=True)
+    passed = goodqueue.run(SCENARIO, **given)
+    assert named.summary["flows"] == passed.summary["flows"]
+    nested = text.replace("[[flow", "[[scenario.flow").replace("[topology", "[scenario.topology")
+    study = goodqueue.Study(f"{STUDY}[scenario]{nested}", allow_python=True)
+    for mine, theirs in zip(study.plan.variants, study_of(**given).plan.variants, strict=True):
+        assert mine.digest == theirs.digest
+    assert figures(study.run(tmp_path / "named")) == figures(
+        study_of(**given).run(tmp_path / "passed")
+    )
+    effort = effort_of(tmp_path)
+    asked = Asked(min_utilization=0.9)
+    answer = size_scenario(text, asked, effort, allow_python=True)
+    assert answer.buffer == answer_of(tmp_path, **given).buffer
+
+
+def test_the_lab_gets_no_own_queue(own: ModuleType) -> None:
+    text = naming(own, "Fifo")
+    assert play.settings(goodqueue.load(text, allow_python=True)) is None
+    status, answer = _core.LabJob("open", json.dumps({"text": text})).answer()
+    assert status == 422
+    assert "--allow-python" in answer
+
+
+def test_an_axis_has_own_queues_and_built_in_ones(own: ModuleType, tmp_path: Path) -> None:
+    """An own drop tail has the figures of the built-in one, and CoDel others."""
+    scenario = SCENARIO.replace("[[flow", "[[scenario.flow")
+    scenario = scenario.replace("[topology", "[scenario.topology")
+    table = f'{{ kind = "python", class = "{own.__name__}:Fifo", limit = "20p" }}'
+    axis = f'topology.bottleneck.queue = [{{ limit = "20p" }}, {table}, {{ kind = "codel" }}]'
+    text = f"schema_version = 1\nseeds = 2\n[sweep]\n{axis}\n[scenario]{scenario}"
+    with pytest.raises(goodqueue.ScenarioError, match="allow-python"):
+        goodqueue.Study(text)
+    results = goodqueue.Study(text, allow_python=True).run(tmp_path / "runs")
+    fifo, mine, codel = (figures(results)[at : at + 2] for at in (0, 2, 4))
+    assert fifo == mine != codel
+
+
+def test_size_compares_an_own_queue_with_built_in_ones(own: ModuleType, tmp_path: Path) -> None:
+    effort = replace(effort_of(tmp_path), queues=("codel",))
+    asked = Asked(min_utilization=0.9)
+    text = naming(own, "Fifo")
+    mine = size_scenario(text, asked, effort, allow_python=True)
+    built_in = size_scenario(SCENARIO, asked, effort)
+    assert mine.as_dict()["alternatives"] == built_in.as_dict()["alternatives"] != []
+    with pytest.raises(goodqueue.RequestError, match="limit_packets"):
+        size_scenario(text.replace("Fifo", "Unlimited"), asked, effort, allow_python=True)
+    with pytest.raises(goodqueue.RequestError, match="no queue of kind python"):
+        size_scenario(text, asked, replace(effort, engine="hybrid"), allow_python=True)
 
 
 def characterized(tmp_path: Path, **options: Any) -> Any:  # noqa: ANN401 - any subject

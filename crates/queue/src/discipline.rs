@@ -289,6 +289,8 @@ disciplines! {
     Policer = "policer"(crate::Policer, crate::PolicerConfig),
     /// Strict priority among bands.
     Prio = "prio"(crate::Prio, crate::PrioConfig),
+    /// A queue in Python, which the program that runs the scenario replaces by a `Custom` one.
+    Python = "python"(Box<dyn QueueDiscipline>, crate::PythonQueueConfig),
 }
 
 /// A queue within a queue.

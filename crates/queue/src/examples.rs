@@ -54,7 +54,7 @@ pub fn examples() -> Vec<(&'static str, QueueConfig)> {
     ];
     examples.extend(delay_based());
     examples.extend(fair_queues(LIMIT));
-    for word in QueueConfig::WORDS {
+    for word in QueueConfig::NAMES {
         if !examples
             .iter()
             .any(|(_, config)| config.word() == Some(word))
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn every_kind_is_present() {
         let examples = examples();
-        for word in QueueConfig::WORDS {
+        for word in QueueConfig::NAMES {
             let found = examples
                 .iter()
                 .any(|(_, config)| config.word() == Some(word));

@@ -14,6 +14,7 @@ mod fair;
 mod fifo;
 mod keys;
 mod limit;
+mod python;
 #[cfg(test)]
 mod rig;
 mod shaper;
@@ -52,6 +53,7 @@ pub use fifo::head_drop::{HeadDrop, HeadDropConfig};
 pub use fifo::step::{Step, StepConfig};
 pub use goodqueue_types::parameters::Refusal;
 pub use limit::{Backlog, Limit};
+pub use python::PythonQueueConfig;
 pub use shaper::policer::{Policer, PolicerConfig};
 pub use shaper::tbf::{Inner, Tbf, TbfConfig, TbfPeak};
 

@@ -4,12 +4,13 @@ use crate::flow::{FlowGroup, python, read_flows};
 use crate::language::document::Document;
 use crate::language::error::{Checked, ScenarioError, nearest, shorten};
 use crate::language::file::Files;
+use crate::language::python::Checksums;
 use crate::language::reader::Reader;
 use crate::language::spec::{RECORD, SCENARIO};
 use crate::language::units::{StatedLimit, UnitError, parse_fraction, resolve_limit};
 use crate::network::layout::{Layout, Misplaced};
 use crate::network::memory::MemoryPart;
-use crate::network::topology::{LinkDirection, Sketch, Topology, link_of};
+use crate::network::topology::{LinkDirection, ReadQueues, Sketch, Topology, link_of};
 use crate::output::buffers::BufferEcho;
 use goodqueue_queue::{Configuration, Limit};
 use goodqueue_sim::{Network, Record};
@@ -21,10 +22,6 @@ use std::sync::Arc;
 
 /// Version of the file format and of the results' keys.
 pub const SCHEMA_VERSION: u64 = 1;
-
-/// Function that returns the checksum of the source of a class in Python, or the reason why there is
-/// none and what to do.
-pub type Checksums<'a> = dyn Fn(&str) -> Result<String, UnitError> + 'a;
 
 /// A valid scenario. Clones are cheap, because flows are stored as groups.
 #[derive(Clone, Debug)]
@@ -73,8 +70,8 @@ impl Scenario {
         read_scenario(&document, files, None).map_err(|problem| document.locate(problem))
     }
 
-    /// Reads a scenario as [`Scenario::parse`] does, which may name controls in Python. `checksum`
-    /// returns the checksum of the source of a class, or the reason why there is none.
+    /// Reads a scenario as [`Scenario::parse`] does, which may name controls and queues in Python.
+    /// `checksum` returns the checksum of the source of a class, or the reason why there is none.
     ///
     /// # Errors
     /// Returns the first mistake, with its place and what to write instead.
@@ -369,7 +366,14 @@ pub(crate) fn read_scenario(
     })?;
     let waiting = flows.iter().map(|group| group.most_waiting(duration)).sum();
     let hosts = layout.hosts.len();
-    topology.read_queues(&topology_table, &sketch, &layout.traffic, hosts, waiting)?;
+    let queues = ReadQueues {
+        sketch: &sketch,
+        traffic: &layout.traffic,
+        hosts,
+        waiting,
+        checksums,
+    };
+    topology.read_queues(&topology_table, &queues)?;
     let (record, record_access, record_flows) = read_record(&root)?;
     Ok(Scenario {
         title: root.text("title")?.unwrap_or_default(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,25 +9,15 @@ from typing import TYPE_CHECKING, Any
 from goodqueue.characterization.guide import guide
 from goodqueue.characterization.measure import Characterization
 from goodqueue.characterization.measure import characterize as measured
-from goodqueue.characterization.python import PythonQueues
-from goodqueue.characterization.subject import (
-    Subject,
-    control_of,
-    named_queue,
-    python_control,
-    python_queue,
-    queue_of,
-)
-from goodqueue.core.unfinished import scratch
+from goodqueue.characterization.subject import Subject, control_of, own, queue_of
 from goodqueue.errors import RequestError
-from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from goodqueue.characterization.guide import Guide, Section
+    from goodqueue.characterization.guide import Guide
     from goodqueue.runs.controls import ControlFactory
     from goodqueue.runs.queues import QueueFactory
     from goodqueue.study.model import Executor
@@ -62,12 +51,11 @@ def characterize(  # noqa: PLR0913 - all are options, by name
     """Characterises a queue by RFC 7928, or a congestion control by RFC 9743.
 
     Runs are stored, so that the same call continues after an interruption, and a second call needs
-    no runs. Those of a queue in Python are not stored, because its code may change. Those of a
-    control in Python are identified by its source.
+    no runs. Those of a class in Python are identified by its source.
 
     Args:
-        queue: a queue as in `tc` or as a table of scenario files, or a function that makes a queue
-            that is written in Python (docs/queues/own.md).
+        queue: a queue as in `tc` or as a table of scenario files, or a class at the top of a
+            module (docs/queues/own.md).
         control: a congestion control by its name, as a table of scenario files, or a class at the
             top of a module (docs/own-control.md).
         against: subject of comparison; None for drop tail of one bandwidth-delay product or for
@@ -83,7 +71,7 @@ def characterize(  # noqa: PLR0913 - all are options, by name
 
     Raises:
         RequestError: if neither or both of `queue` and `control` are given, or a section is
-            unknown, or a class of a control is not found by its name.
+            unknown, or a class is not found by its name.
         ScenarioError: if the queue or the control cannot be read.
 
     Examples:
@@ -106,15 +94,9 @@ def characterize(  # noqa: PLR0913 - all are options, by name
     subject = read.control(control) if control is not None else read.queue(queue or "")
     other = read.against(document, subject, against)
     executor = executor or Threads(jobs)
-    with ExitStack() as stack:
-        runs = stack.enter_context(user_store(STORE, None if store is None else Path(store)))
+    with user_store(STORE, None if store is None else Path(store)) as runs:
         runner = Runner(runs, executor, on_run)
-        wanted = [subject] if other is None else [subject, other]
-        runners = {one: runner for one in wanted if one.factory is None}
-        for one in wanted:
-            if one.factory is not None:
-                runners[one] = _in_python(stack, document, chosen, one, jobs, on_run)
-        return measured(document, subject, other, chosen, range(1, seeds + 1), runners)
+        return measured(document, subject, other, chosen, range(1, seeds + 1), runner)
 
 
 @dataclass(frozen=True)
@@ -130,14 +112,14 @@ class _Reader:
     def control(self, control: str | ControlFactory) -> Subject:
         """Returns a congestion control."""
         if isinstance(control, str):
-            return replace(control_of(control), allow_python=self.allow_python)
-        return python_control(control)
+            return control_of(control, allow_python=self.allow_python)
+        return own(control)
 
     def queue(self, queue: str | QueueFactory) -> Subject:
         """Returns a queue."""
-        if not isinstance(queue, str):
-            return python_queue(queue)
-        return named_queue(queue, allow_python=self.allow_python) or queue_of(queue)
+        if isinstance(queue, str):
+            return queue_of(queue, allow_python=self.allow_python)
+        return own(queue)
 
     def against(
         self,
@@ -151,22 +133,6 @@ class _Reader:
         chosen: Any = document.against if against is None else against
         is_control = document.document == "RFC 9743"
         other = self.control(chosen) if is_control else self.queue(chosen)
-        if other.factory is None and subject.factory is None and other.value == subject.value:
+        if other.value == subject.value:
             return None
         return replace(other, name=document.against_name) if against is None else other
-
-
-def _in_python(  # noqa: PLR0913, PLR0917
-    stack: ExitStack,
-    document: Guide,
-    sections: Sequence[Section],
-    subject: Subject,
-    jobs: int | None,
-    on_run: Callable[[int], None],
-) -> Runner:
-    """Returns a runner whose queues are written in Python, and whose store is for this call."""
-    cases = [case for section in sections for case in section.cases]
-    queues = [subject.queues(case, document.subject) for case in cases]
-    folder = stack.enter_context(scratch())
-    store = stack.enter_context(closing(Store.open(folder / STORE)))
-    return Runner(store, PythonQueues(queues, jobs), on_run)

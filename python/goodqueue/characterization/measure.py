@@ -13,7 +13,7 @@ from goodqueue.study.compare import Sample, difference, finding, sample
 from goodqueue.study.plan import longest_first, run_of, variant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from goodqueue.characterization.guide import Case, Guide, Measure, NotRun, Section
     from goodqueue.characterization.subject import Subject
@@ -119,9 +119,9 @@ def characterize(  # noqa: PLR0913, PLR0917
     against: Subject | None,
     sections: Sequence[Section],
     seeds: Sequence[int],
-    runners: Mapping[Subject, Runner],
+    runner: Runner,
 ) -> Characterization:
-    """Runs the sections that the runners' stores do not contain yet, and compares.
+    """Runs the sections that the runner's store does not contain yet, and compares.
 
     Args:
         guide: the guidelines.
@@ -129,17 +129,17 @@ def characterize(  # noqa: PLR0913, PLR0917
         against: the subject of comparison, if any.
         sections: the sections to run.
         seeds: the seeds of each scenario.
-        runners: the runner of each subject.
+        runner: runner of the scenarios.
 
     Raises:
         ScenarioError: if the subject fits no scenario.
         KeyboardInterrupt: at Ctrl-C; finished runs are in the store.
     """
     cases = [(section, case) for section in sections for case in section.cases]
-    own, refused = _values(guide, subject, cases, seeds, runners)
+    own, refused = _values(guide, subject, cases, seeds, runner)
     other: dict[int, Values] = {}
     if against is not None:
-        other, _ = _values(guide, against, cases, seeds, runners)
+        other, _ = _values(guide, against, cases, seeds, runner)
     found = [
         _found(section, case, own.get(place), other.get(place), refused.get(place, ""))
         for place, (section, case) in enumerate(cases)
@@ -152,7 +152,7 @@ def _values(
     subject: Subject,
     cases: Sequence[tuple[Section, Case]],
     seeds: Sequence[int],
-    runners: Mapping[Subject, Runner],
+    runner: Runner,
 ) -> tuple[dict[int, Values], dict[int, str]]:
     """Returns the values of each case by its place, and the reasons of those that cannot be run."""
     variants: list[Variant] = []
@@ -168,7 +168,7 @@ def _values(
         raise next(iter(refused.values()))
     metrics = sorted({name for section, _ in cases for name in _metrics(section)})
     runs = [run_of(variant, seed) for variant in longest_first(variants) for seed in seeds]
-    rows = runners[subject].figures(runs, metrics)
+    rows = runner.figures(runs, metrics)
     values: dict[int, Values] = {}
     for run, row in zip(runs, rows, strict=True):
         of_case = values.setdefault(run.variant.index, {name: [] for name in metrics})

@@ -8,9 +8,9 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.errors import ScenarioError
 from goodqueue.runs.api import NamedText, load
-from goodqueue.runs.plugins import class_of, name_of
+from goodqueue.runs.plugins import table_of
 from goodqueue.runs.settings import queue_table, toml_of
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from goodqueue.runs.queues import QueueFactory
     from goodqueue.runs.settings import Settings
 
-STAND_IN: Settings = {"kind": "drop_tail", "limit": "1000p"}
-"""Queue of a scenario whose packets wait in a queue that is written in Python."""
-
 
 @dataclass(frozen=True, eq=False)
 class Subject:
@@ -33,13 +30,11 @@ class Subject:
     Attributes:
         name: name in tables and pictures.
         value: its settings in a scenario.
-        factory: function that makes a queue that is written in Python, if it is one.
-        allow_python: True if the scenario may name a control that is written in Python.
+        allow_python: True if the scenario may name a class in Python.
     """
 
     name: str
     value: Any
-    factory: QueueFactory | None = None
     allow_python: bool = False
 
     def scenario(self, case: Case, placeholder: str) -> Scenario:
@@ -62,74 +57,32 @@ class Subject:
         if case.ecn and "ecn" in resolved(value):
             value = {**value, "ecn": True}
         if case.set_point != 1.0:
-            if self.factory is not None:
+            if value.get("kind") == "python":
                 raise ScenarioError("error: the set point of a queue in Python is not known")
             value = with_set_point(value, case.set_point)
         return dict(_filled(case.settings, placeholder, value))
 
-    def queues(self, case: Case, placeholder: str) -> list[tuple[str, QueueFactory]]:
-        """Returns the queues in Python of a case, by the name of their link."""
-        if self.factory is None:
-            return []
-        return [(link, self.factory) for link in _links(case.settings, placeholder)]
 
-
-def queue_of(text: str) -> Subject:
+def queue_of(text: str, *, allow_python: bool = False) -> Subject:
     """Returns a queue written as in `tc` or as a table of scenario files.
 
     Raises:
         ScenarioError: if the queue cannot be read; the message names the mistake.
     """
-    return Subject(" ".join(text.split()), queue_table(text))
+    return _named(" ".join(text.split()), queue_table(text), allow_python=allow_python)
 
 
-def python_queue(factory: QueueFactory) -> Subject:
-    """Returns a queue that is written in Python."""
-    return Subject(getattr(factory, "__name__", type(factory).__name__), STAND_IN, factory)
-
-
-def named_queue(text: str, *, allow_python: bool) -> Subject | None:
-    """Returns the queue in Python that a table `{ kind = "python", class = "module:Class" }` names.
-
-    Returns:
-        The queue; None for any other text.
-
-    Raises:
-        RequestError: if code in Python is not allowed, or if there is no such class.
-    """
-    if not text.lstrip().startswith("{"):
-        return None
-    try:
-        table = tomllib.loads(f"queue = {text.strip()}")["queue"]
-    except tomllib.TOMLDecodeError:
-        return None  # the reader of queues describes the mistake
-    if table.get("kind") != "python":
-        return None
-    name = table.get("class")
-    if set(table) != {"kind", "class"} or not isinstance(name, str) or ":" not in name:
-        raise RequestError(
-            f'{text} names no class: write {{ kind = "python", class = "module:Class" }}'
-        )
-    if not allow_python:
-        raise RequestError(
-            f"{name} is code in Python, which is not allowed: add --allow-python if you trust it"
-        )
-    factory: Any = class_of(name)
-    return python_queue(factory)
-
-
-def python_control(factory: ControlFactory) -> Subject:
-    """Returns a congestion control that is written in Python.
+def own(factory: QueueFactory | ControlFactory) -> Subject:
+    """Returns a queue or a congestion control that is written in Python.
 
     Raises:
         RequestError: if the class is not found by its name.
     """
-    name = name_of(factory)
-    value = {"kind": "python", "class": name}
-    return Subject(name.rpartition(":")[2], value, allow_python=True)
+    table = table_of(factory)
+    return _named(table["class"], table, allow_python=True)
 
 
-def control_of(text: str) -> Subject:
+def control_of(text: str, *, allow_python: bool = False) -> Subject:
     """Returns a congestion control: its name, or a table of scenario files.
 
     Raises:
@@ -139,21 +92,29 @@ def control_of(text: str) -> Subject:
     if not name.startswith("{"):
         return Subject(name, name)
     try:
-        return Subject(name, tomllib.loads(f"control = {name}")["control"])
+        table = tomllib.loads(f"control = {name}")["control"]
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(
             f"error: --control {name}: {error}\n  help: write a name, or a table such as "
             '{ kind = "cubic", beta = 0.8 }'
         ) from None
+    return _named(name, table, allow_python=allow_python)
+
+
+def _named(text: str, table: Mapping[str, Any], *, allow_python: bool) -> Subject:
+    """Returns the subject of a table, whose name is the class if that is its only setting."""
+    if set(table) == {"kind", "class"} and table["kind"] == "python":
+        text = str(table["class"]).rpartition(":")[2]
+    return Subject(text, table, allow_python=allow_python)
 
 
 def resolved(queue: Mapping[str, Any] | str) -> Settings:
     """Returns the table of a queue with its defaults, on the path of RFC 7928's sections.
 
     Returns:
-        The table; empty for anything but the table of a queue.
+        The table; empty for anything but the table of a built-in queue.
     """
-    if isinstance(queue, str):
+    if isinstance(queue, str) or queue.get("kind") == "python":
         return {}
     settings = {
         "schema_version": 1,
@@ -220,18 +181,3 @@ def _filled(value: Any, placeholder: str, subject: Any) -> Any:  # noqa: ANN401 
             return subject
         case _:
             return value
-
-
-def _links(settings: Settings, placeholder: str) -> list[str]:
-    """Returns the links of a scenario whose queue is the placeholder."""
-    topology = settings["topology"]
-    links = topology.get("link", [])
-    if "bottleneck" in topology:
-        links = [*links, {"name": "bottleneck", **topology["bottleneck"]}]
-    found = []
-    for link in links:
-        if link.get("queue") == placeholder:
-            found.append(link["name"])
-        if link.get("reverse", {}).get("queue") == placeholder:
-            found.append(f"{link['name']}.reverse")
-    return found

@@ -13,7 +13,7 @@ from goodqueue import _core
 from goodqueue.errors import ScenarioError, nearest_file
 from goodqueue.runs.engines import engine_of_run
 from goodqueue.runs.memory import check, limit_of, parts
-from goodqueue.runs.plugins import checksum_of
+from goodqueue.runs.plugins import checksum_of, limited
 from goodqueue.runs.results.throughput import measured
 from goodqueue.runs.results.traces import folders_of, opened
 from goodqueue.runs.settings import overrides, toml_of
@@ -63,8 +63,8 @@ def load(
         set: values that replace the file's, by path, such as `{"topology.bottleneck.queue.limit":
             "50p"}`.
         seed: replaces the scenario's seed.
-        allow_python: True to import the classes that the scenario names as congestion controls,
-            which runs their modules' code.
+        allow_python: True to import the classes that the scenario names as congestion controls
+            and queues, which runs their modules' code.
 
     Raises:
         ScenarioError: if the scenario has a mistake; it names place, mistake and remedy.
@@ -117,8 +117,8 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
             few microseconds per packet, and must pass `goodqueue.check_queue`.
         controls: congestion controls in Python, by group of flows, in place of the scenario's. They
             cost about a microsecond per ACK, and should pass `goodqueue.check_control`.
-        allow_python: True to import the classes that the scenario names as congestion controls,
-            which runs their modules' code.
+        allow_python: True to import the classes that the scenario names as congestion controls
+            and queues, which runs their modules' code.
         trace: traces to write (docs/traces.md): a file for each trace name, or a directory for all
             traces. Names are `sender`, `receiver`, `before`, `after` (captures; a colon selects one
             flow, or another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`,
@@ -150,7 +150,6 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         >>> result.summary["flows"]["ping"]["p99_rtt_s"] < 0.12
         True
     """
-    from goodqueue.runs.own_queues import limited
     from goodqueue.runs.results.result import Result
 
     scenario = load(source, set=set, seed=seed, allow_python=allow_python)
@@ -175,7 +174,10 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
         outcome = scenario.run(
             series=series,
             packets=recorded,
-            queues=limited(scenario, list((queues or {}).items())),
+            queues=[
+                (link, limited(made, scenario.buffer(link)["limit_packets"]))
+                for link, made in (queues or {}).items()
+            ],
             controls=list((controls or {}).items()),
             traces=wanted,
             snap=_core.parse_size("--snap", snap),

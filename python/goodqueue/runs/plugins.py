@@ -8,16 +8,22 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    from goodqueue._core import Scenario
 
 HEX_DIGITS = 16
 """Length of a checksum."""
+
+LIMIT = "limit_packets"
+"""Parameter of a queue's constructor that gets the limit of the link's queue in the scenario."""
 
 
 def class_of(name: str) -> Callable[..., object]:
@@ -60,6 +66,18 @@ def checksum_of(name: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()[:HEX_DIGITS]
 
 
+def unchanged_class(name: str, checksum: str) -> Callable[..., object]:
+    """Returns a class whose source has this checksum.
+
+    Raises:
+        RequestError: if it is not found, or if its source has another checksum.
+    """
+    found = checksum_of(name)
+    if found != checksum:
+        raise RequestError(f"the source of {name} has changed: its checksum is {found}")
+    return class_of(name)
+
+
 def name_of(factory: object) -> str:
     """Returns the name `module:Class` by which other threads and processes find a class.
 
@@ -76,6 +94,57 @@ def name_of(factory: object) -> str:
             f"{factory!r} is not found as {name}: define the class at the top of a module"
         )
     return name
+
+
+def table_of(factory: object) -> dict[str, str]:
+    """Returns the table by which a scenario names a class.
+
+    Raises:
+        RequestError: if the class is not found by its name.
+    """
+    return {"kind": "python", "class": name_of(factory)}
+
+
+def takes_limit(factory: Callable[..., object]) -> bool:
+    """Returns True if the constructor of a queue takes the limit of its link."""
+    try:
+        return LIMIT in inspect.signature(factory).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def limited(factory: Callable[..., object], limit_packets: int | None) -> Callable[..., object]:
+    """Returns a function that makes empty queues, which get a limit if their class takes one."""
+    return partial(factory, **{LIMIT: limit_packets}) if takes_limit(factory) else factory
+
+
+def named_queues(queues: Mapping[str, object] | None) -> tuple[tuple[str, str, str], ...]:
+    """Returns the link, the name and the checksum of each class, as `with_queues` takes them.
+
+    Args:
+        queues: classes by the name of a link.
+
+    Raises:
+        RequestError: if a class is not found by its name, or if it has no source.
+    """
+    named = [(link, name_of(queue)) for link, queue in sorted((queues or {}).items())]
+    return tuple((link, name, checksum_of(name)) for link, name in named)
+
+
+def with_queues(scenario: Scenario, queues: Sequence[tuple[str, str, str]]) -> Scenario:
+    """Returns a scenario with these queues in place of those of links, which keep their limits.
+
+    Raises:
+        ScenarioError: if there is no such link.
+    """
+    for link, name, checksum in queues:
+        scenario = scenario.with_python_queue(link, name, checksum)
+    return scenario
+
+
+def names_python(scenario: Scenario) -> bool:
+    """Returns True if a scenario names classes."""
+    return bool(scenario.python_controls() or scenario.python_queues())
 
 
 def named_controls(controls: Mapping[str, object] | None) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from typing import Any
 from goodqueue import _core
 from goodqueue._core import Scenario
 from goodqueue.errors import ScenarioError
-from goodqueue.runs.plugins import checksum_of
+from goodqueue.runs.plugins import checksum_of, names_python
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 """Pattern of keys that TOML writes without quotes."""
@@ -51,7 +51,7 @@ def changed(scenario: Scenario, changes: Overrides) -> Scenario:
         ScenarioError: if a path or a value is wrong; the message names it.
     """
     text = scenario.resolved_toml().encode()
-    checksum = checksum_of if scenario.python_controls() else None
+    checksum = checksum_of if names_python(scenario) else None
     return Scenario.parse(text, "<changed scenario>", overrides(changes), checksum)
 
 

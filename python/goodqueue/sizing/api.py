@@ -16,10 +16,8 @@ from goodqueue.sizing.trials.described import LinkTrial, notes_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from goodqueue._core import Scenario
     from goodqueue.runs.api import Source
     from goodqueue.runs.controls import ControlFactory
-    from goodqueue.runs.own_queues import OwnQueue
     from goodqueue.runs.queues import QueueFactory
     from goodqueue.runs.settings import Overrides
     from goodqueue.sizing.answer.answer import Answer
@@ -107,8 +105,8 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
         controls: congestion controls in Python, by group of flows: classes at the top of a module.
         queues: queues in Python in place of those of links, by link: classes at the top of a
             module. That of the link that is sized takes its limit as `limit_packets`.
-        allow_python: True to import the classes that the scenario names as congestion controls,
-            which runs their modules' code.
+        allow_python: True to import the classes that the scenario names as congestion controls
+            and queues, which runs their modules' code.
         on_run: function called after every run with the number of runs known to follow.
 
     Raises:
@@ -127,57 +125,22 @@ def size_scenario(  # noqa: PLR0913 - all but the scenario are options, by name
         True
     """
     from goodqueue.runs.api import load
-    from goodqueue.runs.own_queues import own_queues
-    from goodqueue.runs.plugins import named_controls
+    from goodqueue.runs.plugins import named_controls, named_queues, with_queues
     from goodqueue.runs.settings import overrides
     from goodqueue.sizing.trials.file import FileTrial, link_name
 
     given = [*overrides(set), *named_controls(controls)]
     scenario = load(source, set=given, seed=seed, allow_python=allow_python or bool(controls))
+    scenario = with_queues(scenario, named_queues(queues))
     trial = FileTrial(scenario, link_name(scenario, link), asked, jitter_s)
-    own = own_queues(queues)
     return simulate(
         trial,
         trial.link,
-        in_packets(effort) if own else effort,
+        effort,
         scenario.seed,
-        notes=(*trial.notes, *_own_notes(scenario, trial.name, own)),
+        notes=trial.notes,
         listener=Listener(on_run),
-        queues=own,
     )
-
-
-def _own_notes(scenario: Scenario, link: str, queues: tuple[OwnQueue, ...]) -> list[str]:
-    """Returns notes about queues in Python.
-
-    Raises:
-        ScenarioError: if there is no such link.
-        RequestError: if the queue of the link that is sized takes no limit.
-    """
-    from goodqueue.runs.own_queues import LIMIT, takes_limit
-
-    notes = []
-    for queue in queues:
-        scenario.buffer(queue.link)
-        if queue.link != link:
-            continue
-        if not takes_limit(queue.factory()):
-            raise RequestError(
-                f"{queue.name} has no limit to size: give its constructor a parameter {LIMIT}"
-            )
-        notes.append(f"the queue of {link} is {queue.name}, and the answer is its limit")
-    return notes
-
-
-def in_packets(effort: Effort) -> Effort:
-    """Returns the effort with the packet engine, which alone runs queues in Python.
-
-    Raises:
-        RequestError: if the effort names the hybrid engine.
-    """
-    if effort.engine == "hybrid":
-        raise RequestError("the hybrid engine runs no queues in Python: omit the engine")
-    return replace(effort, engine="packets")
 
 
 def simulate(  # noqa: PLR0913 - what is run, how much of it, and its callbacks
@@ -188,9 +151,8 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and its callbacks
     *,
     notes: tuple[str, ...] = (),
     listener: Listener = SILENT,
-    queues: tuple[OwnQueue, ...] = (),
 ) -> Answer:
-    """Computes the answer on this machine's threads; `queues` in Python replace those of links."""
+    """Computes the answer on this machine's threads."""
     from goodqueue.sizing.search.budget import Budget
     from goodqueue.sizing.search.laboratory import Laboratory
     from goodqueue.study.runner import Runner, user_store
@@ -200,7 +162,7 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and its callbacks
     limit = limit_of(effort.memory)
     with user_store("sizing", effort.store) as store:
         runner = Runner(store, Threads(effort.jobs, limit), listener.on_run)
-        laboratory = Laboratory(runner, trial, seed, limit, budget, effort.engine, queues)
+        laboratory = Laboratory(runner, trial, seed, limit, budget, effort.engine)
         answer = work_out(link, laboratory, effort, notes=notes, listener=listener)
         return replace(answer, kept=store.lasting)
 

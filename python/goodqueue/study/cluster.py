@@ -59,8 +59,8 @@ def work(payload: bytes) -> bytes:
     if own != version:
         raise VersionError(f"its engine gives results {own}, and this machine's {version}")
     results = []
-    for scenario, seed, engine, queues in batch:
-        variant = Variant(0, {}, scenario, b"", engine, queues)
+    for scenario, seed, engine in batch:
+        variant = Variant(0, {}, scenario, b"", engine)
         result = execute_run(Run(variant, seed, b""), keep)
         if result is None:
             raise InterruptedError("the worker was interrupted")
@@ -178,7 +178,7 @@ class _Flight:
             return False
         self._alone = bool(suspect)
         variants = [(run.variant, run.seed) for run in batch]
-        what = [(one.scenario, seed, one.engine, one.queues) for one, seed in variants]
+        what = [(one.scenario, seed, one.engine) for one, seed in variants]
         payload = pickle.dumps((_core.results_version(), self._keep, what), protocol=5)
         future = self._client.submit(work, payload, pure=False)
         self._under_way[future.key] = (future, batch)

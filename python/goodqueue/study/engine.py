@@ -8,7 +8,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.runs.own_queues import limited
 from goodqueue.study.model import Keep, Run, RunResult
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def execute_runs(
     Returns:
         The results of the runs that were run, in their order; none if the first was cancelled.
     """
-    if len(runs) > 1 and keep == Keep() and not any(run.variant.queues for run in runs):
+    if len(runs) > 1 and keep == Keep():
         wanted = [(run.variant.scenario, run.seed, run.variant.engine) for run in runs]
         done = _core.run_batch(wanted, cancel, seconds)
         if done:
@@ -52,14 +51,8 @@ def execute_run(run: Run, keep: Keep, cancel: Cancel | None = None) -> RunResult
     begun = time.perf_counter()
     try:
         scenario = run.variant.scenario.with_seed(run.seed)
-        engine = run.variant.engine
-        given = [(queue.link, queue.factory()) for queue in run.variant.queues]
         outcome = scenario.run(
-            series=keep.series,
-            packets=False,
-            cancel=cancel,
-            engine=engine,
-            queues=limited(scenario, given),
+            series=keep.series, packets=False, cancel=cancel, engine=run.variant.engine
         )
         wall_s = time.perf_counter() - begun
         names, values = outcome.metrics()

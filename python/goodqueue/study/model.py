@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from goodqueue._core import Scenario
     from goodqueue.runs.engines import Engine
-    from goodqueue.runs.own_queues import OwnQueue
 
 Parameter = str | int | float | bool
 """A value of an axis: a number in the unit that its column names, or a text."""
@@ -32,9 +31,8 @@ class Variant:
             `topology.bottleneck.queue.limit_packets`.
         scenario: its scenario, which is pickled as resolved text.
         digest: SHA-256 of the scenario's canonical form, without title, description and seed, and
-            of the engine if it is not the packet engine, and of the sources of `queues`.
+            of the engine if it is not the packet engine.
         engine: engine that runs it.
-        queues: queues in Python in place of those of links.
     """
 
     index: int
@@ -42,7 +40,6 @@ class Variant:
     scenario: Scenario
     digest: bytes
     engine: Engine = "packets"
-    queues: tuple[OwnQueue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from goodqueue import _core
 from goodqueue.core.parallel import available_processors
 from goodqueue.errors import RequestError, ScenarioError
-from goodqueue.runs.own_queues import digest_text
+from goodqueue.runs.plugins import with_queues
 from goodqueue.study.model import Bound, Keep, PlotSpec, Run, StopSpec, StudyPlan, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from goodqueue.runs.engines import Engine
-    from goodqueue.runs.own_queues import OwnQueue
     from goodqueue.study.model import Parameter
 
 LARGEST_SEED = (1 << 63) - 1
@@ -25,12 +24,13 @@ LARGEST_SEED = (1 << 63) - 1
 NO_AXES = {"seed", "title", "description", "schema_version"}
 
 
-def plan(study: _core.Study, queues: tuple[OwnQueue, ...] = ()) -> StudyPlan:
+def plan(study: _core.Study, queues: Sequence[tuple[str, str, str]] = ()) -> StudyPlan:
     """Returns every variant of a study, read and checked.
 
     Args:
         study: the study.
-        queues: queues in Python in place of those of links, in every variant.
+        queues: queues in Python in place of those of links, in every variant: link, class and
+            checksum of its source.
 
     Raises:
         ScenarioError: at the first value that gives no valid scenario, or unknown metric.
@@ -73,11 +73,9 @@ def _check_metrics(study: _core.Study, variants: Sequence[Variant]) -> None:
         study.check_metrics(list(names))
 
 
-def _variant(study: _core.Study, index: int, queues: tuple[OwnQueue, ...]) -> Variant:
-    scenario = study.scenario(index)
-    for queue in queues:
-        scenario.buffer(queue.link)  # reports a link that does not exist
-    return variant_of(scenario, json.loads(study.parameters_json(index)), index, queues=queues)
+def _variant(study: _core.Study, index: int, queues: Sequence[tuple[str, str, str]]) -> Variant:
+    scenario = with_queues(study.scenario(index), queues)
+    return variant_of(scenario, json.loads(study.parameters_json(index)), index)
 
 
 def _plot(plot: dict[str, Any]) -> PlotSpec:
@@ -98,18 +96,14 @@ def variant_of(
     parameters: Mapping[str, Parameter],
     index: int = 0,
     engine: Engine = "packets",
-    queues: tuple[OwnQueue, ...] = (),
 ) -> Variant:
     """Returns a variant of a scenario with its digest."""
-    found = digest(scenario, engine, queues)
-    return Variant(index, parameters, scenario, found, engine, queues)
+    return Variant(index, parameters, scenario, digest(scenario, engine), engine)
 
 
-def digest(
-    scenario: _core.Scenario, engine: Engine = "packets", queues: Sequence[OwnQueue] = ()
-) -> bytes:
+def digest(scenario: _core.Scenario, engine: Engine = "packets") -> bytes:
     """Returns SHA-256 of all inputs that affect a scenario's results, except the seed."""
-    text = scenario.canonical_toml() + digest_text(queues)
+    text = scenario.canonical_toml()
     if engine == "hybrid":  # its results have a version of their own
         text += f"\nengine hybrid, results {_core.hybrid_version()}\n"
     return hashlib.sha256(text.encode()).digest()

@@ -111,22 +111,21 @@ class Study:
                 of a module; a checksum of its source is a part of the identity of the runs.
             queues: queues in Python in place of those of links, by link: classes as for
                 `controls`. One with a parameter `limit_packets` gets the limit of the link.
-            allow_python: True to import the classes that the study names as congestion controls,
-                which runs their modules' code.
+            allow_python: True to import the classes that the study names as congestion controls
+                and queues, which runs their modules' code.
 
         Raises:
             ScenarioError: with place, mistake and remedy.
             RequestError: if a class in `controls` or `queues` is not found by its name.
         """
         from goodqueue.runs.api import text_of
-        from goodqueue.runs.own_queues import own_queues
-        from goodqueue.runs.plugins import checksum_of, named_controls
+        from goodqueue.runs.plugins import checksum_of, named_controls, named_queues
         from goodqueue.runs.settings import overrides
 
         checksum = checksum_of if allow_python or controls else None
         given = [*overrides(set), *named_controls(controls)]
         study = _core.Study.parse(*text_of(source), given, checksum)
-        self.plan = plan(study, own_queues(queues))
+        self.plan = plan(study, named_queues(queues))
 
     def run(  # noqa: PLR0913 - all but the folder are options, by name
         self,

@@ -379,10 +379,13 @@ pub fn python_control(factory: Py<PyAny>, raised: &Raised) -> CustomControl {
     })
 }
 
-/// Returns the class that a scenario names as `module:Class`.
-pub fn named_class(py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+/// Returns the class that a scenario names as `module:Class`, if its source has this checksum.
+pub fn named_class(py: Python<'_>, name: &str, checksum: &str) -> PyResult<Py<PyAny>> {
     let plugins = py.import("goodqueue.runs.plugins")?;
-    Ok(plugins.getattr("class_of")?.call1((name,))?.unbind())
+    let class = plugins
+        .getattr("unchanged_class")?
+        .call1((name, checksum))?;
+    Ok(class.unbind())
 }
 
 /// Returns controls of the caller's, by group of flows, whose groups exist.

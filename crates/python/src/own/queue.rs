@@ -1,8 +1,9 @@
 //! Queue disciplines written in Python, which the conformance suite checks and which links run.
 
+use crate::own::control::named_class;
 use crate::own::raised::Raised;
 use goodqueue_queue::conformance::{self, Claims, Violation};
-use goodqueue_queue::{Backlog, Context, CustomQueue, Limit, QueueConfig, QueueDiscipline};
+use goodqueue_queue::{Backlog, Context, CustomQueue, Limit, PythonQueueConfig, QueueDiscipline};
 use goodqueue_types::{Body, Direction, DropReason, Ecn, Framing, RandomStream, Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -306,13 +307,27 @@ impl Clone for PythonQueue {
 }
 
 /// Returns the configuration of a link's queue that `factory()` creates.
-pub fn python_queue(factory: Py<PyAny>, raised: &Raised) -> QueueConfig {
+pub fn python_queue(factory: Py<PyAny>, raised: &Raised) -> CustomQueue {
     let raised = raised.clone();
-    QueueConfig::Custom(CustomQueue {
+    CustomQueue {
         name: "python",
         make: Arc::new(move || Box::new(PythonQueue::make(&factory, &raised))),
         limit: Limit::Unlimited,
-    })
+    }
+}
+
+/// Returns the queue that a scenario names as `module:Class`, which gets a limit in packets if its
+/// class takes one.
+pub fn named_queue(
+    py: Python<'_>,
+    named: &PythonQueueConfig,
+    limit_packets: Option<u64>,
+    raised: &Raised,
+) -> PyResult<CustomQueue> {
+    let class = named_class(py, &named.class, &named.checksum)?;
+    let plugins = py.import("goodqueue.runs.plugins")?;
+    let factory = plugins.getattr("limited")?.call1((class, limit_packets))?;
+    Ok(python_queue(factory.unbind(), raised))
 }
 
 /// Checks a queue discipline against every rule. `factory()` creates an empty queue. Returns counts

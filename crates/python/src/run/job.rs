@@ -2,6 +2,7 @@
 
 use crate::convert::error::{file_error, unit_error};
 use crate::own::control::{named_class, python_control};
+use crate::own::queue::named_queue;
 use crate::own::raised::Raised;
 use crate::run::outcome::Outcome;
 use goodqueue_queue::QueueConfig;
@@ -81,12 +82,14 @@ impl Job {
     }
 }
 
-/// Returns a scenario in which the classes that it names control their flows.
+/// Returns a scenario with the queues and controls in Python whose classes it names.
 pub fn with_python(scenario: &Scenario, raised: &Raised) -> PyResult<Scenario> {
-    let mut equipped = scenario.clone();
-    for (group, class) in scenario.python_controls() {
+    let mut equipped = scenario.with_python_queues(|named, limit_packets| {
+        Python::attach(|py| named_queue(py, named, limit_packets, raised))
+    })?;
+    for (group, named) in scenario.python_controls() {
         equipped = Python::attach(|py| {
-            let control = python_control(named_class(py, &class)?, raised);
+            let control = python_control(named_class(py, &named.class, &named.checksum)?, raised);
             let equipped = equipped.with_control(&group, &control);
             equipped.map_err(|error| unit_error(py, "controls", error))
         })?;

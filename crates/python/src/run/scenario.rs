@@ -7,7 +7,7 @@ use crate::own::raised::Raised;
 use crate::run::job::{Job, simulate, with_python};
 use crate::run::outcome::Outcome;
 use crate::run::worker::{Shared, interruptible, waited_for};
-use goodqueue_queue::Limit;
+use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_scenario::{Tap, UnitError};
 use goodqueue_sim::{Network, SourceConfig, WorkloadConfig};
 use goodqueue_trace::write::{
@@ -159,7 +159,31 @@ impl Scenario {
 
     /// Returns the groups of flows whose control is a class in Python, each with the class.
     fn python_controls(&self) -> Vec<(String, String)> {
-        self.0.python_controls()
+        let controls = self.0.python_controls().into_iter();
+        controls
+            .map(|(group, named)| (group, named.class))
+            .collect()
+    }
+
+    /// Returns the links whose queue is a class in Python, each with the class.
+    fn python_queues(&self) -> Vec<(String, String)> {
+        let queues = self.0.python_queues().into_iter();
+        queues.map(|(link, named)| (link, named.class)).collect()
+    }
+
+    /// Returns the same scenario with a class in Python as the queue of a link, which keeps its
+    /// limit.
+    fn with_python_queue(
+        &self,
+        py: Python<'_>,
+        link: &str,
+        name: &str,
+        checksum: &str,
+    ) -> PyResult<Self> {
+        let changed = self.0.with_python_queue(link, name, checksum);
+        changed
+            .map(Self)
+            .map_err(|error| unit_error(py, "queues", error))
     }
 
     /// Returns the scenario with every key written out.
@@ -237,13 +261,11 @@ impl Scenario {
         let text = slf.get().0.resolved_toml();
         let text = PyBytes::new(py, text.as_bytes());
         let parse = slf.get_type().getattr("parse")?;
-        let checksum = if slf.get().0.python_controls().is_empty() {
-            None
+        let checksum = if names_python(&slf.get().0) {
+            let plugins = py.import("goodqueue.runs.plugins")?;
+            Some(plugins.getattr("checksum_of")?)
         } else {
-            Some(
-                py.import("goodqueue.runs.plugins")?
-                    .getattr("checksum_of")?,
-            )
+            None
         };
         Ok((parse, (text, "<resolved scenario>", Vec::new(), checksum)))
     }
@@ -392,7 +414,8 @@ impl Scenario {
             scenario
                 .check_queue(&link)
                 .map_err(|error| unit_error(py, "queues", error))?;
-            Ok((link, python_queue(factory, &raised)))
+            let queue = QueueConfig::Custom(python_queue(factory, &raised));
+            Ok((link, queue))
         });
         let queues = queues.collect::<PyResult<Vec<_>>>()?;
         let controls = given_controls(py, &scenario, controls, &raised)?;
@@ -435,6 +458,11 @@ impl Scenario {
         // If the work was abandoned, no other thread removes the files that it has written.
         done.inspect_err(|_| parts.iter().for_each(|part| drop(fs::remove_file(part))))?
     }
+}
+
+/// Returns true if a scenario names classes in Python.
+fn names_python(scenario: &goodqueue_scenario::Scenario) -> bool {
+    !(scenario.python_controls().is_empty() && scenario.python_queues().is_empty())
 }
 
 /// Runs the beginning of a scenario; see [`Scenario::calibrate`].

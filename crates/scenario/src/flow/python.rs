@@ -3,9 +3,10 @@
 use crate::flow::FlowGroup;
 use crate::language::error::{Checked, nearest, shorten};
 use crate::language::field::Field;
+use crate::language::python::{Checksums, Named};
 use crate::language::reader::Reader;
 use crate::language::units::UnitError;
-use crate::scenario::{Checksums, Scenario};
+use crate::scenario::Scenario;
 use goodqueue_tcp::cc::{CustomControl, PythonConfig};
 use goodqueue_tcp::{CongestionControlConfig, TcpConfig};
 use std::sync::Arc;
@@ -23,33 +24,18 @@ pub(crate) fn check(
         let Some(named) = named(group) else { continue };
         let field = field(table, common)?.expect("a control in Python is given in the file");
         let PythonConfig { class, checksum } = named;
-        let Some(checksums) = checksums else {
-            let class = shorten(&class);
-            let message =
-                format!("the control \"{class}\" is code in Python, which is not allowed");
-            let help = "add --allow-python if you trust this code, or name a built-in control";
-            return Err(field.problem(message, help));
-        };
-        if !is_class(&class) {
-            let message = format!("\"{}\" names no class", shorten(&class));
-            let help = "write the module and the class, as in class = \"controls:Aimd\"";
-            return Err(field.problem(message, help));
+        let checksum = Named {
+            part: "control",
+            example: "controls:Aimd",
+            class: &class,
+            checksum: &checksum,
         }
-        let found = checksums(&class)
-            .map_err(|UnitError { message, help }| field.problem(message, help))?;
-        if !checksum.is_empty() && checksum != found {
-            let message = format!("the source of {class} has changed: its checksum is {found}");
-            let help = "restore the source, or leave \"checksum\" out";
-            return Err(field.problem(message, help));
-        }
+        .check(&field, checksums)?;
         let tcp = group
             .workload
             .tcp_mut()
             .expect("it has a congestion control");
-        let named = PythonConfig {
-            class,
-            checksum: found,
-        };
+        let named = PythonConfig { class, checksum };
         Arc::make_mut(tcp).congestion_control = CongestionControlConfig::Python(named);
     }
     Ok(())
@@ -70,25 +56,11 @@ fn field<'a>(table: &Reader<'a>, common: Option<&Reader<'a>>) -> Checked<Option<
     Ok(own.or_else(|| common?.get("congestion_control")))
 }
 
-/// Returns true for the dotted name of a module, a colon, and the dotted name of a class.
-fn is_class(text: &str) -> bool {
-    let is_word = |word: &str| {
-        let mut letters = word.chars();
-        letters
-            .next()
-            .is_some_and(|first| first.is_alphabetic() || first == '_')
-            && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
-    };
-    let is_dotted = |name: &str| name.split('.').all(is_word);
-    text.split_once(':')
-        .is_some_and(|(module, class)| is_dotted(module) && is_dotted(class))
-}
-
 impl Scenario {
     /// Returns the groups of flows whose control is a class in Python, each with the class.
-    pub fn python_controls(&self) -> Vec<(String, String)> {
+    pub fn python_controls(&self) -> Vec<(String, PythonConfig)> {
         let groups = self.flows.iter();
-        let named = groups.filter_map(|group| Some((group.name.clone(), named(group)?.class)));
+        let named = groups.filter_map(|group| Some((group.name.clone(), named(group)?)));
         named.collect()
     }
 

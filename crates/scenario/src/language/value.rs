@@ -7,7 +7,7 @@ use crate::language::spec::{Key, Kind, Spec, variants};
 use crate::language::text::quote;
 use crate::language::units::resolve_limit;
 use crate::language::units::{format_rate, format_seconds, format_size, format_span};
-use goodqueue_queue::Limit;
+use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_types::parameters::{BY_VALUE, Given, Parameter, TableValue, Value};
 
 /// Reads the parameter at a key of a table, if it is given.
@@ -43,7 +43,7 @@ fn read_as(kind: Kind, field: &Field<'_>) -> Checked<Value> {
         Kind::Limit => read_limit(field)?.value(),
         Kind::Choice(_) => Value::Word(field.choice()?),
         Kind::Numbers { .. } => Value::Numbers(field.numbers()?),
-        Kind::Queue => crate::language::queue::read(field)?.value(),
+        Kind::Queue => read_inner_queue(field)?.value(),
         Kind::ListOf(kind) => {
             let items = field.items()?;
             let items = items.iter().map(|item| read_as(*kind, item));
@@ -62,6 +62,16 @@ fn read_as(kind: Kind, field: &Field<'_>) -> Checked<Value> {
         Kind::Table(_) => read_table(None, &field.table()?, "")?,
         _ => unreachable!("no parameter is of another kind"),
     })
+}
+
+/// Reads a queue within a queue, which cannot be one in Python.
+fn read_inner_queue(field: &Field<'_>) -> Checked<QueueConfig> {
+    let queue = crate::language::queue::read(field)?;
+    if let QueueConfig::Python(_) = queue {
+        let help = "name a built-in kind, or make the whole queue of the link a class in Python";
+        return Err(field.problem("a queue in Python cannot be inside of another queue", help));
+    }
+    Ok(queue)
 }
 
 /// Reads the values of a table without the key `tag` that chose it.

@@ -9,9 +9,10 @@ mod toml;
 use crate::language::document::{Document, Node, Value, apply, lay, position};
 use crate::language::error::{Checked, Origin, Problem, ScenarioError, nearest, shorten};
 use crate::language::file::Files;
+use crate::language::python::Checksums;
 use crate::language::reader::Reader;
 use crate::language::spec::{MOST_RUNS, MOST_VARIANTS, STUDY};
-use crate::scenario::{Checksums, Scenario, read_file, read_scenario};
+use crate::scenario::{Scenario, read_file, read_scenario};
 use axis::{Sweep, Swept};
 pub use measure::measure_text;
 use outline::Outline;
@@ -112,7 +113,7 @@ impl Study {
         self.scenario_with(variant, None)
     }
 
-    /// Returns the scenario of a variant, which may name controls in Python if the function for the
+    /// Returns the scenario of a variant, which may name classes in Python if the function for the
     /// checksums of their sources is given.
     ///
     /// # Errors

@@ -62,9 +62,12 @@ fn a_study_needs_the_same_leave() {
 #[test]
 fn the_checksum_of_the_source_is_a_part_of_the_scenario() {
     let scenario = read(SCENARIO).unwrap();
+    let [(group, named)] = &scenario.python_controls()[..] else {
+        panic!("one control is in Python")
+    };
     assert_eq!(
-        scenario.python_controls(),
-        [("mine".to_owned(), "controls:Aimd".to_owned())]
+        [group, &named.class, &named.checksum],
+        ["mine", "controls:Aimd", "00ff"]
     );
     assert!(scenario.canonical_toml().contains("checksum = \"00ff\""));
     let written = scenario.resolved_toml();
@@ -113,6 +116,106 @@ fn a_control_of_the_caller_replaces_that_of_a_group() {
     );
     let plain = Scenario::parse(plain.as_bytes(), "reno.toml", &[]).unwrap();
     let [left, right] = [with, plain].map(|scenario| goodqueue_sim::run(&scenario.network()));
+    assert!(left.totals.dropped > 0);
+    assert_eq!(format!("{:?}", left.flows), format!("{:?}", right.flows));
+}
+
+const QUEUE: &str = r#"{ kind = "python", class = "controls:Aimd", limit = "10p" }"#;
+
+fn with_queue(queue: &str) -> String {
+    SCENARIO
+        .replace("{ limit = \"10p\" }", queue)
+        .replace("tcp = {", "# tcp = {")
+}
+
+#[test]
+fn a_queue_in_python_needs_the_same_leave() {
+    let text = with_queue(QUEUE);
+    let error = Scenario::parse(text.as_bytes(), "own.toml", &[]).unwrap_err();
+    assert_eq!((error.file.as_str(), error.line), ("own.toml", Some(6)));
+    assert!(
+        error.message.contains("the queue \"controls:Aimd\""),
+        "{error}"
+    );
+    assert!(error.help.contains("--allow-python"), "{error}");
+    let common = with_queue("{ limit = \"10p\" }").replace(", queue = { limit = \"10p\" }", "")
+        + &format!("[topology.access]\nrate = \"1Gbps\"\nqueue = {QUEUE}\n");
+    let common = common.replace(
+        "bottleneck = {",
+        "queue = { limit = \"9p\" }\nbottleneck = {",
+    );
+    let error = Scenario::parse(common.as_bytes(), "own.toml", &[]).unwrap_err();
+    assert!(error.help.contains("--allow-python"), "{error}");
+    assert_eq!(read(&common).unwrap().python_queues()[0].0, "access");
+}
+
+#[test]
+fn the_checksum_of_a_queue_is_a_part_of_the_scenario() {
+    let scenario = read(&with_queue(QUEUE)).unwrap();
+    let [(link, named)] = &scenario.python_queues()[..] else {
+        panic!("one queue is in Python")
+    };
+    assert_eq!(
+        [link, &named.class, &named.checksum],
+        ["bottleneck", "controls:Aimd", "00ff"]
+    );
+    assert!(scenario.canonical_toml().contains("checksum = \"00ff\""));
+    let written = scenario.resolved_toml();
+    assert_eq!(read(&written).unwrap().resolved_toml(), written);
+    let error = read(&written.replace("00ff", "00fe")).unwrap_err();
+    assert!(error.message.contains("has changed"), "{error}");
+    assert_eq!(
+        scenario.limit("bottleneck").unwrap(),
+        goodqueue_queue::Limit::Packets(10)
+    );
+    let plain = read(&with_queue("{ limit = \"10p\" }")).unwrap();
+    let set = plain
+        .with_python_queue("bottleneck", "controls:Aimd", "00ff")
+        .unwrap();
+    assert_eq!(set.canonical_toml(), scenario.canonical_toml());
+}
+
+#[test]
+fn a_queue_that_names_no_class_or_is_inside_of_another_is_refused() {
+    let text = with_queue(QUEUE).replace("controls:Aimd", "controls");
+    let error = read(&text).unwrap_err();
+    assert_eq!(error.line, Some(6));
+    assert!(error.message.contains("names no class"), "{error}");
+    assert!(error.help.contains("queues:DropTail"), "{error}");
+    let error = read(&with_queue("{ kind = \"python\" }")).unwrap_err();
+    assert!(error.message.contains("class"), "{error}");
+    let inner =
+        format!("{{ kind = \"tbf\", rate = \"1Mbps\", burst = \"10kB\", queue = {QUEUE} }}");
+    let error = read(&with_queue(&inner)).unwrap_err();
+    assert!(error.message.contains("inside of another"), "{error}");
+}
+
+/// A limit of 30 kB holds nineteen Ethernet frames of 1538 bytes.
+#[test]
+fn a_queue_of_the_caller_replaces_the_named_one_and_gets_its_limit() {
+    use goodqueue_queue::{Configuration, CustomQueue, QueueConfig};
+    use goodqueue_types::RandomStream;
+    use std::convert::Infallible;
+    use std::sync::Arc;
+    let text = with_queue(&QUEUE.replace("10p", "30kB"))
+        .replace("delay =", "framing = \"ethernet\", delay =");
+    let mut limits = Vec::new();
+    let replaced = read(&text)
+        .unwrap()
+        .with_python_queues(|python, limit| {
+            limits.push((python.class.clone(), limit));
+            let fifo = QueueConfig::drop_tail(goodqueue_queue::Limit::Packets(10));
+            Ok::<_, Infallible>(CustomQueue {
+                name: "own",
+                make: Arc::new(move || Box::new(fifo.build(&mut RandomStream::new(1, "own", 0)))),
+                limit: goodqueue_queue::Limit::Unlimited,
+            })
+        })
+        .unwrap();
+    assert_eq!(limits, [("controls:Aimd".to_owned(), Some(19))]);
+    assert!(replaced.python_queues().is_empty());
+    let plain = read(&text.replace(&QUEUE.replace("10p", "30kB"), "{ limit = \"10p\" }")).unwrap();
+    let [left, right] = [replaced, plain].map(|scenario| goodqueue_sim::run(&scenario.network()));
     assert!(left.totals.dropped > 0);
     assert_eq!(format!("{:?}", left.flows), format!("{:?}", right.flows));
 }

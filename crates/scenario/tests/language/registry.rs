@@ -43,7 +43,7 @@ fn every_queue_discipline_has_a_page() {
     let pages: String = pages
         .map(|page| text(&page.expect("it can be listed").path()))
         .collect();
-    for word in QueueConfig::WORDS {
+    for word in QueueConfig::NAMES {
         let named = format!("`{word}`");
         assert!(
             pages.contains(&named),

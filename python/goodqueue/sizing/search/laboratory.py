@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from goodqueue._core import Scenario
     from goodqueue.runs.engines import Choice, Engine
-    from goodqueue.runs.own_queues import OwnQueue
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.search.agreement import Widened
@@ -107,13 +106,11 @@ class Laboratory:
         memory: int | None = None,
         budget: Budget | None = None,
         choice: Choice = "packets",
-        queues: tuple[OwnQueue, ...] = (),
     ) -> None:
         """Takes the runner, the trial, and the seed of the first replicate of every limit.
 
         A replicate that takes more bytes of memory than `memory` is refused. Without a budget every
-        replicate has its full length, however long it takes, and `auto` means packets. `queues` in
-        Python replace those of links, which only the packet engine runs.
+        replicate has its full length, however long it takes, and `auto` means packets.
         """
         self.budget = budget
         self.plan = Plan()
@@ -125,7 +122,6 @@ class Laboratory:
         self._memory = limit_of(None) if memory is None else memory
         self.trial = trial
         self._runner = runner
-        self._queues = queues
         self._first_seed = first_seed
         self._stretches: dict[Link, float] = {}
 
@@ -326,7 +322,4 @@ class Laboratory:
         parameters: dict[str, Parameter] = {f"{self.trial.name}.limit_packets": limit}
         if queue is not None:
             parameters = {f"{self.trial.name}.queue": queue}
-        own = self._queues
-        if queue is not None:
-            own = tuple(one for one in own if one.link != self.trial.name)
-        return variant_of(scenario, parameters, limit, self.engine, own)
+        return variant_of(scenario, parameters, limit, self.engine)

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.runs.plugins import LIMIT, class_of, takes_limit
 from goodqueue.runs.settings import changed, settings_of
 from goodqueue.sizing.controls import CONTROLS
 from goodqueue.sizing.export import exports, linux_queue
@@ -142,6 +143,9 @@ class FileTrial:
             asked: the bounds, and other facts that the file does not contain.
             jitter_s: largest random delay of the start of flows that do not set it; None for one
                 base round-trip time of the link.
+
+        Raises:
+            RequestError: if the link's queue in Python takes no limit.
         """
         scenario.with_limit(name, 1)  # reports that a link has no queue
         self.name = name
@@ -149,7 +153,11 @@ class FileTrial:
         self.jitter_s = _default_jitter_s(self.link) if jitter_s is None else jitter_s
         self._asked = asked
         self._scenarios = {self.link: scenario.with_default_jitter(self.jitter_s)}
-        if not _is_fifo(self._commands(self.link, 1)):
+        own = _own_queue(scenario, name)
+        if own is not None:
+            note = f"the queue of {name} is {own}, and the answer is its limit"
+            self.notes = (*self.notes, note)
+        elif not _is_fifo(self._commands(self.link, 1)):
             about = f"the queue of {name} is not a drop-tail FIFO"
             rules = ", which the rules assume" if self.link.flows else ""
             self.notes = (*self.notes, f"{about}{rules}; the answer is its limit")
@@ -262,6 +270,18 @@ class FileTrial:
         """Returns the link's key in the file: a name in a dumbbell, else a list entry."""
         dumbbell = settings_of(scenario)["topology"]["shape"] == "dumbbell"
         return f"topology.{self.name}" if dumbbell else f"topology.link.{self.name}"
+
+
+def _own_queue(scenario: Scenario, link: str) -> str | None:
+    """Returns the class in Python of the link's queue; None if it is built in.
+
+    Raises:
+        RequestError: if the class takes no limit.
+    """
+    name = dict(scenario.python_queues()).get(link)
+    if name is not None and not takes_limit(class_of(name)):
+        raise RequestError(f"{name} has no limit to size: give its constructor a parameter {LIMIT}")
+    return name
 
 
 def _is_fifo(commands: Sequence[str]) -> bool:

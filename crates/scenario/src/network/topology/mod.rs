@@ -2,11 +2,13 @@
 
 mod graph;
 mod link;
+mod python;
 mod queues;
 mod shapes;
 
 pub(crate) use graph::{Graph, Router, Stray, back, directed, link_of};
 pub(crate) use link::{Access, DuplexLink, LinkDirection};
+pub(crate) use queues::ReadQueues;
 pub(crate) use shapes::Sketch;
 
 use crate::language::error::Checked;

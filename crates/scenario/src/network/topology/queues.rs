@@ -4,23 +4,35 @@ use super::link::{LinkDirection, only_delays};
 use super::{Sketch, Topology, directed};
 use crate::language::error::Checked;
 use crate::language::field::Field;
+use crate::language::python::Checksums;
 use crate::language::reader::Reader;
 use crate::network::link::pool;
 use crate::network::traffic::Traffic;
 use goodqueue_queue::{Limit, Place, QueueConfig};
 
+/// Context for reading the queues of a topology.
+pub(crate) struct ReadQueues<'a> {
+    pub sketch: &'a Sketch,
+    pub traffic: &'a Traffic,
+    /// Number of hosts.
+    pub hosts: usize,
+    /// Upper bound on the bytes that all flows have waiting.
+    pub waiting: u128,
+    /// Checksums of classes in Python; none if no such class is accepted.
+    pub checksums: Option<&'a Checksums<'a>>,
+}
+
 impl Topology {
     /// Reads the queues and resolves every limit to packets or bytes. A queue must not hold more
-    /// than its link can send within the range of the clock. `waiting` is an upper bound on the
-    /// bytes that all flows have waiting.
+    /// than its link can send within the range of the clock.
     pub(crate) fn read_queues(
         &mut self,
         reader: &Reader<'_>,
-        sketch: &Sketch,
-        traffic: &Traffic,
-        hosts: usize,
-        waiting: u128,
+        read: &ReadQueues<'_>,
     ) -> Checked<()> {
+        let &ReadQueues {
+            sketch, traffic, ..
+        } = read;
         let common = reader.get("queue");
         for (index, (drawn, link)) in sketch.links.iter().zip(&mut self.trunk).enumerate() {
             let table = drawn.table()?;
@@ -40,17 +52,21 @@ impl Topology {
                 (true, back, &mut link.reverse),
             ] {
                 let place = place(backward, direction);
-                direction.queue = read_queue(own, common.clone(), direction, place)?;
+                direction.queue = read.queue(own, common.clone(), direction, place)?;
             }
         }
-        self.read_access_queues(reader, common.as_ref(), traffic)?;
-        pool::check(reader, &self.pools, &self.uses_of_pools(traffic, hosts))?;
+        self.read_access_queues(reader, common.as_ref(), read)?;
+        pool::check(
+            reader,
+            &self.pools,
+            &self.uses_of_pools(traffic, read.hosts),
+        )?;
         for (drawn, link) in sketch.links.iter().zip(&self.trunk) {
-            link.check_backlog(&drawn.table()?, waiting)?;
+            link.check_backlog(&drawn.table()?, read.waiting)?;
         }
         if let (Some(access), Some(table)) = (&self.access, reader.table("access")?) {
-            access.near.check_backlog(&table, waiting)?;
-            access.far.check_backlog(&table, waiting)?;
+            access.near.check_backlog(&table, read.waiting)?;
+            access.far.check_backlog(&table, read.waiting)?;
         }
         Ok(())
     }
@@ -59,8 +75,9 @@ impl Topology {
         &mut self,
         reader: &Reader<'_>,
         common: Option<&Field<'_>>,
-        traffic: &Traffic,
+        read: &ReadQueues<'_>,
     ) -> Checked<()> {
+        let traffic = read.traffic;
         let Some(access) = &mut self.access else {
             return Ok(());
         };
@@ -84,7 +101,7 @@ impl Topology {
                 base_rtt: traffic.mean_base_rtt_of_all(),
                 frame_bytes: traffic.largest_frame_of_hosts(direction.framing),
             };
-            direction.queue = read_queue(own, usual, direction, place)?;
+            direction.queue = read.queue(own, usual, direction, place)?;
         }
         Ok(())
     }
@@ -124,21 +141,26 @@ fn queue_of<'a>(reader: Option<&Reader<'a>>) -> Option<Field<'a>> {
     reader.and_then(|reader| reader.get("queue"))
 }
 
-/// Reads the queue before a link: its own, or the default one; without either, an unlimited queue.
-fn read_queue(
-    own: Option<Field<'_>>,
-    usual: Option<Field<'_>>,
-    direction: &LinkDirection,
-    place: Place,
-) -> Checked<QueueConfig> {
-    let none = QueueConfig::drop_tail(Limit::Unlimited);
-    if direction.only_delays() {
-        return own.map_or(Ok(()), |own| refuse_queue(&own)).map(|()| none);
+impl ReadQueues<'_> {
+    /// Reads the queue before a link: its own, or the default one; without either, an unlimited
+    /// queue.
+    fn queue(
+        &self,
+        own: Option<Field<'_>>,
+        usual: Option<Field<'_>>,
+        direction: &LinkDirection,
+        place: Place,
+    ) -> Checked<QueueConfig> {
+        let none = QueueConfig::drop_tail(Limit::Unlimited);
+        if direction.only_delays() {
+            return own.map_or(Ok(()), |own| refuse_queue(&own)).map(|()| none);
+        }
+        own.or(usual).map_or(Ok(none), |mut field| {
+            field.place = Some(place);
+            let queue = crate::language::queue::read(&field)?;
+            super::python::check(queue, &field, self.checksums)
+        })
     }
-    own.or(usual).map_or(Ok(none), |mut field| {
-        field.place = Some(place);
-        crate::language::queue::read(&field)
-    })
 }
 
 /// Refuses a queue before a link of unlimited rate, except an unlimited queue.
