@@ -6,6 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from pettingzoo.test import parallel_api_test, parallel_seed_test
 
 import goodqueue.gym
 from goodqueue.gym import (
@@ -13,6 +14,8 @@ from goodqueue.gym import (
     ActiveQueueVectorEnv,
     CongestionControlEnv,
     CongestionControlVectorEnv,
+    SharedLinkEnv,
+    parallel_env,
 )
 
 SHORT = goodqueue.gym.flows.LINK.replace('"30s"', '"3s"')
@@ -143,3 +146,82 @@ def test_vectorised_queues_do_not_depend_on_threads() -> None:
 def test_make_vec_vectorises_queues_on_threads_of_the_core() -> None:
     vector = gymnasium.make_vec("goodqueue/ActiveQueue-v0", num_envs=2)
     assert isinstance(vector.unwrapped, ActiveQueueVectorEnv)
+
+
+def test_an_unknown_option_of_a_queue_is_refused() -> None:
+    for make in (ActiveQueueEnv, ActiveQueueVectorEnv):
+        with pytest.raises(TypeError, match="step_ms"):
+            make(step_ms=30)
+
+
+TWO = SHORT.replace('name = "learner"', 'name = "learner"\ncount = 2\nstart_interval = "1s"')
+
+
+def test_several_learners_pass_pettingzoos_checks() -> None:
+    parallel_api_test(parallel_env("orca", TWO), num_cycles=300)
+    parallel_seed_test(lambda: parallel_env("orca", TWO), num_cycles=300)
+
+
+def test_one_learner_of_a_shared_link_is_that_of_the_single_environment() -> None:
+    single, shared = CongestionControlEnv("aurora", SHORT), SharedLinkEnv("aurora", SHORT)
+    observation, _ = single.reset(seed=7)
+    observations, infos = shared.reset(seed=7)
+    action, steps = np.array([0.5], np.float32), 0
+    while shared.agents == ["learner"]:
+        assert infos["learner"]["due"]
+        assert np.array_equal(observations["learner"], observation)
+        observation, reward, _, truncated, _ = single.step(action)
+        observations, rewards, _, ends, infos = shared.step({"learner": action})
+        assert (rewards["learner"], ends["learner"]) == (reward, truncated)
+        steps += 1
+    assert steps > 20
+
+
+def test_an_agent_acts_only_when_its_decision_is_due() -> None:
+    def play(idle: float) -> list[tuple[str, float]]:
+        """Returns the agents that acted and the times. Agents that are not due do `idle`."""
+        env = parallel_env("aurora", TWO)
+        _, infos = env.reset(seed=1)
+        seen = []
+        while env.agents:
+            (due,) = (agent for agent, info in infos.items() if info["due"])
+            seen.append((due, infos[due]["now_s"]))
+            other = next(agent for agent in env.agents if agent != due)
+            before = infos[other]
+            actions = {due: np.array([1.0], np.float32), other: np.array([idle], np.float32)}
+            observations, rewards, _, _, infos = env.step(actions)
+            if env.agents and not infos[other]["due"]:
+                assert rewards[other] == 0.0
+                assert infos[other] == before | {"due": False}
+            assert set(observations) == {"learner.0", "learner.1"}
+        return seen
+
+    seen = play(-1.0)
+    assert {agent for agent, _ in seen} == {"learner.0", "learner.1"}
+    assert seen == play(1.0), "the action of an agent that is not due has no effect"
+
+
+TWO_FOR_30_S = TWO.replace('"3s"', '"30s"')
+
+
+def test_learners_of_a_shared_link_fill_it_together() -> None:
+    """Two flows of Orca without actions are two flows of CUBIC."""
+    plain = goodqueue.run(TWO_FOR_30_S, set={"tcp.congestion_control": "cubic"}).summary["flows"]
+    goodput = sum(flow["goodput_bps"] for flow in plain.values())
+    env = parallel_env("orca", TWO_FOR_30_S)
+    _, infos = env.reset(seed=1)
+    delivered = dict.fromkeys(env.agents, 0.0)
+    before = {agent: info["now_s"] for agent, info in infos.items()}
+    while env.agents:
+        _, _, _, _, infos = env.step({})
+        for agent, info in infos.items():
+            delivered[agent] += info["throughput_bps"] * (info["now_s"] - before[agent])
+            before[agent] = info["now_s"]
+    own = sum(delivered.values())
+    assert own == pytest.approx(goodput * 30.0, rel=0.03)
+
+
+def test_the_number_of_learners_stays() -> None:
+    env = parallel_env(scenario=TWO, vary=lambda _: {"flow.learner.count": 3})
+    with pytest.raises(goodqueue.RequestError, match="number of learners"):
+        env.reset(seed=1)

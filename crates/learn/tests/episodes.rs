@@ -251,3 +251,65 @@ fn both_engines_agree_about_when_a_decision_holds() {
         assert_eq!(found, Some(f64::from_bits(*window) as u64), "at {time} ps");
     }
 }
+
+/// Two flows with different round-trip times, which decide at different times.
+const SHARED: &str = r#"
+schema_version = 1
+duration = "10s"
+[topology]
+shape = "dumbbell"
+bottleneck = { rate = "20Mbps", delay = "5ms", queue = { limit = "1bdp" } }
+[[flow]]
+name = "learner"
+count = 2
+rtt = ["20ms", "70ms"]
+workload = { kind = "bulk" }
+"#;
+
+/// The decisions of several flows, each of which follows from the flow's own report alone, are those
+/// of controls inside the run, which both engines run alike. Each flow decides at its own times.
+#[test]
+fn several_flows_decide_at_their_own_times_as_in_both_engines() {
+    let scenario = Scenario::parse(SHARED.as_bytes(), "shared.toml", &[]).unwrap();
+    let every = Every::RoundTrips(1.0);
+    let control = CustomControl::new("inside", move |config| {
+        Box::new(Inside {
+            monitor: Monitor::new(every),
+            window: config.initial_window.bytes(config.mss) as f64,
+            next: None,
+            ssthresh: config.initial_ssthresh_bytes(),
+            mss: f64::from(config.mss),
+        })
+    });
+    let inside = scenario.with_control("learner", &control).unwrap();
+    let mut network = inside.network();
+    (network.record.series, network.record.packets) = (true, true);
+    let fast = goodqueue_sim::run(&network);
+    let reference = goodqueue_testkit::run_reference(&network);
+    goodqueue_testkit::compare(&fast, &reference).unwrap();
+
+    let mut episode = FlowEpisode::new(&scenario, "learner", every, &Steering::Alone).unwrap();
+    assert_eq!(episode.flows(), 2);
+    let mut decisions = [0, 0];
+    loop {
+        episode.advance();
+        let Some((flow, report, window, _)) = episode.report() else {
+            break;
+        };
+        let before = reference
+            .series
+            .windows
+            .iter()
+            .rev()
+            .find(|row| row.0 as usize == flow && row.1 <= report.to);
+        assert_eq!(before.map(|row| row.2), Some(window as u64), "{report:?}");
+        decisions[flow] += 1;
+        episode.act(flow, rule(window, report.mean_rtt_s().unwrap_or(0.03)));
+    }
+    assert!(episode.has_ended());
+    // Both queue for the same time, so the flow with the shorter path decides more often.
+    assert!(
+        decisions[1] > 50 && decisions[0] > decisions[1],
+        "{decisions:?}"
+    );
+}

@@ -10,6 +10,7 @@ EXTRAS = {
     "distributed": "cluster",
     "gymnasium": "gym",
     "matplotlib": "plots",
+    "pettingzoo": "gym",
     "polars": "tables",
     "scipy": "papers",
 }

@@ -1,4 +1,6 @@
-"""Environments of Gymnasium in which a learner controls congestion or a queue (docs/gym.md).
+"""Environments of Gymnasium and PettingZoo in which learners control congestion or a queue.
+
+docs/gym.md describes them.
 
     import gymnasium, goodqueue.gym
     env = gymnasium.make("goodqueue/CongestionControl-v0", preset="aurora")
@@ -7,6 +9,9 @@ They need the extra `gym`.
 """
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from goodqueue.core.extras import require
 
@@ -18,6 +23,9 @@ from goodqueue.gym.flows import CongestionControlEnv, CongestionControlVectorEnv
 from goodqueue.gym.presets import Aurora, Orca  # noqa: E402
 from goodqueue.gym.queues import ActiveQueueEnv, ActiveQueueVectorEnv  # noqa: E402
 
+if TYPE_CHECKING:
+    from goodqueue.gym.shared import SharedLinkEnv, parallel_env
+
 __all__ = [
     "ActiveQueueEnv",
     "ActiveQueueVectorEnv",
@@ -25,7 +33,17 @@ __all__ = [
     "CongestionControlEnv",
     "CongestionControlVectorEnv",
     "Orca",
+    "SharedLinkEnv",
+    "parallel_env",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Imports the environment of several learners, because it alone needs PettingZoo."""
+    if name not in {"SharedLinkEnv", "parallel_env"}:
+        raise AttributeError(f"module 'goodqueue.gym' has no attribute {name!r}")
+    return getattr(import_module("goodqueue.gym.shared"), name)
+
 
 gymnasium.register(
     id="goodqueue/CongestionControl-v0",

@@ -67,6 +67,11 @@ class Links:
         self._vary = vary
         self._base = load(self._source)
 
+    def flows(self) -> list[str]:
+        """Returns the names of the learners' flows."""
+        names = [name for name, _, _ in self._base.flows()]
+        return [name for name in names if name.rpartition(".")[0] == self.group] or [self.group]
+
     def draw(self, random: np.random.Generator) -> Scenario:
         """Returns the scenario of an episode, with a seed of its own."""
         base = self._base if self._vary is None else load(self._source, set=self._vary(random))
@@ -91,7 +96,8 @@ def randoms(
     return [np.random.default_rng(first + place) for place in range(count)]
 
 
-def _info(row: FlowRow) -> dict[str, float]:
+def info_of(row: FlowRow) -> dict[str, float]:
+    """Returns figures of an interval."""
     return {
         "now_s": row.now_s,
         "throughput_bps": 8 * row.delivered / row.length_s if row.length_s > 0 else 0.0,
@@ -102,7 +108,8 @@ def _info(row: FlowRow) -> dict[str, float]:
     }
 
 
-def _episodes(links: Links, preset: Preset, count: int, threads: int) -> FlowEpisodes:
+def episodes(links: Links, preset: Preset, count: int, threads: int) -> FlowEpisodes:
+    """Prepares runs whose decisions are due as a preset says."""
     return FlowEpisodes(
         links.group,
         count,
@@ -144,7 +151,7 @@ class CongestionControlEnv(gymnasium.Env[Numbers, Numbers]):
         self._links = Links(scenario, group, vary)
         self._template = preset_of(preset)
         self._preset = copy.deepcopy(self._template)
-        self._runs = _episodes(self._links, self._preset, 1, 1)
+        self._runs = episodes(self._links, self._preset, 1, 1)
         self.observation_space: Space[Numbers] = self._preset.observation_space()
         self.action_space: Space[Numbers] = self._preset.action_space()
         self._row = FlowRow(*[0.0] * len(FlowRow._fields))
@@ -158,7 +165,7 @@ class CongestionControlEnv(gymnasium.Env[Numbers, Numbers]):
         self._preset = copy.deepcopy(self._template)
         self._runs.begin(0, self._links.draw(self.np_random))
         self._advance(NO_ACTION)
-        return self._seen, _info(self._row)
+        return self._seen, info_of(self._row)
 
     def _advance(self, action: tuple[float, float]) -> bool:
         """Acts and runs to the next decision. Returns True if the run has ended."""
@@ -172,8 +179,8 @@ class CongestionControlEnv(gymnasium.Env[Numbers, Numbers]):
     def step(self, action: Numbers) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
         """Acts, and runs to the next decision."""
         if self._advance(self._preset.act(float(action[0]), self._row)):
-            return self._seen, 0.0, False, True, _info(self._row)
-        return self._seen, self._preset.reward(self._row), False, False, _info(self._row)
+            return self._seen, 0.0, False, True, info_of(self._row)
+        return self._seen, self._preset.reward(self._row), False, False, info_of(self._row)
 
 
 FIRST = (0,)
@@ -214,7 +221,7 @@ class CongestionControlVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, An
         self._template = preset_of(preset)
         self._presets = [copy.deepcopy(self._template) for _ in range(num_envs)]
         workers = threads or available_processors()
-        self._runs = _episodes(self._links, self._template, num_envs, workers)
+        self._runs = episodes(self._links, self._template, num_envs, workers)
         self.single_observation_space = self._template.observation_space()
         self.single_action_space = self._template.action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)

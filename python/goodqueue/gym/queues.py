@@ -15,12 +15,12 @@ from gymnasium.vector.utils import batch_space
 from goodqueue._core import QueueEpisodes
 from goodqueue.core.parallel import available_processors
 from goodqueue.errors import RequestError
-from goodqueue.gym.flows import FIRST, Links, randoms
+from goodqueue.gym.flows import Links, randoms
 from goodqueue.gym.presets import Numbers
 from goodqueue.gym.rows import QUEUE, QueueRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from gymnasium import Space
     from numpy.typing import NDArray
@@ -44,8 +44,6 @@ tcp = { congestion_control = "cubic" }
 """
 """Scenario of an environment that gets none: ten CUBIC flows at 20 Mb/s and 30 ms."""
 
-PROBABILITY = Struct("<d")
-
 
 def _probability(action: float) -> float:
     return min(max(action, 0.0), 1.0)
@@ -53,6 +51,25 @@ def _probability(action: float) -> float:
 
 def _space(count: int, high: float) -> Space[Numbers]:
     return cast("Space[Numbers]", Box(0.0, high, (count,), np.float32))
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueOptions:
+    """The options of both environments.
+
+    Attributes:
+        link: name of the link.
+        step_s: length of a step, in seconds.
+        target_s: sojourn time in which delays are measured, in seconds.
+        delay_weight: weight of a delay of the target in the reward.
+        vary: draws values that replace those of the scenario in each episode.
+    """
+
+    link: str = "bottleneck"
+    step_s: float = 0.03
+    target_s: float = 0.005
+    delay_weight: float = 0.25
+    vary: Callable[[np.random.Generator], Overrides] | None = None
 
 
 @dataclass(frozen=True)
@@ -72,20 +89,19 @@ class Scale:
     delay_weight: float
 
     @classmethod
-    def of(
-        cls, scenario: Scenario, link: str, step_s: float, target_s: float, delay_weight: float
-    ) -> Scale:
+    def of(cls, scenario: Scenario, options: QueueOptions) -> Scale:
         """Returns the quantities of a link.
 
         Raises:
             RequestError: if the link has no rate.
         """
-        buffer = scenario.buffer(link)
+        buffer = scenario.buffer(options.link)
         rate = buffer["rate_bps"]
         if rate is None:
-            raise RequestError(f"the link {link} has no rate")
-        bits = rate * step_s
-        return cls(bits, bits / 8 / buffer["frame_bytes"], target_s, delay_weight)
+            raise RequestError(f"the link {options.link} has no rate")
+        bits = rate * options.step_s
+        packets = bits / 8 / buffer["frame_bytes"]
+        return cls(bits, packets, options.target_s, options.delay_weight)
 
     def seen(self, row: QueueRow, probability: float) -> list[float]:
         """Returns the observation after a step."""
@@ -117,6 +133,40 @@ class Scale:
         }
 
 
+class Queues:
+    """Runs of a number of queues at a time, which both environments use.
+
+    Attributes:
+        scales: the quantities in which each run is measured.
+    """
+
+    def __init__(
+        self, scenario: Source | None, count: int, threads: int, options: QueueOptions
+    ) -> None:
+        """Prepares the runs."""
+        self._options = options
+        self._links = Links(LINK if scenario is None else scenario, "", options.vary)
+        self._runs = QueueEpisodes(options.link, count, step_s=options.step_s, threads=threads)
+        self._all = list(range(count))
+        self._row = Struct(f"<{count}d")
+        self.scales = [Scale(1.0, 1.0, options.target_s, options.delay_weight)] * count
+
+    def begin(self, place: int, random: np.random.Generator) -> None:
+        """Begins a run.
+
+        Raises:
+            RequestError: if the link has no rate.
+        """
+        scenario = self._links.draw(random)
+        self.scales[place] = Scale.of(scenario, self._options)
+        self._runs.begin(place, scenario)
+
+    def advance(self, chosen: Sequence[float]) -> Iterator[QueueRow]:
+        """Sets the probabilities, and runs for a step."""
+        rows = QUEUE.iter_unpack(self._runs.step(self._all, self._row.pack(*chosen)))
+        return map(QueueRow._make, rows)
+
+
 class ActiveQueueEnv(gymnasium.Env[Numbers, Numbers]):
     """A FIFO that drops arrivals with a probability, or marks those that are ECN-capable.
 
@@ -129,66 +179,50 @@ class ActiveQueueEnv(gymnasium.Env[Numbers, Numbers]):
 
     metadata = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own declaration
 
-    def __init__(  # noqa: PLR0913 - options, by name
+    def __init__(
         self,
         scenario: Source | None = None,
         *,
-        link: str = "bottleneck",
-        step_s: float = 0.03,
-        target_s: float = 0.005,
-        delay_weight: float = 0.25,
-        vary: Callable[[np.random.Generator], Overrides] | None = None,
         render_mode: str | None = None,
+        **options: Any,  # noqa: ANN401 - the fields of `QueueOptions`
     ) -> None:
         """Prepares an environment.
 
         Args:
             scenario: a scenario file, its text, or a mapping of the same shape; None for ten CUBIC
                 flows on a link of 20 Mb/s and 30 ms. The limit of its queue stays.
-            link: name of the link.
-            step_s: length of a step, in seconds.
-            target_s: sojourn time in which delays are measured, in seconds.
-            delay_weight: weight of a delay of the target in the reward.
-            vary: draws values that replace those of the scenario in each episode.
             render_mode: None; nothing is drawn.
-
-        Raises:
-            RequestError: if the link has no rate.
+            options: those of `QueueOptions`.
         """
         self.render_mode = render_mode
-        self._links = Links(LINK if scenario is None else scenario, "", vary)
-        self._link, self._step_s = link, step_s
-        self._target_s, self._delay_weight = target_s, delay_weight
-        self._runs = QueueEpisodes(link, 1, step_s=step_s)
-        self._scale = Scale(1.0, 1.0, target_s, delay_weight)
+        self._queues = Queues(scenario, 1, 1, QueueOptions(**options))
         self.observation_space: Space[Numbers] = _space(6, 100.0)
         self.action_space: Space[Numbers] = _space(1, 1.0)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Numbers, dict[str, Any]]:
-        """Begins a run, whose first step has no drops by chance."""
+        """Begins a run, whose first step has no drops by chance.
+
+        Raises:
+            RequestError: if the link has no rate.
+        """
         super().reset(seed=seed, options=options)
-        scenario = self._links.draw(self.np_random)
-        self._scale = Scale.of(
-            scenario, self._link, self._step_s, self._target_s, self._delay_weight
-        )
-        self._runs.begin(0, scenario)
-        row = self._advance(0.0)
-        return self._seen(row, 0.0), self._scale.info(row)
+        self._queues.begin(0, self.np_random)
+        observation, _, info = self._advance(0.0)
+        return observation, info
 
-    def _advance(self, probability: float) -> QueueRow:
-        return QueueRow._make(QUEUE.unpack(self._runs.step(FIRST, PROBABILITY.pack(probability))))
-
-    def _seen(self, row: QueueRow, probability: float) -> Numbers:
-        return np.array(self._scale.seen(row, probability), np.float32)
+    def _advance(self, probability: float) -> tuple[Numbers, QueueRow, dict[str, Any]]:
+        """Sets the probability and runs for a step. Returns observation, counts and figures."""
+        (row,) = self._queues.advance((probability,))
+        scale = self._queues.scales[0]
+        return np.array(scale.seen(row, probability), np.float32), row, scale.info(row)
 
     def step(self, action: Numbers) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
         """Sets the probability, and runs for a step."""
-        probability = _probability(float(action[0]))
-        row = self._advance(probability)
-        reward = self._scale.reward(row)
-        return self._seen(row, probability), reward, False, bool(row.ended), self._scale.info(row)
+        observation, row, info = self._advance(_probability(float(action[0])))
+        reward = self._queues.scales[0].reward(row)
+        return observation, reward, False, bool(row.ended), info
 
 
 class ActiveQueueVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, Any]):
@@ -199,17 +233,13 @@ class ActiveQueueVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, Any]):
 
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - Gymnasium's declaration
 
-    def __init__(  # noqa: PLR0913 - options, by name
+    def __init__(
         self,
         num_envs: int = 1,
         scenario: Source | None = None,
         *,
-        link: str = "bottleneck",
-        step_s: float = 0.03,
-        target_s: float = 0.005,
-        delay_weight: float = 0.25,
-        vary: Callable[[np.random.Generator], Overrides] | None = None,
         threads: int | None = None,
+        **options: Any,  # noqa: ANN401 - the fields of `QueueOptions`
     ) -> None:
         """Prepares the environments.
 
@@ -217,25 +247,16 @@ class ActiveQueueVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, Any]):
             num_envs: number of runs at a time.
             scenario: a scenario file, its text, or a mapping of the same shape; None for ten CUBIC
                 flows on a link of 20 Mb/s and 30 ms. The limit of its queue stays.
-            link: name of the link.
-            step_s: length of a step, in seconds.
-            target_s: sojourn time in which delays are measured, in seconds.
-            delay_weight: weight of a delay of the target in the reward.
-            vary: draws values that replace those of the scenario in each episode.
             threads: number of threads; None for one per processor.
+            options: those of `QueueOptions`.
         """
         self.num_envs = num_envs
-        self._links = Links(LINK if scenario is None else scenario, "", vary)
-        self._link, self._step_s = link, step_s
-        self._target_s, self._delay_weight = target_s, delay_weight
         workers = threads or available_processors()
-        self._runs = QueueEpisodes(link, num_envs, step_s=step_s, threads=workers)
+        self._queues = Queues(scenario, num_envs, workers, QueueOptions(**options))
         self.single_observation_space = _space(6, 100.0)
         self.single_action_space = _space(1, 1.0)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._all = list(range(num_envs))
-        self._scales = [Scale(1.0, 1.0, target_s, delay_weight)] * num_envs
         self._ended = np.zeros(num_envs, np.bool_)
         self._randoms: list[np.random.Generator] = []
 
@@ -249,40 +270,31 @@ class ActiveQueueVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, Any]):
         """
         del options
         self._randoms = randoms(seed, self.num_envs, self._randoms)
-        for place in self._all:
-            self._begin(place)
-        observations, _ = self._advance(np.zeros(self.num_envs))
+        for place, random in enumerate(self._randoms):
+            self._queues.begin(place, random)
+        observations, _ = self._advance([0.0] * self.num_envs)
         return observations, {}
 
-    def _begin(self, place: int) -> None:
-        scenario = self._links.draw(self._randoms[place])
-        self._scales[place] = Scale.of(
-            scenario, self._link, self._step_s, self._target_s, self._delay_weight
-        )
-        self._runs.begin(place, scenario)
-
-    def _advance(self, chosen: NDArray[np.float64]) -> tuple[Numbers, NDArray[np.float64]]:
+    def _advance(self, chosen: list[float]) -> tuple[Numbers, NDArray[np.float64]]:
         """Sets the probabilities and runs for a step. Returns observations and rewards."""
-        rows = QUEUE.iter_unpack(self._runs.step(self._all, chosen.tobytes()))
-        observations = np.empty((self.num_envs, 6), np.float32)
-        rewards = np.empty(self.num_envs)
-        for place, fields in enumerate(rows):
-            row, scale = QueueRow._make(fields), self._scales[place]
-            observations[place] = scale.seen(row, float(chosen[place]))
-            rewards[place] = scale.reward(row)
-            self._ended[place] = bool(row.ended)
-        return observations, rewards
+        seen, rewards, ended = [], [], []
+        rows = self._queues.advance(chosen)
+        for row, scale, probability in zip(rows, self._queues.scales, chosen, strict=True):
+            seen.append(scale.seen(row, probability))
+            rewards.append(scale.reward(row))
+            ended.append(row.ended)
+        self._ended = np.array(ended, np.bool_)
+        return np.array(seen, np.float32), np.array(rewards)
 
     def step(
         self, actions: Numbers
     ) -> tuple[Numbers, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Sets the probabilities in all runs, and runs each for a step."""
         chosen = np.clip(actions[:, 0].astype(np.float64), 0.0, 1.0)
-        fresh = self._ended.copy()
+        fresh = self._ended
         for place in np.flatnonzero(fresh).tolist():
-            self._begin(place)
+            self._queues.begin(place, self._randoms[place])
         chosen[fresh] = 0.0
-        observations, rewards = self._advance(chosen)
+        observations, rewards = self._advance(chosen.tolist())
         rewards[fresh] = 0.0
-        terminated = np.zeros(self.num_envs, np.bool_)
-        return observations, rewards, terminated, self._ended.copy(), {}
+        return observations, rewards, np.zeros(self.num_envs, np.bool_), self._ended, {}
