@@ -15,7 +15,6 @@ from goodqueue.characterization.guide import Guide, Measure, flows_of, guide, pa
 from goodqueue.characterization.subject import (
     Subject,
     control_of,
-    python_queue,
     queue_of,
     resolved,
     with_set_point,
@@ -260,12 +259,12 @@ def test_the_set_point_of_a_shaped_queue_is_that_of_the_queue_within() -> None:
 
 def test_a_queue_in_python_has_no_set_point() -> None:
     section = next(one for one in QUEUES.sections if one.key == "set-point")
-    subject = python_queue(object)  # type: ignore[arg-type]  # it is not called
+    subject = Subject("own", {"kind": "python", "class": "queues:Own"}, allow_python=True)
     factors = [case.set_point for case in section.cases]
     assert factors == [0.5, 1.0, 2.0]
-    subject.scenario(section.cases[1], QUEUES.subject)
+    subject.settings(section.cases[1], QUEUES.subject)
     with pytest.raises(ScenarioError, match="set point of a queue in Python"):
-        subject.scenario(section.cases[2], QUEUES.subject)
+        subject.settings(section.cases[2], QUEUES.subject)
 
 
 def test_sections_are_chosen_by_their_number_or_chapter() -> None:
