@@ -28,13 +28,13 @@ CORE = "1000 Mb/s, 50 ms"
 
 @dataclass(frozen=True)
 class Answer:
-    """What to run on a kind of link.
+    """Recommended queue for a kind of link.
 
     Attributes:
         link: the kind of link.
         run: the recommended queue.
         figures: the figures behind it.
-        cost: what one gives up.
+        cost: the price of it.
         claims: statements that must hold, with their truth.
     """
 

@@ -85,7 +85,7 @@ def test_a_queue_in_python_has_the_figures_of_the_same_queue_in_rust(tmp_path: P
 
 
 def test_a_difference_below_one_per_cent_is_no_finding(tmp_path: Path) -> None:
-    """Behind one BDP and behind two a flow of CUBIC keeps the link busy but for its start."""
+    """A flow of CUBIC keeps the link busy behind one BDP and behind two, but for its start."""
     found = goodqueue.characterize(
         queue=ONE_BDP,
         against='{ kind = "drop_tail", limit = "2bdp" }',
