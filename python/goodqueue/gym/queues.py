@@ -192,7 +192,7 @@ class ActiveQueueEnv(gymnasium.Env[Numbers, Numbers]):
             scenario: a scenario file, its text, or a mapping of the same shape; None for ten CUBIC
                 flows on a link of 20 Mb/s and 30 ms. The limit of its queue stays.
             render_mode: None; nothing is drawn.
-            options: those of `QueueOptions`.
+            options: fields of `QueueOptions`, by name.
         """
         self.render_mode = render_mode
         self._queues = Queues(scenario, 1, 1, QueueOptions(**options))
@@ -248,7 +248,7 @@ class ActiveQueueVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, Any]):
             scenario: a scenario file, its text, or a mapping of the same shape; None for ten CUBIC
                 flows on a link of 20 Mb/s and 30 ms. The limit of its queue stays.
             threads: number of threads; None for one per processor.
-            options: those of `QueueOptions`.
+            options: fields of `QueueOptions`, by name.
         """
         self.num_envs = num_envs
         workers = threads or available_processors()
