@@ -258,6 +258,7 @@ schema_version = 1
 duration = "10s"
 [topology]
 shape = "dumbbell"
+access = { rate = "1Gbps" }
 bottleneck = { rate = "20Mbps", delay = "5ms", queue = { limit = "1bdp" } }
 [[flow]]
 name = "learner"
