@@ -101,7 +101,9 @@ impl Summary {
         let mut elastic = Vec::new();
         for flow in flows {
             let group = match flow.transport {
-                Transport::Tcp | Transport::Quic if flow.bytes < ACK_BYTES * flow.packets => {
+                Transport::Tcp | Transport::Quic
+                    if flow.bytes < ACK_BYTES.saturating_mul(flow.packets) =>
+                {
                     &mut summary.acks
                 }
                 Transport::Tcp => &mut summary.tcp,
@@ -110,7 +112,7 @@ impl Summary {
                 Transport::Other => &mut summary.other,
             };
             group.add(flow);
-            let acks = flow.bytes < ACK_BYTES * flow.packets;
+            let acks = flow.bytes < ACK_BYTES.saturating_mul(flow.packets);
             if matches!(flow.transport, Transport::Tcp | Transport::Quic) && !acks {
                 elastic.push(*flow);
             }
