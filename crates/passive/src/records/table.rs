@@ -27,7 +27,7 @@ impl Default for Options {
         Self {
             sampling: 1,
             gap_s: 15.0,
-            // As in the analysis of captures (`persistent_segments`).
+            // The threshold is that of the analysis of captures (`persistent_segments`).
             long_packets: 100,
         }
     }

@@ -72,7 +72,7 @@ fn the_credit_follows_the_bytes_served() {
         assert_eq!(served(&mut rig, 1), [NotCapable]);
         assert_eq!(rig.queue.credit, -121_120);
     }
-    // With the other queue empty the credit stays.
+    // The credit stays while the other queue is empty.
     let mut rig = dual(|_| ());
     rig.queue.credit = 7;
     rig.enqueue(3, 1500, Capable1);
@@ -93,7 +93,7 @@ fn a_dropped_packet_costs_no_credit() {
 }
 
 /// `get_queue_delays` and `calculate_probability` of Linux: the longer wait of both queues counts.
-/// At 16 ms it is 16 ms, 1 ms above the target: 41/256·0.001 + 819/256·0.016.
+/// A delay of 16 ms lies 1 ms above the target: 41/256·0.001 + 819/256·0.016.
 #[test]
 fn the_controller_sees_the_longer_wait_of_both_queues() {
     for (first, second) in [(NotCapable, Capable1), (Capable1, NotCapable)] {
