@@ -213,13 +213,9 @@ impl CongestionControl for Inside {
     }
 }
 
-/// A decision sees the same window when the run pauses for it and when it is made inside the run, and
-/// the reference engine, which never works ahead, gives the same outcome.
-#[test]
-fn both_engines_agree_about_when_a_decision_holds() {
-    let scenario = scenario();
-    let every = Every::Time(Span::from_millis(30));
-    let control = CustomControl::new("inside", move |config| {
+/// Returns the control that decides inside the run.
+fn inside(every: Every) -> CustomControl {
+    CustomControl::new("inside", move |config| {
         Box::new(Inside {
             monitor: Monitor::new(every),
             window: config.initial_window.bytes(config.mss) as f64,
@@ -227,7 +223,16 @@ fn both_engines_agree_about_when_a_decision_holds() {
             ssthresh: config.initial_ssthresh_bytes(),
             mss: f64::from(config.mss),
         })
-    });
+    })
+}
+
+/// A decision sees the same window when the run pauses for it and when it is made inside the run, and
+/// the reference engine, which never works ahead, gives the same outcome.
+#[test]
+fn both_engines_agree_about_when_a_decision_holds() {
+    let scenario = scenario();
+    let every = Every::Time(Span::from_millis(30));
+    let control = inside(every);
     let mut network = scenario
         .with_control("learner", &control)
         .unwrap()
@@ -273,17 +278,9 @@ workload = { kind = "bulk" }
 fn several_flows_decide_at_their_own_times_as_in_both_engines() {
     let scenario = Scenario::parse(SHARED.as_bytes(), "shared.toml", &[]).unwrap();
     let every = Every::RoundTrips(1.0);
-    let control = CustomControl::new("inside", move |config| {
-        Box::new(Inside {
-            monitor: Monitor::new(every),
-            window: config.initial_window.bytes(config.mss) as f64,
-            next: None,
-            ssthresh: config.initial_ssthresh_bytes(),
-            mss: f64::from(config.mss),
-        })
-    });
-    let inside = scenario.with_control("learner", &control).unwrap();
-    let mut network = inside.network();
+    let control = inside(every);
+    let decided = scenario.with_control("learner", &control).unwrap();
+    let mut network = decided.network();
     (network.record.series, network.record.packets) = (true, true);
     let fast = goodqueue_sim::run(&network);
     let reference = goodqueue_testkit::run_reference(&network);

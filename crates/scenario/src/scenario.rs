@@ -12,7 +12,7 @@ use crate::network::layout::{Layout, Misplaced};
 use crate::network::memory::MemoryPart;
 use crate::network::topology::{LinkDirection, ReadQueues, Sketch, Topology, link_of};
 use crate::output::buffers::BufferEcho;
-use goodqueue_queue::{Configuration, Limit};
+use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_sim::{Network, Record};
 use goodqueue_types::{LinkId, Span};
 use std::fs::File;
@@ -181,16 +181,27 @@ impl Scenario {
     /// # Errors
     /// Fails if there is no such link, or it has no queue.
     pub fn with_limit(&self, link: &str, limit: Limit) -> Result<Self, UnitError> {
+        self.with_queue(link, |queue| queue.set_limit(limit))
+    }
+
+    /// Returns the same scenario with a change of one link's queue.
+    ///
+    /// # Errors
+    /// Fails if there is no such link, or it has no queue.
+    pub(crate) fn with_queue(
+        &self,
+        link: &str,
+        change: impl FnOnce(&mut QueueConfig),
+    ) -> Result<Self, UnitError> {
         self.check_queue(link)?;
         let (index, backward) = link_of(self.find_link(link)?);
         let mut changed = self.clone();
         let duplex = &mut changed.topology.trunk[index];
-        let direction = if backward {
-            &mut duplex.reverse
+        change(if backward {
+            &mut duplex.reverse.queue
         } else {
-            &mut duplex.forward
-        };
-        direction.queue.set_limit(limit);
+            &mut duplex.forward.queue
+        });
         Ok(changed)
     }
 

@@ -1,7 +1,7 @@
 //! Queues in Python, which a scenario names and only a program with leave runs.
 
 use super::link::LinkDirection;
-use super::{Topology, directed, link_of};
+use super::{Topology, directed};
 use crate::language::error::Checked;
 use crate::language::field::Field;
 use crate::language::python::{Checksums, Named};
@@ -107,20 +107,12 @@ impl Scenario {
         class: &str,
         checksum: &str,
     ) -> Result<Self, UnitError> {
-        self.check_queue(link)?;
-        let (index, backward) = link_of(self.find_link(link)?);
-        let mut changed = self.clone();
-        let duplex = &mut changed.topology.trunk[index];
-        let direction = if backward {
-            &mut duplex.reverse
-        } else {
-            &mut duplex.forward
-        };
-        direction.queue = QueueConfig::Python(PythonQueueConfig {
-            class: class.to_owned(),
-            limit: direction.queue.limit(),
-            checksum: checksum.to_owned(),
-        });
-        Ok(changed)
+        self.with_queue(link, |queue| {
+            *queue = QueueConfig::Python(PythonQueueConfig {
+                class: class.to_owned(),
+                limit: queue.limit(),
+                checksum: checksum.to_owned(),
+            });
+        })
     }
 }
