@@ -7,6 +7,7 @@ use goodqueue_types::{Ecn, SackBlocks, Segment, SegmentFlags, Span, Time};
 use crate::cc::{CongestionControl, Controller};
 use crate::config::{AckRule, Recovery, TcpConfig};
 use crate::connection::ecn::EcnState;
+use crate::connection::fast_open::FastOpening;
 use crate::connection::opening::Opening;
 use crate::connection::reset::Reset;
 use crate::connection::stats::{ConnectionState, TcpStats};
@@ -35,8 +36,8 @@ pub struct TcpEndpoint {
     pub(crate) opening: Opening,
     /// State of ECN, while it is requested and once it is negotiated.
     pub(crate) ecn: Option<Box<EcnState>>,
-    /// Reset to send.
-    pub(crate) reset: Option<Box<Reset>>,
+    /// State that most connections never have.
+    pub(crate) rare: Option<Box<Rare>>,
     /// True if the peer had closed before our FIN was first sent: the connection ends with the ACK
     /// of our FIN.
     closes_last: bool,
@@ -47,6 +48,14 @@ pub struct TcpEndpoint {
     /// Values of `TS.Recent` and `Last.ACK.sent` (RFC 7323 section 4.3).
     pub(crate) recent_timestamp: u32,
     pub(crate) last_ack_sent: u64,
+}
+
+/// State of a connection that sends a reset or uses Fast Open.
+#[derive(Debug, Default)]
+pub(crate) struct Rare {
+    /// Reset to send.
+    pub reset: Option<Reset>,
+    pub fast_open: FastOpening,
 }
 
 impl TcpEndpoint {
@@ -91,7 +100,7 @@ impl TcpEndpoint {
             receiver: Receiver::new(&config),
             stats: TcpStats::default(),
             ecn,
-            reset: None,
+            rare: None,
             closes_last: false,
             transmit_ecn: Ecn::NotCapable,
             config,

@@ -12,7 +12,7 @@ use crate::receive::receiver::AckDue;
 use crate::send::sender::FIRST;
 
 /// State of Fast Open at one end, during the handshake.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FastOpening {
     /// Largest payload of the SYN, for a client with a cookie.
     room: Option<u32>,
@@ -31,25 +31,34 @@ impl TcpEndpoint {
     /// server then, in bytes with the options of a data segment. It has an effect before
     /// [`connect`](Self::connect), if the configuration permits Fast Open.
     pub fn hold_cookie(&mut self, mss: u32) {
-        self.opening.fast.room = Some(mss.saturating_sub(OPTION_SPACE as u32));
+        self.fast_mut().room = Some(mss.saturating_sub(OPTION_SPACE as u32));
     }
 
     /// Returns true if the SYN carried data that the server accepted.
     pub fn has_early_data(&self) -> bool {
-        self.opening.fast.has_carried
+        self.fast().has_carried
+    }
+
+    fn fast(&self) -> FastOpening {
+        let rare = self.rare.as_deref();
+        rare.map_or_else(FastOpening::default, |rare| rare.fast_open)
+    }
+
+    fn fast_mut(&mut self) -> &mut FastOpening {
+        &mut self.rare.get_or_insert_default().fast_open
     }
 
     /// Returns true if data may flow although the handshake has not ended.
     #[inline]
     pub(crate) fn is_open_early(&self) -> bool {
-        self.state == ConnectionState::SynReceived && self.opening.fast.accepted
+        self.state == ConnectionState::SynReceived && self.fast().accepted
     }
 
     /// Adds the Fast Open option to a SYN or SYN-ACK, and data to the first SYN of a client with a
     /// cookie. A SYN that is sent again has neither (Linux; RFC 7413 section 4.1.3).
     pub(crate) fn add_fast_open(&mut self, is_answer: bool, is_first: bool, segment: &mut Segment) {
         let config = &*self.config;
-        let fast = &mut self.opening.fast;
+        let fast = self.fast();
         if is_answer && fast.accepted {
             self.receiver.ack_sent();
         }
@@ -59,15 +68,17 @@ impl TcpEndpoint {
             FastOpenOption::None
         } else if let Some(room) = fast.room.or_else(|| usual_room(config)) {
             let waiting = self.sender.data_end - FIRST;
-            fast.early = waiting.min(u64::from(room)) as u32;
-            segment.payload = fast.early;
-            self.stats.segments_sent += u64::from(fast.early > 0);
+            segment.payload = waiting.min(u64::from(room)) as u32;
+            self.stats.segments_sent += u64::from(segment.payload > 0);
             FastOpenOption::Cookie
         } else {
             FastOpenOption::Request
         };
         if config.option_bytes {
             segment.header += segment.fast_open.padded();
+        }
+        if segment.payload > 0 {
+            self.fast_mut().early = segment.payload;
         }
     }
 
@@ -77,14 +88,14 @@ impl TcpEndpoint {
         if self.config.fast_open == FastOpen::Off {
             return;
         }
-        self.opening.fast.issues_cookie = segment.fast_open == FastOpenOption::Request;
+        self.fast_mut().issues_cookie = segment.fast_open == FastOpenOption::Request;
         if segment.fast_open != FastOpenOption::Cookie {
             return;
         }
-        self.opening.fast.accepted = true;
+        self.fast_mut().accepted = true;
         self.sender.open(u64::from(segment.window));
         if segment.payload > 0 {
-            self.opening.fast.has_carried = true;
+            self.fast_mut().has_carried = true;
             let data = Segment {
                 seq: FIRST,
                 flags: SegmentFlags::ACK,
@@ -104,8 +115,11 @@ impl TcpEndpoint {
     /// does not cover are sent again, as ordinary data.
     pub(crate) fn open_sender(&mut self, segment: &Segment) {
         let window = u64::from(segment.window);
+        let FastOpening {
+            accepted, early, ..
+        } = self.fast();
         let sender = &mut self.sender;
-        if self.opening.fast.accepted {
+        if accepted {
             sender.blocked = false;
             sender.set_peer_window(window);
             if sender.in_flight() == 0 {
@@ -114,13 +128,13 @@ impl TcpEndpoint {
             return;
         }
         sender.open(window);
-        let early = u64::from(self.opening.fast.early);
+        let early = u64::from(early);
         let accepted = segment.ack.saturating_sub(FIRST).min(early);
         if accepted > 0 {
             let end = FIRST + accepted;
             (sender.una, sender.next, sender.max_sent) = (end, end, end);
             self.stats.acked_bytes += accepted;
-            self.opening.fast.has_carried = true;
+            self.fast_mut().has_carried = true;
         }
         self.stats.retransmitted_segments += u64::from(accepted < early);
         self.stats.retransmitted_bytes += early - accepted;
@@ -130,7 +144,7 @@ impl TcpEndpoint {
     /// (Linux), unless it has to report the ECN field of the SYN-ACK, which only a pure ACK does.
     pub(crate) fn answer_to_syn_ack(&self) -> AckDue {
         let ecn = self.ecn.as_deref();
-        if self.opening.fast.early > 0 && !ecn.is_some_and(EcnState::is_accurate) {
+        if self.fast().early > 0 && !ecn.is_some_and(EcnState::is_accurate) {
             AckDue::Now
         } else {
             AckDue::NowPure
@@ -139,7 +153,7 @@ impl TcpEndpoint {
 
     /// Returns true if a sequence number acknowledges the SYN, with all of its data or none.
     pub(crate) fn acknowledges_syn(&self, ack: u64) -> bool {
-        (FIRST..=FIRST + u64::from(self.opening.fast.early)).contains(&ack)
+        (FIRST..=FIRST + u64::from(self.fast().early)).contains(&ack)
     }
 }
 

@@ -6,7 +6,6 @@ use crate::cc::CongestionControl;
 use crate::config::{Handshake, Recovery, SynLossRule};
 use crate::connection::ecn::EcnState;
 use crate::connection::endpoint::TcpEndpoint;
-use crate::connection::fast_open::FastOpening;
 use crate::connection::stats::ConnectionState;
 use crate::receive::receiver::AckDue;
 use crate::send::rtt::RttEstimator;
@@ -24,8 +23,6 @@ pub(crate) struct Opening {
     answers: u16,
     /// Number of times that the timer required it again.
     timeouts: u16,
-    /// State of Fast Open.
-    pub fast: FastOpening,
 }
 
 impl TcpEndpoint {

@@ -23,11 +23,11 @@ impl TcpEndpoint {
             ConnectionState::Established | ConnectionState::SynReceived
         );
         if open {
-            self.reset = Some(Box::new(Reset {
+            self.rare.get_or_insert_default().reset = Some(Reset {
                 seq: self.sender.max_sent,
                 ack: self.receiver.next,
                 flags: SegmentFlags::RST.with(SegmentFlags::ACK),
-            }));
+            });
         }
         self.abandon();
     }
@@ -72,12 +72,12 @@ impl TcpEndpoint {
                 flags: SegmentFlags::RST.with(SegmentFlags::ACK),
             }
         };
-        self.reset = Some(Box::new(reset));
+        self.rare.get_or_insert_default().reset = Some(reset);
     }
 
     /// Writes the reset that is due, if there is one.
     pub(crate) fn poll_reset(&mut self, segment: &mut Segment) -> bool {
-        let Some(reset) = self.reset.take() else {
+        let Some(reset) = self.rare.as_mut().and_then(|rare| rare.reset.take()) else {
             return false;
         };
         *segment = Segment {
