@@ -130,7 +130,7 @@ fn segment(datagram: &Datagram) -> Body {
         }
     }
     let (value, echo) = header.timestamps.unwrap_or_default();
-    Body::Tcp(Segment {
+    let segment = Segment {
         seq: ABOVE + u64::from(header.seq),
         ack,
         window: u32::from(header.window),
@@ -139,9 +139,9 @@ fn segment(datagram: &Datagram) -> Body {
         flags: header.flags,
         sack,
         timestamps: Timestamps { value, echo },
-        accecn: header.accecn,
         ..Segment::default()
-    })
+    };
+    Body::Tcp(segment.with_accecn(header.accecn))
 }
 
 /// Returns the differentiated services code point of an IP packet of either version, 0 if it is

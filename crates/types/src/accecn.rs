@@ -73,6 +73,19 @@ impl AccEcnOption {
         Some(Self::new(order, &counters[..present]))
     }
 
+    /// Returns an absent option whose bytes hold a SACK block.
+    pub(crate) fn holding(block: [u8; 8]) -> Self {
+        let mut option = Self::default();
+        option.counters.as_flattened_mut()[..8].copy_from_slice(&block);
+        option
+    }
+
+    /// Returns the SACK block that an absent option holds.
+    pub(crate) fn held(&self) -> [u8; 8] {
+        let bytes = self.counters.as_flattened();
+        std::array::from_fn(|i| bytes[i])
+    }
+
     /// Returns true if the segment has the option.
     #[inline]
     pub fn is_present(&self) -> bool {

@@ -109,11 +109,13 @@ impl DropReason {
 /// Up to four SACK blocks (RFC 2018 section 3), the most recently received one first.
 ///
 /// A block takes eight bytes: the first byte minus the acknowledgement number (negative in a DSACK),
-/// and the length, each in 32 bits. The bytes need no alignment, so that a segment has room for the
-/// AccECN option behind them.
+/// and the length, each in 32 bits. The bytes need no alignment. The fourth block and the AccECN
+/// option of the segment share their room, so that a packet takes two cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SackBlocks {
-    blocks: [[u8; 8]; 4],
+    blocks: [[u8; 8]; 3],
+    /// The AccECN option, or the fourth block if there are four.
+    last: AccEcnOption,
     count: Count,
 }
 
@@ -147,7 +149,7 @@ impl Count {
 
 impl SackBlocks {
     /// Appends the block `start..end` of a segment that acknowledges `ack`. Returns false if there
-    /// are four already.
+    /// are four already, or three beside an AccECN option.
     pub fn push(&mut self, ack: u64, start: u64, end: u64) -> bool {
         let Some(count) = self.count.next() else {
             return false;
@@ -155,8 +157,14 @@ impl SackBlocks {
         let offset = start as i64 - ack as i64;
         debug_assert!(end > start && i32::try_from(offset).is_ok());
         let length = (end - start) as u32;
-        let block = u64::from(offset as u32) << 32 | u64::from(length);
-        self.blocks[self.count as usize] = block.to_ne_bytes();
+        let block = (u64::from(offset as u32) << 32 | u64::from(length)).to_ne_bytes();
+        if let Some(place) = self.blocks.get_mut(self.count as usize) {
+            *place = block;
+        } else if self.accecn().is_present() {
+            return false;
+        } else {
+            self.last = AccEcnOption::holding(block);
+        }
         self.count = count;
         true
     }
@@ -164,8 +172,10 @@ impl SackBlocks {
     /// Returns the blocks as half-open byte ranges `(start, end)`, given the acknowledgement
     /// number.
     pub fn ranges(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.blocks[..self.count as usize].iter().map(move |block| {
-            let block = u64::from_ne_bytes(*block);
+        let fourth = (self.count == Count::Four).then(|| self.last.held());
+        let first = self.blocks.iter().take(self.count as usize).copied();
+        first.chain(fourth).map(move |block| {
+            let block = u64::from_ne_bytes(block);
             let start = ack.wrapping_add_signed(i64::from((block >> 32) as i32));
             (start, start + (block & 0xFFFF_FFFF))
         })
@@ -174,12 +184,26 @@ impl SackBlocks {
     /// Removes the last block, if there is one.
     pub fn pop(&mut self) {
         self.count = match self.count {
-            Count::None | Count::One => Count::None,
+            Count::None => return,
+            Count::One => Count::None,
             Count::Two => Count::One,
             Count::Three => Count::Two,
             Count::Four => Count::Three,
         };
-        self.blocks[self.count as usize] = [0; 8];
+        if let Some(place) = self.blocks.get_mut(self.count as usize) {
+            *place = [0; 8];
+        } else {
+            self.last = AccEcnOption::default();
+        }
+    }
+
+    /// Returns the AccECN option of the segment.
+    fn accecn(&self) -> AccEcnOption {
+        if self.count == Count::Four {
+            AccEcnOption::default()
+        } else {
+            self.last
+        }
     }
 
     /// Returns the number of blocks.
@@ -261,10 +285,8 @@ pub struct Segment {
     pub header: u16,
     /// Header flags.
     pub flags: SegmentFlags,
-    /// Selective acknowledgements.
+    /// Selective acknowledgements, and the [AccECN option](Self::accecn).
     pub sack: SackBlocks,
-    /// Counters of payload bytes by ECN field.
-    pub accecn: AccEcnOption,
     /// Fast Open option of a SYN or SYN-ACK.
     pub fast_open: FastOpenOption,
     /// Timestamps.
@@ -272,6 +294,26 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// Returns the AccECN option, with counters of payload bytes by ECN field.
+    #[inline]
+    pub fn accecn(&self) -> AccEcnOption {
+        self.sack.accecn()
+    }
+
+    /// Sets the AccECN option. Beside four SACK blocks a segment has none.
+    pub fn set_accecn(&mut self, option: AccEcnOption) {
+        if self.sack.count != Count::Four {
+            self.sack.last = option;
+        }
+    }
+
+    /// Returns the segment with this AccECN option.
+    #[must_use]
+    pub fn with_accecn(mut self, option: AccEcnOption) -> Self {
+        self.set_accecn(option);
+        self
+    }
+
     /// Returns the size of the IP packet that carries this segment.
     pub fn ip_bytes(&self) -> u32 {
         u32::from(self.header) + self.payload
@@ -428,6 +470,23 @@ mod tests {
         assert_eq!(sack.len(), 4);
         sack.pop();
         assert_eq!(sack.ranges(0).last(), Some((1, 2)));
+    }
+
+    #[test]
+    fn the_accecn_option_takes_the_room_of_the_fourth_sack_block() {
+        let option = AccEcnOption::new(crate::AccEcnOrder::Capable1First, &[1, 2, 3]);
+        let mut segment = Segment::default().with_accecn(option);
+        let mut pushed = 0;
+        while segment.sack.push(0, 2 * pushed, 2 * pushed + 1) {
+            pushed += 1;
+        }
+        assert_eq!((pushed, segment.sack.ranges(0).count()), (3, 3));
+        assert_eq!(segment.accecn(), option);
+        segment.sack = SackBlocks::default();
+        assert!((0..4).all(|n| segment.sack.push(0, 2 * n, 2 * n + 1)));
+        segment.set_accecn(option);
+        assert!(!segment.accecn().is_present());
+        assert_eq!(segment.sack.ranges(0).last(), Some((6, 7)));
     }
 
     #[test]

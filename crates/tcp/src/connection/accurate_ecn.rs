@@ -253,7 +253,10 @@ impl AccurateEcn {
         for (counter, bytes) in counters.iter_mut().zip(self.bytes) {
             *counter = counter.wrapping_add(bytes);
         }
-        segment.accecn = AccEcnOption::new(AccEcnOrder::Capable1First, &counters[..fit.counters]);
+        segment.set_accecn(AccEcnOption::new(
+            AccEcnOrder::Capable1First,
+            &counters[..fit.counters],
+        ));
         self.needed = 0;
         self.demand = self.demand.saturating_sub(1);
         self.option_sent = now;
@@ -266,9 +269,10 @@ impl AccurateEcn {
     /// Checks the first option of the peer: its first and third counters start at 1, so a 0 shows
     /// that a middlebox has overwritten them (RFC 9768 section 3.2.3.2.4).
     fn look_for_option(&mut self, segment: &Segment) {
-        if segment.accecn.is_present() && !self.seen {
+        if segment.accecn().is_present() && !self.seen {
             self.seen = true;
-            let mut counters = segment.accecn.counters();
+            let option = segment.accecn();
+            let mut counters = option.counters();
             self.ignored |= counters.any(|(field, bytes)| field != Ecn::Experienced && bytes == 0);
         }
     }
@@ -293,7 +297,7 @@ impl AccurateEcn {
         if !self.seen && segment.ack > LATEST_START {
             self.ignored = true;
         }
-        let reported = self.read_option(&segment.accecn);
+        let reported = self.read_option(&segment.accecn());
         let marked_packets = self.newly_marked(segment.flags, packets, reported, mss);
         self.peer_received = self.peer_received.wrapping_add(marked_packets);
         let marked = reported.unwrap_or_else(|| {
@@ -391,10 +395,11 @@ struct Fit {
 
 /// Returns the largest option, of `needed` counters at least, that fits beside SACK blocks and
 /// timestamps. If none fits, SACK blocks give way, but two remain (Linux). The option may take the
-/// place of the two bytes that pad SACK blocks.
+/// place of the two bytes that pad SACK blocks. Beside four blocks there is none
+/// ([`Segment::set_accecn`]).
 fn fit(needed: usize, blocks: usize, stamped: bool) -> Option<Fit> {
     let least = if needed > 0 { blocks.min(2) } else { blocks };
-    (least..=blocks).rev().find_map(|blocks| {
+    (least..=blocks.min(3)).rev().find_map(|blocks| {
         let (padding, sack) = if blocks > 0 {
             (2, 4 + 8 * blocks)
         } else {

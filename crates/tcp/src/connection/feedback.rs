@@ -110,7 +110,9 @@ impl TcpEndpoint {
         (self.receiver.ack_due, self.receiver.ack_deadline) = (due, deadline);
         segment.window = (self.receiver.next + u64::from(segment.window) - ack) as u32;
         (segment.ack, segment.flags) = (ack, flags);
+        let option = segment.accecn();
         segment.sack = SackBlocks::default();
+        segment.set_accecn(option);
         true
     }
 
@@ -161,8 +163,8 @@ impl TcpEndpoint {
             let stamped = u16::from(config.timestamps.is_some());
             let used = segment.header - config.header + 12 * stamped;
             let room = OPTION_SPACE.saturating_sub(usize::from(used)) as u16;
-            segment.accecn = ecn.accurate.syn_ack_option(is_first, room < OPTION_BYTES);
-            if segment.accecn.is_present() && config.option_bytes {
+            segment.set_accecn(ecn.accurate.syn_ack_option(is_first, room < OPTION_BYTES));
+            if segment.accecn().is_present() && config.option_bytes {
                 segment.header += OPTION_BYTES.min(room);
             }
         }

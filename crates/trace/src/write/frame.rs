@@ -234,7 +234,7 @@ fn options_bytes(segment: &Segment, tcp: Option<TcpFacts>) -> usize {
         needed += 4 * usize::from(tcp.sack && !beside);
         needed += usize::from(segment.fast_open.padded());
     }
-    let mut loose = segment.accecn.length();
+    let mut loose = segment.accecn().length();
     if !segment.sack.is_empty() {
         loose += 2;
         needed += 8 * blocks_shown(segment);
@@ -272,13 +272,13 @@ fn options(frame: &mut Frame, segment: &Segment, tcp: Option<TcpFacts>) {
         frame.put(&[NO_OPERATION, 3, 3, scale]);
     }
     fast_open(frame, segment.fast_open);
-    if segment.accecn.is_present() {
-        frame.put(&[segment.accecn.kind(), segment.accecn.length() as u8]);
-        for (_, counter) in segment.accecn.counters() {
+    if segment.accecn().is_present() {
+        frame.put(&[segment.accecn().kind(), segment.accecn().length() as u8]);
+        for (_, counter) in segment.accecn().counters() {
             frame.put(&counter.to_be_bytes()[1..]);
         }
     }
-    let loose = segment.accecn.length() + 2 * usize::from(!segment.sack.is_empty());
+    let loose = segment.accecn().length() + 2 * usize::from(!segment.sack.is_empty());
     for _ in loose..loose.next_multiple_of(4) {
         frame.put(&[NO_OPERATION]);
     }

@@ -33,7 +33,11 @@ fn option(ect0: u32, ce: u32, ect1: u32) -> AccEcnOption {
 
 /// Returns the counters of a segment's option, ECT(1) first.
 fn counters(segment: &Segment) -> Vec<u32> {
-    segment.accecn.counters().map(|(_, bytes)| bytes).collect()
+    segment
+        .accecn()
+        .counters()
+        .map(|(_, bytes)| bytes)
+        .collect()
 }
 
 fn ecn_flags(segment: &Segment) -> SegmentFlags {
@@ -47,10 +51,9 @@ fn accepted(config: TcpConfig) -> Peer {
     let answer = peer.say(peer.segment(0, 0, SYN.with(ALL), 0));
     assert_eq!(ecn_flags(&answer[0]), CWR);
     peer.wait(50);
-    let ack = Segment {
-        accecn: option(1, 0, 1),
-        ..peer.segment(1, 1, ACK.with(CWR), 0)
-    };
+    let ack = peer
+        .segment(1, 1, ACK.with(CWR), 0)
+        .with_accecn(option(1, 0, 1));
     peer.say_marked(ack, ECT0);
     assert!(peer.host.is_established());
     peer
@@ -64,11 +67,8 @@ fn data(peer: &mut Peer, n: u64, mark: Ecn) -> Vec<Segment> {
 
 /// Delivers an acknowledgement with this counter of packets and option.
 fn ack(peer: &mut Peer, ack: u64, flags: SegmentFlags, accecn: AccEcnOption) -> Vec<Segment> {
-    let segment = Segment {
-        accecn,
-        ..peer.segment(1, ack, ACK.with(flags), 0)
-    };
-    peer.say_marked(segment, ECT0)
+    let segment = peer.segment(1, ack, ACK.with(flags), 0);
+    peer.say_marked(segment.with_accecn(accecn), ECT0)
 }
 
 /// RFC 9768 section 3.2.3.2.1: the SYN-ACK carries the option with the initial values, and a SYN-ACK
@@ -79,19 +79,22 @@ fn a_syn_ack_tests_the_path() {
     peer.host.listen();
     let answer = peer.say(peer.segment(0, 0, SYN.with(ALL), 0));
     assert_eq!(counters(&answer[0]), [1, 0, 1]);
-    assert_eq!(answer[0].accecn.kind(), 174);
+    assert_eq!(answer[0].accecn().kind(), 174);
     let plain = {
         let mut peer = Peer::new(config(|config| config.accecn_option = AccEcnReports::Off));
         peer.host.listen();
         peer.say(peer.segment(0, 0, SYN.with(ALL), 0))[0]
     };
-    assert_eq!((plain.accecn.is_present(), ecn_flags(&plain)), (false, CWR));
+    assert_eq!(
+        (plain.accecn().is_present(), ecn_flags(&plain)),
+        (false, CWR)
+    );
     assert_eq!(answer[0].header, plain.header + 12);
     for flags in [CWR, NONE, NONE] {
         let again = peer.expire().1[0];
         assert_eq!(ecn_flags(&again), flags);
         assert_eq!(
-            (again.accecn.is_present(), again.header),
+            (again.accecn().is_present(), again.header),
             (false, plain.header)
         );
     }
@@ -107,7 +110,7 @@ fn a_syn_asks_twice() {
     assert_eq!(ecn_flags(&peer.expire().1[0]), ALL);
     assert_eq!(ecn_flags(&peer.expire().1[0]), NONE);
     let mut answer = peer.segment(0, 1, SYN.with(ACK).with(CWR), 0);
-    answer.accecn = option(1, 0, 1);
+    answer.set_accecn(option(1, 0, 1));
     let third = peer.say(answer)[0];
     assert_eq!((ecn_flags(&third), counters(&third)), (CWR, vec![1, 0, 1]));
     assert_eq!(peer.host.transmit_ecn(), ECT0);
@@ -198,7 +201,7 @@ fn the_option_shares_the_header_with_sack_blocks() {
 #[test]
 fn a_path_that_drops_the_option_gets_no_more() {
     let mut peer = accepted(config(|_| {}));
-    let has_option = |answers: Vec<Segment>| answers[0].accecn.is_present();
+    let has_option = |answers: Vec<Segment>| answers[0].accecn().is_present();
     assert!(has_option(data(&mut peer, 0, ECT0)));
     assert!(has_option(data(&mut peer, 0, ECT0)));
     assert!(!has_option(data(&mut peer, 0, ECT0)));
@@ -212,9 +215,9 @@ fn the_option_waits_for_that_of_the_peer() {
     peer.host.connect(peer.now);
     peer.listen();
     let third = peer.say(peer.segment(0, 1, SYN.with(ACK).with(CWR), 0))[0];
-    assert!(!third.accecn.is_present());
+    assert!(!third.accecn().is_present());
     peer.host.write(MSS);
-    assert!(!peer.listen()[0].accecn.is_present());
+    assert!(!peer.listen()[0].accecn().is_present());
     ack(&mut peer, 1 + MSS, FIVE, option(1001, 0, 1));
     peer.host.write(MSS);
     assert_eq!(counters(&peer.listen()[0]), [1, 0, 1]);
@@ -229,7 +232,7 @@ fn the_minimum_is_changes_and_three_options_per_round_trip() {
     }));
     let mut has_option = |n, wait, mark| {
         peer.wait(wait);
-        data(&mut peer, n, mark)[0].accecn.is_present()
+        data(&mut peer, n, mark)[0].accecn().is_present()
     };
     // The handshake took 50 ms, of which a third is 16.7 ms.
     assert!(has_option(0, 1, CE));
@@ -270,7 +273,7 @@ fn a_syn_without_ecn_after_one_with_it() {
     peer.wait(50);
     let answer = peer.say(peer.segment(0, 0, SYN, 0));
     assert_eq!(
-        (ecn_flags(&answer[0]), answer[0].accecn.is_present()),
+        (ecn_flags(&answer[0]), answer[0].accecn().is_present()),
         (CWR, false)
     );
     peer.wait(50);

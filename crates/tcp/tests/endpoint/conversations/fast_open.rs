@@ -210,13 +210,13 @@ fn fast_open_and_accurate_ecn() {
     let mut server = Peer::new(both);
     server.host.listen();
     let syn_ack = server.say(syn)[0];
-    assert_eq!((syn_ack.ack, syn_ack.accecn.counters().count()), (501, 3));
+    assert_eq!((syn_ack.ack, syn_ack.accecn().counters().count()), (501, 3));
     assert_eq!(server.host.transmit_ecn(), Ecn::NotCapable);
     let third = peer.say(syn_ack)[0];
-    assert!(third.accecn.is_present());
+    assert!(third.accecn().is_present());
     assert_eq!(peer.host.transmit_ecn(), Ecn::Capable0);
     server.say(third);
     server.host.write(MSS);
-    assert!(server.listen()[0].accecn.is_present());
+    assert!(server.listen()[0].accecn().is_present());
     assert_eq!(server.host.transmit_ecn(), Ecn::Capable0);
 }

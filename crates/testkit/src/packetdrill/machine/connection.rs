@@ -229,10 +229,10 @@ impl Connection {
             header: 40,
             flags: flags_of(&spec.flags),
             sack,
-            accecn,
             fast_open,
             timestamps,
         }
+        .with_accecn(accecn)
     }
 
     /// Returns the endpoint's timestamp value for a value `echo` of the script.
@@ -317,8 +317,8 @@ impl Connection {
             // The endpoint already knows that the peer will decline, so it sends no timestamps.
             list.push(OptionSpec::Timestamps(0, 0));
         }
-        if segment.accecn.is_present() {
-            list.push(OptionSpec::AccEcn(segment.accecn));
+        if segment.accecn().is_present() {
+            list.push(OptionSpec::AccEcn(segment.accecn()));
         }
         match (segment.fast_open, &self.cookie) {
             (FastOpenOption::Request, Some(_)) => list.push(OptionSpec::FastOpen(String::new())),

@@ -145,7 +145,7 @@ fn the_accecn_option_is_written() {
     let Body::Tcp(segment) = &mut packet.body else {
         unreachable!()
     };
-    segment.accecn = option;
+    segment.set_accecn(option);
     let written = frame(&packet, &FACTS);
     let content = [174, 11, 0, 0, 1, 1, 2, 3, 0, 3, 0xE9, 1];
     assert_eq!(written.headers()[34 + 20..], content);
@@ -153,7 +153,7 @@ fn the_accecn_option_is_written() {
     let Body::Tcp(segment) = &mut packet.body else {
         unreachable!()
     };
-    segment.accecn = AccEcnOption::new(AccEcnOrder::Capable0First, &[1001]);
+    segment.set_accecn(AccEcnOption::new(AccEcnOrder::Capable0First, &[1001]));
     segment.header = 40 + 4 + 12;
     assert!(segment.sack.push(7, 1007, 2007));
     let written = frame(&packet, &FACTS);
