@@ -247,8 +247,10 @@ fn least_goodput(road: Road, tcp: &TcpConfig, seen: &Seen) -> f64 {
 }
 
 /// Three times the law for many flows that repair several losses of a window at once, six times for
-/// others and for Scalable TCP, which gives up so little that several losses follow one another, ten
-/// times for Tahoe, whose slow start after each loss may lose more. NewReno repairs one loss in a round
+/// others and for Scalable TCP, which gives up an eighth of its window, so that several losses follow one
+/// another. Illinois does so, too, as long as the queue is short, and grows by up to ten segments per
+/// round trip: a control that grows by a and gives up b loses a·(2 − b)/(2·b·w²) of its segments, which
+/// is up to fifty times the law's for windows of w. Ten times for Tahoe, whose slow start after each loss may lose more. NewReno repairs one loss in a round
 /// trip, so that the losses of its first slow start, and of what it sends until they are repaired, reach
 /// far into the run: a twentieth of what is sent. So much Westwood loses, too, which keeps what the path
 /// carries; BBR, which keeps twice that in flight, three tenths. Beside it what slow start may lose
@@ -258,7 +260,7 @@ fn most_lost(road: Road, tcp: &TcpConfig, seen: &Seen) -> f64 {
         (Control::Bbr(_) | Control::Bbr3(_), _) => 0.3 * seen.sent,
         (Control::Westwood(_), _) => 0.05 * seen.sent,
         (_, Recovery::NewReno) => 6.0 * seen.law + 0.05 * seen.sent,
-        (Control::Scalable(_), _) => 6.0 * seen.law,
+        (Control::Scalable(_) | Control::Illinois(_), _) => 6.0 * seen.law,
         (_, Recovery::Tahoe) => 10.0 * seen.law,
         (_, Recovery::Sack) if road.flows >= 5 => 3.0 * seen.law,
         _ => 6.0 * seen.law,
