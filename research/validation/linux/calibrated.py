@@ -26,6 +26,7 @@ from goodqueue.live.calibration.theory import theory
 from goodqueue.output.live.calibration import counts, disagreements, table
 from goodqueue.plots.calibration import pictures
 from goodqueue.runs.api import run
+from research.validation.linux.reading import LATENESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,19 +39,6 @@ LINK = Link()
 SEEDS = 20
 EMULATIONS = 3
 """Emulations of each cell; one of the 270 was not trusted and does not count."""
-
-LATENESS = """time_us,share
-5,0
-28,0.1
-44,0.5
-70,0.9
-192,0.99
-438,0.995
-1140,0.998
-2149,0.999
-6170,1
-"""
-"""Lateness of packets that a user-space forwarder read and delivered (docs/validation.md)."""
 
 
 def _values(mean: float, half_width: float) -> Sequence[float]:

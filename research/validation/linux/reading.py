@@ -72,7 +72,22 @@ LINUX_DEEP_READING = """\
   reports correctly that no buffer suffices on this link.
 """
 
-LINUX_TRIED = """\
+LATENESS = """\
+time_us,share
+5,0
+28,0.1
+44,0.5
+70,0.9
+192,0.99
+438,0.995
+1140,0.998
+2149,0.999
+6170,1
+"""
+"""Lateness of packets that a user-space forwarder delivered, by quantiles, in microseconds."""
+
+LINUX_TRIED = (
+    """\
 ### What was tried on tiny and deep buffers
 
 Some figures differ more than chance allows although the table above holds: the pings lost with 4
@@ -126,16 +141,9 @@ Linux's (4 packets: utilisation 91.2 %, 38 pings lost).
 
 ```sh
 cat > late.csv << END
-time_us,share
-5,0
-28,0.1
-44,0.5
-70,0.9
-192,0.99
-438,0.995
-1140,0.998
-2149,0.999
-6170,1
+"""
+    + LATENESS
+    + """\
 END
 late="jitter={law='empirical',file='$PWD/late.csv'}"
 goodqueue run scenarios/linux-bottleneck.toml --set flow.bulk.count=4 \\
@@ -186,3 +194,4 @@ goodqueue run scenarios/linux-bottleneck.toml --set topology.bottleneck.rate=10G
 ... --set tcp.ack_rule=every_nth --set tcp.ack_every=7
 ```
 """
+)
