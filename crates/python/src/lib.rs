@@ -1,5 +1,6 @@
 //! The extension module `goodqueue._core`: conversions between Python and the crates, no logic.
 
+mod about;
 mod convert;
 mod lab;
 mod live;
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 /// The compiled core of goodqueue.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::about::{build, schema, version};
     #[pymodule_export]
     use crate::convert::exchange::import_ns2;
     #[pymodule_export]
@@ -47,7 +50,7 @@ mod _core {
     #[pymodule_export]
     use crate::run::outcome::Outcome;
     #[pymodule_export]
-    use crate::run::scenario::{Cancel, Scenario, build, schema, version};
+    use crate::run::scenario::{Cancel, Scenario};
     #[pymodule_export]
     use crate::study::{Study, hybrid_version, measure, results_version};
 }
