@@ -120,6 +120,23 @@ def test_an_interrupted_run_prints_its_figures() -> None:
     assert not sleeps()
 
 
+def test_ctrl_c_of_a_terminal_prints_no_trace_of_python() -> None:
+    """A terminal sends the signal to each process of the group."""
+    run = subprocess.Popen(
+        [COMMAND, "emulate", *LINK, "--json", "--", *SLEEP],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert within(30, sleeps)
+    os.killpg(run.pid, signal.SIGINT)
+    output, messages = run.communicate(timeout=10)
+    assert run.returncode == 130
+    assert json.loads(output)["interrupted"]
+    assert "Traceback" not in messages
+
+
 def test_a_program_that_does_not_exist_is_named() -> None:
     done = goodqueue("emulate", *LINK, "--", "nosuchprogram")
     assert "nosuchprogram: starting the program: No such file" in done.stderr

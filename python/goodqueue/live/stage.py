@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
@@ -36,6 +37,9 @@ def enter(job: str, answer: str) -> int:
         job: number of the open file from which the next stage reads its job.
         answer: number of the open file to which results, or the reason for a refusal, are written.
     """
+    # A terminal sends Ctrl-C to all processes of a run. The next stage ends the run, and this one
+    # ends after it.
+    signal.signal(signal.SIGINT, lambda _number, _frame: None)
     # Only in the user's own namespace can root take precedence over the programs of others.
     niceness = precedence.take()
     try:
