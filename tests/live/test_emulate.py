@@ -95,6 +95,12 @@ def test_a_policer_drops_what_exceeds_its_burst() -> None:
     assert 47 <= figures["links"]["bottleneck"]["drops"] <= 50
 
 
+def test_figures_that_only_the_programs_tcp_knows_are_empty() -> None:
+    flow = emulated("--", "ping", "-c", "3", "-i", "0.1", "server")["flows"]["programs"]
+    assert flow["throughput_bps"] > 0
+    assert flow["goodput_bps"] is flow["retransmissions"] is flow["timeouts"] is None
+
+
 def test_programs_run_as_the_user() -> None:
     done = goodqueue("emulate", *LINK, "--", "id", "-u")
     assert done.stdout.split()[0] == str(os.getuid())

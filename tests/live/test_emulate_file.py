@@ -207,7 +207,7 @@ def test_a_capture_holds_the_bytes_of_the_packets(tmp_path: Path) -> None:
 def test_the_meter_prints_a_line_each_second(tmp_path: Path) -> None:
     file = dumbbell(tmp_path, bulk("one", 5001))
     done = goodqueue("emulate", str(file), "--allow-commands", "--meter", "--json")
-    lines = [line for line in done.stderr.splitlines() if " s: bottleneck " in line]
+    lines = [line for line in done.stderr.splitlines() if " s  bottleneck " in line]
     assert len(lines) >= 2
     assert "Mb/s" in lines[-1]
     assert "drop" in lines[-1]

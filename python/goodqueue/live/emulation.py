@@ -116,6 +116,10 @@ class Emulation:
     result: Result | None = None
 
 
+OF_TCP = ("goodput_bps", "retransmissions", "timeouts", "duplicate_share")
+"""Figures of a flow that only the programs' TCP knows, which does not report them."""
+
+
 def link_settings(rate: str, rtt_s: float, queue: str | None, longest: str = "1h") -> Settings:
     """Returns the settings of a network of one link with the same queue in both directions.
 
@@ -243,6 +247,8 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
         if answer["summary"]["measured_s"] <= 0:
             raise RequestError("the run ended within its warm-up, so that nothing was measured")
         summary = {"engine": "emulated", **answer["summary"]}
+        for flow in summary["flows"].values():
+            flow.update(dict.fromkeys(OF_TCP))
         result = None
         if folder is not None and throughput is not None:
             result = _result(scenario, summary, folder / "tables", throughput)
