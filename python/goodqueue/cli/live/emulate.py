@@ -146,23 +146,23 @@ def _emulate(
 
 
 MOST_METERED = 4
-"""Largest number of links in a line of the meter."""
+"""Largest number of links of which the meter prints a line each second."""
 
 
 def print_activity(activity: dict[str, Any]) -> None:
-    """Prints the activity of the busiest links in the last second, as one line."""
+    """Prints the activity of the busiest links in the last second, a line for each."""
     links = activity["links"]
     busiest = sorted(links, key=lambda name: -links[name]["bytes"])[:MOST_METERED]
-    parts = []
+    width = max(map(len, busiest), default=0)
     for name in (name for name in links if name in busiest):
         link = links[name]
         delay_s = link["waited_s"] / link["packets"] if link["packets"] else None
-        parts.append(
-            f"{name} {rate_text(8 * link['bytes'])}, {counted(link['backlog_packets'], 'packet')} "
-            f"waiting, {milliseconds(delay_s)} ms, {counted(link['drops'], 'drop')}"
+        line = (
+            f"{activity['time_s']:3.0f} s  {name:{width}}  {rate_text(8 * link['bytes']):>10}"
+            f"{number(link['backlog_packets']):>6} waiting {milliseconds(delay_s):>6} ms"
+            f"{number(link['drops']):>5} drops"
         )
-    line = f"{activity['time_s']:.0f} s: {'; '.join(parts)}"
-    stderr().print(line, soft_wrap=True, markup=False, highlight=False)
+        stderr().print(line, soft_wrap=True, markup=False, highlight=False)
 
 
 def _print_uplink(uplink: dict[str, Any] | None) -> None:
