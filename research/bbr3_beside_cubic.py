@@ -73,6 +73,27 @@ START = (
 NO_EXIT = ("flow.0.tcp.congestion_control", '{ kind = "bbr3", loss_threshold = 0.999 }')
 """The loss rate that ends Startup is never reached."""
 
+MARKS = (
+    ("topology.bottleneck.rate", "100Mbps"),
+    ("topology.access.rate", "10Gbps"),
+    ("topology.bottleneck.queue", '{ kind = "step", limit = "1000p", threshold = "10p" }'),
+    ("topology.bottleneck.delay", "500us"),
+    ("flow.0.rtt", "4ms"),
+    ("flow.0.tcp.ecn", "dctcp"),
+    ("duration", "60s"),
+    ("warmup", "20s"),
+)
+"""A step of ten packets, 1.2 ms, in a buffer without losses. Receivers report each mark."""
+
+RESPONSES = {
+    "`bbr3`": (BBR3,),
+    "`bbr3`, `ecn_response`": (
+        ("flow.0.tcp.congestion_control", '{ kind = "bbr3", ecn_response = true }'),
+    ),
+    "`dctcp`": (("flow.0.tcp.congestion_control", "dctcp"),),
+}
+"""Responses to marks, by their names in the table."""
+
 
 def shared(case: Case, buffer_bdp: float, seed: int, cancel: Cancel) -> dict[str, float]:
     """Returns BBRv3's share of all goodput in one run, in per cent."""
@@ -95,6 +116,8 @@ def alone(
         "loss": 100 * link["loss_rate"],
         "lost": link["drops"],
         "queue": link["mean_backlog_packets"] / BDP_PACKETS,
+        "delay": 1e3 * link["mean_queueing_delay_s"],
+        "marks": 100 * link["marks"] / link["arrivals"],
     }
 
 
@@ -180,10 +203,30 @@ def start_table(seeds: int) -> str:
     return lines_of(head, rows)
 
 
+def marks_table(seeds: int) -> str:
+    """Makes the runs behind a step that marks, and returns delay and utilisation."""
+    found = measure(
+        {
+            (flows, name): partial(alone, (*MARKS, ("flow.0.count", str(flows)), *of), 1)
+            for flows in FLOWS
+            for name, of in RESPONSES.items()
+        },
+        seeds,
+    )
+    rows = []
+    for flows, name in found:
+        one = found[flows, name]
+        figures = (text_of(one["delay"], 2), text_of(one["marks"], 1))
+        rows.append([str(flows), name, text_of(one["utilisation"], 1), *figures])
+    head = ["flows", "control", "utilisation, %", "mean queueing delay, ms", "marks, %"]
+    return lines_of(head, rows)
+
+
 PARTS = {
     "bbr3 beside cubic": beside_table,
     "bbr3 queue": queue_table,
     "bbr3 start": start_table,
+    "bbr3 marks": marks_table,
 }
 """Parts of the page, with the function that makes each."""
 

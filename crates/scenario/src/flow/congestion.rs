@@ -54,10 +54,14 @@ pub(crate) fn imply_ecn(table: &Reader<'_>, config: &mut TcpConfig) {
     }
 }
 
-/// Returns true for DCTCP without an echo of each mark.
+/// Returns true for a control that counts marks, without an echo of each mark.
 fn is_blind(config: &TcpConfig) -> bool {
-    matches!(config.congestion_control, CongestionControlConfig::Dctcp(_))
-        && matches!(config.ecn, EcnMode::Off | EcnMode::Rfc3168)
+    let counts_marks = match config.congestion_control {
+        CongestionControlConfig::Dctcp(_) => true,
+        CongestionControlConfig::Bbr3(bbr) => bbr.ecn_response,
+        _ => false,
+    };
+    counts_marks && matches!(config.ecn, EcnMode::Off | EcnMode::Rfc3168)
 }
 
 /// Checks that the other switches fit the control.
@@ -70,7 +74,9 @@ pub(crate) fn check(table: &Reader<'_>, config: &TcpConfig) -> Checked<()> {
     }
     if is_blind(config) {
         let help = "write ecn = \"dctcp\" or \"accecn\", or leave it out";
-        return Err(table.problem("ecn", "dctcp needs to know of each mark", help));
+        let name = config.congestion_control.word();
+        let message = format!("{name} needs to know of each mark");
+        return Err(table.problem("ecn", message, help));
     }
     if config.l4s && config.ecn == EcnMode::Off {
         let help = "write ecn = \"dctcp\" or \"accecn\"";

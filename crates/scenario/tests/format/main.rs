@@ -485,6 +485,8 @@ fn controls_bring_the_ecn_that_they_need() {
     let ecn = |tcp: &str| tcp_with(tcp).ecn;
     assert_eq!(ecn("congestion_control = \"reno\""), EcnMode::Off);
     assert_eq!(ecn("congestion_control = \"dctcp\""), EcnMode::Dctcp);
+    let bbr = "recovery = \"sack\"\ncongestion_control = { kind = \"bbr3\", ecn_response = true }";
+    assert_eq!(ecn(bbr), EcnMode::Dctcp);
     let accurate = "congestion_control = \"dctcp\"\necn = \"accecn\"";
     assert_eq!(ecn(accurate), EcnMode::AccEcn);
     assert_eq!(ecn("congestion_control = \"prague\""), EcnMode::AccEcn);

@@ -2,14 +2,12 @@
 
 use goodqueue_types::{RandomStream, Span, Time};
 
-use super::{Bbr3, Mode};
+use super::{Bbr3, MOST_DOUBLINGS, Mode};
 use crate::cc::{AckSample, RateSample};
 
 /// Largest number of rounds between probes: Reno would have grown by as many segments (section
 /// 5.3.3.8).
 const MOST_ROUNDS: f64 = 63.0;
-/// Largest number of doublings of the slope at which the long-term bound grows.
-const MOST_DOUBLINGS: u32 = 30;
 /// Number of rounds after which Drain ends in any case.
 const DRAIN_ROUNDS: u64 = 3;
 
@@ -78,7 +76,8 @@ impl Bbr3 {
                 return true;
             }
         }
-        let too_high = self.is_too_high(rate.lost, rate.in_flight_at_send);
+        let too_high = self.is_too_high(rate.lost, rate.in_flight_at_send)
+            || self.judge_marks(sample.now, rate);
         if !too_high && self.inflight_longterm.is_finite() {
             self.inflight_longterm = self.inflight_longterm.max(rate.in_flight_at_send as f64);
             if self.mode == Mode::Up {
@@ -122,6 +121,9 @@ impl Bbr3 {
         let reno_rounds = (self.target_inflight() / self.mss).min(MOST_ROUNDS);
         let has_waited = now.saturating_since(self.down_since) > self.probe_wait;
         let is_due = has_waited || self.rounds_since_probe as f64 >= reno_rounds;
+        if self.refill_after_marks() {
+            return true;
+        }
         if is_due {
             self.start_refill();
         }

@@ -45,6 +45,7 @@ impl Bbr3 {
             self.save_before_losses();
         }
         self.loss_in_round = true;
+        self.loss_in_cycle = true;
     }
 
     /// Handles a lost segment (`HandleLostPacket`).
@@ -56,7 +57,7 @@ impl Bbr3 {
         let flight = segment.in_flight_at_send;
         if self.has_probe_samples && self.is_too_high(segment.lost, flight) {
             let flight = self.flight_at_loss(segment);
-            self.take_high_loss(segment.now, flight, segment.is_app_limited);
+            self.take_high_congestion(segment.now, flight, segment.is_app_limited);
         }
     }
 
@@ -75,9 +76,9 @@ impl Bbr3 {
         before + prefix.max(0.0)
     }
 
-    /// Lowers the long-term bound to the flight that lost too much, and ends the probe
+    /// Lowers the long-term bound to the flight that was too large, and ends the probe
     /// (`HandleInflightTooHigh`).
-    fn take_high_loss(&mut self, now: Time, flight: f64, limited: bool) {
+    pub(super) fn take_high_congestion(&mut self, now: Time, flight: f64, limited: bool) {
         self.probe_went_too_high = true;
         self.has_probe_samples = false;
         if !limited {
@@ -97,13 +98,18 @@ impl Bbr3 {
             && self.is_too_high(rate.lost, rate.in_flight_at_send);
         if self.mode == Mode::Startup && !self.pipe_is_full && sample.in_recovery && is_certain {
             self.undo.ended = Some(Mode::Startup);
-            self.pipe_is_full = true;
-            self.inflight_longterm = self.bdp(1.0).max(self.inflight_latest);
+            self.end_startup();
         }
         if self.loss_round_start {
             self.ranges_in_round = 0;
             self.range_ends_at = u64::MAX;
         }
+    }
+
+    /// Concludes that the pipe is full, and bounds the flight by what it holds.
+    pub(super) fn end_startup(&mut self) {
+        self.pipe_is_full = true;
+        self.inflight_longterm = self.bdp(1.0).max(self.inflight_latest);
     }
 
     /// Restores the state before losses that were none (`HandleSpuriousLossDetection`).

@@ -6,21 +6,23 @@
 
 mod cycle;
 mod losses;
+mod marks;
 mod model;
 mod probe_rtt;
 #[cfg(test)]
 mod tests;
 
-use goodqueue_types::parameters::{Key, TIMER};
+use goodqueue_types::parameters::{Key, TIMER, flag};
 use goodqueue_types::{Rate, Span, Time, parameters};
 
 use super::{AckEpoch, LEAST_WINDOW, MaxFilter, PACING_MARGIN, serve_by_pace};
 use crate::cc::{
-    AckSample, CongestionControl, CongestionEvent, CongestionSignal, LostSegment, Needs, SEED,
-    SHARE,
+    AckSample, CongestionControl, CongestionEvent, CongestionSignal, LostSegment, MarkSample,
+    Needs, SEED, SHARE,
 };
 use crate::config::TcpConfig;
 use losses::Undo;
+use marks::Marks;
 
 parameters! {
     /// Parameters of BBR version 3.
@@ -46,6 +48,14 @@ parameters! {
         ///
         /// `BBR.ProbeRTTDuration`.
         probe_rtt_duration: Span = Span::from_millis(200) => Key::of(TIMER).example("200ms");
+        /// Reduce the bytes in flight in proportion to the share of marks, as Google's Linux tree
+        /// does. Without it a mark counts as a loss.
+        ecn_response: bool = false => flag().example("true");
+        /// Longest round trip at which marks count by their share. With a longer one a mark counts as
+        /// a loss.
+        ///
+        /// `bbr_ecn_max_rtt_us` of Google's Linux tree.
+        ecn_max_rtt: Span = Span::from_millis(5) => Key::of(TIMER).example("25ms");
         /// Seed of the random waiting times between probes.
         seed: u64 = 1 => SEED;
     }
@@ -53,6 +63,8 @@ parameters! {
 
 /// Pacing gain in Startup, 4 ln 2 (`BBR.StartupPacingGain`).
 const STARTUP_GAIN: f64 = 2.77;
+/// Largest number of doublings of the slope at which the long-term bound grows.
+const MOST_DOUBLINGS: u32 = 30;
 /// Longest burst, in bytes (section 5.6.3).
 const LONGEST_BURST: f64 = 65_536.0;
 
@@ -137,6 +149,9 @@ pub struct Bbr3 {
     loss_round_ends_at: u64,
     loss_round_start: bool,
     loss_in_round: bool,
+    loss_in_cycle: bool,
+    /// None if a mark counts as a loss.
+    marks: Option<Box<Marks>>,
     /// Separate ranges of sequence numbers lost in this round, and the end of the last.
     ranges_in_round: u32,
     range_ends_at: u64,
@@ -211,6 +226,8 @@ impl Bbr3 {
             loss_round_ends_at: 0,
             loss_round_start: false,
             loss_in_round: false,
+            loss_in_cycle: false,
+            marks: bbr.ecn_response.then(Box::default),
             ranges_in_round: 0,
             range_ends_at: u64::MAX,
             aggregation: MaxFilter::default(),
@@ -327,15 +344,24 @@ impl CongestionControl for Bbr3 {
         self.update_window(acked);
     }
 
+    fn on_marks(&mut self, sample: &MarkSample) {
+        self.take_marks(sample);
+    }
+
+    fn on_feedback(&mut self, counts_marks: bool) {
+        self.marks = self.marks.take().filter(|_| counts_marks);
+    }
+
     fn on_lost(&mut self, segment: &LostSegment) {
         self.take_loss(segment);
     }
 
     /// Saves what recovery restores. The losses of segments count one by one. A mark of ECN counts
-    /// as a loss that belongs to no segment.
+    /// as a loss that belongs to no segment, unless marks count by their share.
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
         match event.signal {
             CongestionSignal::Loss => self.save_before_losses(),
+            CongestionSignal::EcnEcho if self.counts_marks() => {}
             CongestionSignal::EcnEcho => self.note_loss(),
         }
     }

@@ -74,6 +74,7 @@ impl Bbr3 {
         if bandwidth > 0.0 && (!limited || bandwidth >= self.max_bandwidth.max()) {
             self.max_bandwidth.update(self.cycle, bandwidth);
         }
+        self.update_marks();
         if self.loss_round_start {
             self.adapt_short_term();
         }
@@ -116,8 +117,9 @@ impl Bbr3 {
         }
     }
 
-    /// Lowers the short-term bounds after a round with losses (section 5.5.10.3).
+    /// Lowers the short-term bounds after a round with losses or marks (section 5.5.10.3).
     fn adapt_short_term(&mut self) {
+        let after_marks = self.bound_after_marks();
         if self.loss_in_round && !self.mode.is_probing() {
             if self.bandwidth_shortterm.is_infinite() {
                 self.bandwidth_shortterm = self.max_bandwidth.max();
@@ -129,6 +131,7 @@ impl Bbr3 {
             self.bandwidth_shortterm = self.bandwidth_latest.max(beta * self.bandwidth_shortterm);
             self.inflight_shortterm = self.inflight_latest.max(beta * self.inflight_shortterm);
         }
+        self.inflight_shortterm = self.inflight_shortterm.min(after_marks);
         self.loss_in_round = false;
     }
 
@@ -139,6 +142,10 @@ impl Bbr3 {
 
     pub(super) fn reset_congestion_signals(&mut self) {
         self.loss_in_round = false;
+        self.loss_in_cycle = false;
+        if let Some(marks) = &mut self.marks {
+            marks.restart();
+        }
         self.bandwidth_latest = 0.0;
         self.inflight_latest = 0.0;
     }

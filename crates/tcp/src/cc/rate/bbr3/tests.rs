@@ -3,6 +3,7 @@ use crate::cc::testbed::Bottleneck;
 use crate::cc::{RateSample, SegmentSample};
 use crate::config::CongestionControlConfig;
 
+mod marks;
 mod probes;
 mod signals;
 
@@ -145,12 +146,16 @@ const SEGMENT: f64 = 1_000.0;
 
 impl Bench {
     fn new() -> Self {
+        Self::with(Bbr3Config::default())
+    }
+
+    fn with(bbr: Bbr3Config) -> Self {
         let config = TcpConfig {
             mss: 1_000,
             ..TcpConfig::default()
         };
         Self {
-            bbr: Bbr3::new(&config, Bbr3Config::default()),
+            bbr: Bbr3::new(&config, bbr),
             now: Time::ZERO + Span::from_secs(1),
             delivered: 0,
             next_seq: 0,
@@ -160,7 +165,11 @@ impl Bench {
     /// Returns a control in `mode` whose pipe is full, at 1,000 segments a second and 40 ms, with a
     /// window of 80 segments.
     fn in_mode(mode: Mode) -> Self {
-        let mut bench = Self::new();
+        Self::with_in_mode(Bbr3Config::default(), mode)
+    }
+
+    fn with_in_mode(bbr: Bbr3Config, mode: Mode) -> Self {
+        let mut bench = Self::with(bbr);
         bench.ack(ACK);
         bench.bbr.pipe_is_full = true;
         bench.bbr.start_down(bench.now);
