@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import man  # tools/site is on the path
-from goodqueue.cli.app import COMMANDS, GROUPS
+from goodqueue.cli.app import COMMANDS, GROUPS, command_of
 
 PAGES = dict(man.pages())
 
@@ -22,6 +22,32 @@ def test_every_command_has_a_page() -> None:
 def test_a_page_has_the_options_of_its_command() -> None:
     assert "\n.B \\-\\-to TOOL\n" in PAGES["goodqueue-export"]
     assert "Exit codes: 0 answered" in PAGES["goodqueue"]
+
+
+def test_a_synopsis_has_arguments_as_in_other_manual_pages() -> None:
+    assert synopsis("goodqueue-run") == "[OPTIONS] FILE"
+    assert synopsis("goodqueue-size") == "[OPTIONS] [FILE]"
+    assert synopsis("goodqueue-emulate") == "[OPTIONS] {FILE | \\-\\- COMMAND ...}..."
+
+
+def synopsis(page: str) -> str:
+    lines = PAGES[page].splitlines()
+    return lines[lines.index(".SH SYNOPSIS") + 2]
+
+
+def test_every_page_has_the_exit_codes_and_names_the_pages_of_its_parts() -> None:
+    assert all("\n.SH EXIT STATUS\n" in text for text in PAGES.values())
+    whole = PAGES["goodqueue"].partition(".SH SEE ALSO")[2]
+    assert all(f"{man.literal(f'goodqueue-{name}')}(1)" in whole for name in [*COMMANDS, *GROUPS])
+    assert "goodqueue\\-qdisc\\-parse(1)" in PAGES["goodqueue-qdisc"]
+    assert "goodqueue(1)" in PAGES["goodqueue-qdisc-parse"]
+
+
+@pytest.mark.parametrize("example", man.EXAMPLES.values())
+def test_examples_have_options_that_exist(example: str) -> None:
+    program, name, *arguments = example.split()
+    assert program == "goodqueue"
+    command_of([name]).commands[name].make_context(name, arguments)
 
 
 @pytest.mark.parametrize("name", PAGES)

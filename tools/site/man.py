@@ -5,6 +5,7 @@ The pages come from the options of the commands, as `--help` does.
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,28 +17,50 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+EXAMPLES = {
+    "Size the buffer of a link by calibrated theory:": (
+        "goodqueue size --rate 20Mbps --rtt 30ms --flows 4 --max-delay 50ms --quick"
+    ),
+    "Find the same buffer by simulation, and write the answer as a page:": (
+        "goodqueue size --rate 20Mbps --rtt 30ms --flows 4 --max-delay 50ms --report answer.html"
+    ),
+    "Change a link in the browser, and see each change simulated:": "goodqueue lab",
+}
+"""Examples of the page of the whole program: the purpose of each, and its command."""
+
+
 def pages() -> Iterator[tuple[str, str]]:
     """Yields the name of each page, such as `goodqueue-run`, and its text."""
     whole = command_of([])
-    yield "goodqueue", page("goodqueue", whole)
+    codes = whole.epilog
+    names = [f"goodqueue-{name}" for name in whole.commands]
+    yield "goodqueue", page("goodqueue", whole, codes, see=names)
     for name, command in whole.commands.items():
-        yield f"goodqueue-{name}", page(f"goodqueue {name}", command)
-        for part, inner in getattr(command, "commands", {}).items():
-            yield f"goodqueue-{name}-{part}", page(f"goodqueue {name} {part}", inner)
+        inner = getattr(command, "commands", {})
+        parts = [f"goodqueue-{name}-{part}" for part in inner]
+        yield f"goodqueue-{name}", page(f"goodqueue {name}", command, codes, ["goodqueue", *parts])
+        for part, one in inner.items():
+            above = ["goodqueue", f"goodqueue-{name}"]
+            yield f"goodqueue-{name}-{part}", page(f"goodqueue {name} {part}", one, codes, above)
 
 
-def page(name: str, command: Any) -> str:  # noqa: ANN401 - typer's classes have no public names
-    """Returns the manual page of a command in the language of man(7)."""
+def page(name: str, command: Any, codes: str, see: list[str]) -> str:  # noqa: ANN401 - typer's classes have no public names
+    """Returns the manual page of a command in the language of man(7).
+
+    `codes` describes the exit codes, and `see` has the names of related pages.
+    """
     context = command.make_context(name, [], resilient_parsing=True)
     title = name.replace(" ", "-")
     purpose, _, rest = command.help.partition("\n")
+    # typer writes a required argument in braces, which manual pages have only around alternatives.
+    synopsis = re.sub(r"{([^{}|]+)}", r"\1", " ".join(command.collect_usage_pieces(context)))
     lines = [
         f'.TH "{title.upper()}" 1 "" "goodqueue {_core.version()}" "User commands"',
         ".SH NAME",
         f"{literal(title)} \\- {literal(purpose.rstrip('.'))}",
         ".SH SYNOPSIS",
         f".B {literal(name)}",
-        literal(" ".join(command.collect_usage_pieces(context))),
+        literal(synopsis),
         ".SH DESCRIPTION",
         literal(" ".join(command.help.split()) if rest else purpose),
     ]
@@ -46,10 +69,19 @@ def page(name: str, command: Any) -> str:  # noqa: ANN401 - typer's classes have
     )
     inner = getattr(command, "commands", {})
     lines += section("COMMANDS", [(part, one.help) for part, one in inner.items()])
-    if command.epilog:
-        lines += [".SH EXIT STATUS", literal(" ".join(command.epilog.split()))]
-    see = "goodqueue(1)" if name != "goodqueue" else "goodqueue-run(1), goodqueue-size(1)"
-    return "\n".join([*lines, ".SH SEE ALSO", see, ""])
+    if name == "goodqueue":
+        lines += examples()
+    lines += [".SH EXIT STATUS", literal(" ".join(codes.split()))]
+    # \\% keeps a name on one line.
+    lines += [".SH SEE ALSO", ", ".join(f"\\%{literal(one)}(1)" for one in see)]
+    return "\n".join([*lines, ""])
+
+
+def examples() -> Iterator[str]:
+    """Yields the section of examples."""
+    yield ".SH EXAMPLES"
+    for purpose, example in EXAMPLES.items():
+        yield from (".PP", literal(purpose), ".PP", ".nf", ".RS 4", literal(example), ".RE", ".fi")
 
 
 def section(title: str, records: list[Any]) -> Iterator[str]:

@@ -17,7 +17,7 @@ class Lab:
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE]",
+            metavar="FILE",
             help="Scenario file or report (.html, .json) to open; - for a scenario from "
             "standard input.",
         ),

@@ -54,7 +54,7 @@ class Size:
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE]",
+            metavar="FILE",
             help="A scenario file (- for standard input), in place of --rate, --rtt and --flows.",
         ),
     ] = None

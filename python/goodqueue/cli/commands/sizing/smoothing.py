@@ -31,7 +31,7 @@ class Smoothing:
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE]", help="Scenario with a video flow, in place of a description."
+            metavar="FILE", help="Scenario with a video flow, in place of a description."
         ),
     ] = None
     rate: Annotated[
