@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SMALL
-from goodqueue.core.extras import EXTRAS
+from goodqueue.core.extras import EXTRA_OF_COMMAND, EXTRAS
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,6 +43,17 @@ def scenario(tmp_path: Path) -> Path:
     file.write_text(SMALL.replace("20s", "1s"))
     return file
 
+
+STUDY = """
+scenario = "s.toml"
+schema_version = 1
+seeds = 2
+[sweep]
+topology.bottleneck.rate = ["1Mbps", "2Mbps"]
+[[plot]]
+x = "rate"
+y = "bottleneck.utilization"
+"""
 
 LINK = ("--rate", "2Mbps", "--rtt", "20ms", "--flows", "1", "--max-loss", "5%")
 
@@ -84,10 +95,31 @@ def test_other_commands_name_the_missing_extra_or_work(command: tuple[str, ...])
     assert done.returncode in {0, 2}
 
 
+@pytest.mark.parametrize(
+    ("command", "libraries", "extra"),
+    [
+        (("run", "{scenario}", "--out", "out"), "libraries polars and matplotlib", "plots"),
+        (("demo",), "libraries polars, matplotlib and scipy", "papers"),
+        (("sweep", "{study}"), "library polars", "study"),
+        (("results", "runs"), "library polars", "study"),
+        (("analyze", "a.pcap"), "library polars", "tables"),
+    ],
+)
+def test_one_extra_has_all_that_a_command_needs(
+    command: tuple[str, ...], libraries: str, extra: str, scenario: Path
+) -> None:
+    study = scenario.with_name("study.toml")
+    study.write_text(STUDY)
+    done = hidden(*(part.format(scenario=scenario, study=study) for part in command))
+    assert done.returncode == 2
+    assert f"this needs the {libraries}, which" in done.stderr
+    assert f"pip install 'goodqueue[{extra}]'" in done.stderr
+
+
 def test_every_extra_exists_and_all_contains_each() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    assert set(EXTRAS.values()) <= set(extras)
+    assert {*EXTRAS.values(), *EXTRA_OF_COMMAND.values()} <= set(extras)
     for library, extra in EXTRAS.items():
         assert any(need.startswith(library) for need in extras[extra])
     assert not {need.split(">")[0] for need in project["dependencies"]} & set(EXTRAS)

@@ -68,7 +68,7 @@ def run_command(arguments: list[str]) -> int:
     except ModuleNotFoundError as error:
         if error.name not in EXTRAS:
             raise
-        return _refuse(f"error: {lacking(error.name)}")
+        return _refuse(f"error: {lacking(error.name, command=next(iter(arguments), None))}")
     except TyperException as error:
         command = " ".join(["goodqueue", *arguments[:1]]) if is_command(arguments) else "goodqueue"
         # typer names the option if one is wrong; for several options it would only report a

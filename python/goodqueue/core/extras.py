@@ -17,17 +17,41 @@ EXTRAS = {
 """Extra of the package that installs a library, by the name of the library."""
 
 
+EXTRA_OF_COMMAND = {
+    "demo": "papers",
+    "reproduce": "papers",
+    "results": "study",
+    "sweep": "study",
+}
+"""Extra that has all libraries of a command, if these are more than the library that is missed."""
+
+INCLUDED = ("tables", "plots", "papers")
+"""Extras each of which includes those before it."""
+
+
 def require(*libraries: str) -> None:
     """Raises RequestError if one of these libraries is not installed, before anything runs."""
-    for library in libraries:
-        if find_spec(library) is None:
-            raise lacking(library)
+    missing = [library for library in libraries if find_spec(library) is None]
+    if missing:
+        raise lacking(*missing)
 
 
-def lacking(library: str) -> RequestError:
-    """Returns the message about a library of `EXTRAS` that is not installed."""
-    extra = EXTRAS[library]
+def lacking(*libraries: str, command: str | None = None) -> RequestError:
+    """Returns the message about libraries of `EXTRAS` that are not installed.
+
+    It names the extra of the command if the command has one, or else the extra that has all of
+    these libraries.
+    """
+    extras = sorted({EXTRAS[library] for library in libraries}, key=_rank)
+    extra = EXTRA_OF_COMMAND.get(command or "", extras[-1])
+    *first, last = libraries
+    named = f"libraries {', '.join(first)} and {last}" if first else f"library {last}"
+    verb = "are" if first else "is"
     return RequestError(
-        f"this needs the library {library}, which is not installed\n"
+        f"this needs the {named}, which {verb} not installed\n"
         f"  help: pip install 'goodqueue[{extra}]', or 'goodqueue[all]' for every command"
     )
+
+
+def _rank(extra: str) -> int:
+    return INCLUDED.index(extra) if extra in INCLUDED else len(INCLUDED)
