@@ -65,5 +65,6 @@ if [ -n "$old_glibc" ]; then
         exit 1
     }
 fi
-.venv/bin/maturin sdist --out "$place/dist"
+# Without this, cargo warns that our crates, which are not published, have no homepage.
+CARGO_TERM_QUIET=true .venv/bin/maturin sdist --out "$place/dist"
 ls "$place"/dist/*
