@@ -220,16 +220,21 @@ fn a_variable_that_ns2_does_not_have_is_noted() {
     );
 }
 
+fn flow(after: &str) -> String {
+    one_flow("", after)
+}
+
+/// Checks the line, the message and the help of a refused script.
+fn refused(script: &str, line: u32, message: &str, help: &str) {
+    let error = read(script, &[]).expect_err(script);
+    assert_eq!(error.line, line, "{error}\n{script}");
+    assert!(error.message.contains(message), "{error}");
+    assert!(error.help.contains(help), "{error}");
+    assert_eq!(error.to_string().lines().count(), 2, "{error}");
+}
+
 #[test]
 fn what_is_not_understood_is_refused_with_its_line_and_the_nearest_choice() {
-    let refused = |script: &str, line: u32, message: &str, help: &str| {
-        let error = read(script, &[]).expect_err(script);
-        assert_eq!(error.line, line, "{error}\n{script}");
-        assert!(error.message.contains(message), "{error}");
-        assert!(error.help.contains(help), "{error}");
-        assert_eq!(error.to_string().lines().count(), 2, "{error}");
-    };
-    let flow = |after: &str| one_flow("", after);
     refused(
         &flow("$ns duplex-lnk $a $b 1Mb 1ms DropTail"),
         8,
@@ -251,22 +256,10 @@ fn what_is_not_understood_is_refused_with_its_line_and_the_nearest_choice() {
     );
     refused(&flow("sett x 5"), 8, "'sett'", "set");
     refused(
-        &flow("set c [$ns node]\n$ns duplex-link $a $c 1Mb 1ms SFQ"),
-        9,
-        "'SFQ'",
-        "DropTail",
-    );
-    refused(
         &flow("source other.tcl"),
         8,
         "another script",
         "into this script",
-    );
-    refused(
-        &flow("Class Mine -superclass Agent"),
-        8,
-        "'Class'",
-        "cannot be imported",
     );
     refused(
         &flow("$ns rtmodel-at 1.0 down $a $b"),
@@ -316,6 +309,55 @@ fn what_is_not_understood_is_refused_with_its_line_and_the_nearest_choice() {
     refused("puts hello", 1, "before it runs", "$ns run");
     let sack = flow("").replace("Agent/TCP/Reno", "Agent/TCP/Sack1");
     refused(&sack, 6, "no SACK blocks", "Agent/TCPSink/Sack1");
+}
+
+#[test]
+fn classes_and_queues_without_an_equivalent_are_refused_with_the_nearest_one() {
+    refused(
+        &flow("set c [$ns node]\n$ns duplex-link $a $c 1Mb 1ms SFQ"),
+        9,
+        "the queue 'SFQ' of ns-2 has no equivalent",
+        "write DropTail, and choose kind = \"sfq\" in the scenario",
+    );
+    refused(
+        &flow("").replace("DropTail", "DropTial"),
+        3,
+        "'DropTial' is not understood",
+        "did you mean DropTail?",
+    );
+    refused(
+        &flow("set x [new Agent/TCP/FullTcp/Sack]"),
+        8,
+        "the class 'Agent/TCP/FullTcp/Sack' has no equivalent here",
+        "Agent/TCP/Sack1 with Agent/TCPSink/Sack1",
+    );
+    refused(
+        &flow("set x [new Application/Telnet]"),
+        8,
+        "'Application/Telnet'",
+        "choose from Application/FTP, Application/Traffic/CBR, \
+         Application/Traffic/Exponential, Application/Traffic/Pareto",
+    );
+    refused(
+        &flow("set x [new PagePool/Math]"),
+        8,
+        "'PagePool/Math'",
+        "docs/exchange.md lists the classes that are understood",
+    );
+    for script in ["Class Mine", "Class Mine -superclass Agent/TCP"] {
+        refused(
+            &flow(script),
+            8,
+            "the script defines the class 'Mine'",
+            "cannot be imported",
+        );
+    }
+    refused(
+        &flow("Agent/TCP instproc done {} { puts x }"),
+        8,
+        "'instproc' of the class 'Agent/TCP' is not understood",
+        "cannot be imported",
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Classes of ns-2.35 and the defaults of their variables (`ns-default.tcl`).
 
+use crate::error::{ImportError, quoted, refuse, unknown};
+
 /// Variables of a class and their defaults. A class has those of the classes that its name begins with.
 const DEFAULTS: &[(&str, &str)] = &[
     (
@@ -104,6 +106,17 @@ pub const APPLICATIONS: &[&str] = &[
 /// Queues of links.
 pub const QUEUES: &[&str] = &["DropTail", "RED"];
 
+/// Queues of ns-2 and its extensions that are not imported, each with the kind of the nearest queue
+/// here. Their algorithms differ: SFQ of ns-2 drops arrivals, and that of Linux the longest queue.
+const OTHER_QUEUES: &[(&str, &str)] = &[
+    ("SFQ", "sfq"),
+    ("DRR", "drr"),
+    ("FQ", "drr"),
+    ("CoDel", "codel"),
+    ("sfqCoDel", "fq_codel"),
+    ("PIE", "pie"),
+];
+
 /// Agents that send or receive datagrams.
 const OTHER_AGENTS: &[&str] = &["Agent/UDP", "Agent/Null", "Agent/LossMonitor"];
 
@@ -148,6 +161,40 @@ pub fn known() -> Vec<&'static str> {
         &["Simulator", "QueueMonitor"],
     ];
     groups.concat()
+}
+
+/// Returns the error of a class that is not imported.
+pub fn refusal(class: &str, line: u32) -> ImportError {
+    if class.starts_with("Agent/TCP/FullTcp") {
+        let message = format!("the class {} has no equivalent here", quoted(class));
+        let help =
+            "write Agent/TCP/Sack1 with Agent/TCPSink/Sack1, which send data in one direction";
+        return refuse(line, message, help);
+    }
+    let mut error = unknown(line, "the class", class, &known());
+    if error.help.starts_with("choose") {
+        let group = class.split('/').next().unwrap_or_default();
+        let near: Vec<&str> = known()
+            .into_iter()
+            .filter(|one| one.split('/').next() == Some(group))
+            .collect();
+        error.help = if near.is_empty() {
+            "docs/exchange.md lists the classes that are understood".to_owned()
+        } else {
+            format!("choose from {}", near.join(", "))
+        };
+    }
+    error
+}
+
+/// Returns the error of a queue that is not imported.
+pub fn queue_refusal(queue: &str, line: u32) -> ImportError {
+    let Some((_, kind)) = OTHER_QUEUES.iter().find(|(name, _)| *name == queue) else {
+        return unknown(line, "the queue", queue, QUEUES);
+    };
+    let message = format!("the queue {} of ns-2 has no equivalent here", quoted(queue));
+    let help = format!("write DropTail, and choose kind = \"{kind}\" in the scenario");
+    refuse(line, message, help)
 }
 
 /// Returns the class and the classes that its name begins with, the most general one first.

@@ -14,7 +14,7 @@ pub use model::{Flow as Traffic, Link, Model, Work};
 pub use random::Draw;
 pub use settings::{Settings, picoseconds};
 
-use crate::error::{ImportError, quoted, refuse, unknown};
+use crate::error::{ImportError, quoted, refuse};
 use crate::tcl::{Flow, Interpreter, Text, measured};
 use goodqueue_types::RandomStream;
 use std::collections::{BTreeMap, HashMap};
@@ -231,6 +231,12 @@ impl World {
             | "remove-packet-header"
             | "ns-random"
             | "delete" => Text::empty(),
+            "Class" => {
+                let class = words.get(1).map_or("", |word| &word.text);
+                let message = format!("the script defines the class {}", quoted(class));
+                let help = "use the classes of ns-2: classes of a script's own cannot be imported";
+                return Err(refuse(tcl.line(), message, help).into());
+            }
             _ if name.starts_with(|c: char| c.is_ascii_uppercase()) && words.len() >= 3 => {
                 tcl.world.class_command(words, tcl.line())?
             }
@@ -245,12 +251,11 @@ impl World {
         let variable = words[2].text.to_string();
         if &*words[1].text != "set" || words.len() > 4 {
             let message = format!(
-                "{} {} is not understood",
-                quoted(&class),
-                quoted(&words[1].text)
+                "{} of the class {} is not understood",
+                quoted(&words[1].text),
+                quoted(&class)
             );
-            let help =
-                "write CLASS set VARIABLE VALUE; classes of a script's own cannot be imported";
+            let help = "write CLASS set VARIABLE VALUE; own methods of classes cannot be imported";
             return Err(refuse(line, message, help).into());
         }
         let Some(value) = words.get(3) else {
@@ -294,7 +299,7 @@ impl World {
         let kind = if classes::observes(class) {
             Kind::Other
         } else if !classes::known().contains(&class) {
-            return Err(unknown(line, "the class", class, &classes::known()).into());
+            return Err(classes::refusal(class, line).into());
         } else if class == "Simulator" {
             Kind::Simulator
         } else if class.starts_with("Agent/") {

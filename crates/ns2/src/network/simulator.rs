@@ -302,7 +302,7 @@ impl World {
         })?;
         let kind = queue.text.split_whitespace().next().unwrap_or_default();
         if !classes::QUEUES.contains(&kind) {
-            return Err(unknown(line, "the queue", kind, classes::QUEUES));
+            return Err(classes::queue_refusal(kind, line));
         }
         if from == to || self.pairs.contains_key(&(from, to)) {
             let message = "a second link between the same nodes, or one from a node to itself";
