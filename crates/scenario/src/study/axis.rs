@@ -8,7 +8,7 @@ use crate::language::error::{Checked, Origin, Problem, nearest, shorten};
 use crate::language::reader::Reader;
 use crate::language::spec::{COMPARISON, LABELLED};
 use serde_json::json;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Keys that vary together, each with the same number of values.
 #[derive(Debug)]
@@ -371,6 +371,7 @@ impl Swept {
             }
             _ => (vec![node.clone()], vec![None]),
         };
+        let labels = with_short_names(&values, labels);
         if values.is_empty() {
             let help = "write at least one value, or leave the key out";
             return Err(Problem::new(node.at, path, "this axis has no value", help));
@@ -459,7 +460,10 @@ impl Swept {
             .position(|label| label.as_ref() == Some(&text));
         let found = label.or_else(|| self.values.iter().position(same));
         found.ok_or_else(|| {
-            let values: Vec<String> = self.values.iter().map(shown).collect();
+            let pairs = self.values.iter().zip(&self.labels);
+            let values: Vec<String> = pairs
+                .map(|(value, label)| label.clone().unwrap_or_else(|| shown(value)))
+                .collect();
             let by_letters = || nearest(&text, values.iter().map(String::as_str));
             let near = self.nearest_number(node).map(|index| &*values[index]);
             let help = match near.or_else(by_letters) {
@@ -482,6 +486,47 @@ fn ends_of(path: &str) -> impl Iterator<Item = &str> {
 fn ends_with(path: &str, name: &str) -> bool {
     let start = path.strip_suffix(name);
     start.is_some_and(|start| start.ends_with('.') && !name.is_empty())
+}
+
+/// Returns the labels of values, after tables without a label have got short ones. A short name
+/// belongs to one value of the axis; a table without such a name is written in full.
+fn with_short_names(values: &[Node], labels: Vec<Option<String>>) -> Vec<Option<String>> {
+    let mut uses: HashMap<String, usize> = HashMap::new();
+    let mut short = Vec::new();
+    for (value, label) in values.iter().zip(&labels) {
+        let names = match label {
+            Some(_) => Vec::new(),
+            None => short_names(value),
+        };
+        let own = label.clone().unwrap_or_else(|| shown(value));
+        for name in names.iter().chain([&own]) {
+            *uses.entry(name.clone()).or_default() += 1;
+        }
+        short.push(names);
+    }
+    let unique = |names: Vec<String>| names.into_iter().find(|name| uses[name] == 1);
+    let pairs = labels.into_iter().zip(short);
+    pairs
+        .map(|(label, names)| label.or_else(|| unique(names)))
+        .collect()
+}
+
+/// Returns the short names of a table, the shortest one first: its class without and with the
+/// module, or its kind if it has no other key.
+fn short_names(value: &Node) -> Vec<String> {
+    let Value::Table(table) = &value.value else {
+        return Vec::new();
+    };
+    let text = |name: &str| match table.get(name).map(|node| &node.value) {
+        Some(Value::Text(text)) => Some(text.clone()),
+        _ => None,
+    };
+    if let Some(whole) = text("class") {
+        let class = whole.rsplit(':').next().unwrap_or_default().to_owned();
+        return vec![class, whole];
+    }
+    let kind = text("kind").filter(|_| table.entries.len() == 1);
+    kind.into_iter().collect()
 }
 
 /// Returns a value, with its label if it has one.

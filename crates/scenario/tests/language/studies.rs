@@ -242,3 +242,57 @@ fn an_end_that_several_axes_share_is_refused() {
         "{error}"
     );
 }
+
+/// Returns the values of an axis of queues in the form of results.
+fn names_of_queues(values: &str) -> Vec<String> {
+    let study = study(&format!("[sweep]\ntopology.bottleneck.queue = [{values}]"));
+    let names = (0..study.variants()).map(|variant| {
+        let parameters: serde_json::Value =
+            serde_json::from_str(&study.parameters_json(variant)).expect("parameters are JSON");
+        parameters["topology.bottleneck.queue"]
+            .as_str()
+            .expect("a name")
+            .to_owned()
+    });
+    names.collect()
+}
+
+#[test]
+fn a_table_has_the_name_of_its_class_or_of_its_only_kind() {
+    let values = r#"{ kind = "codel" }, { kind = "python", class = "queues:Fifo", limit = "20p" },
+        { kind = "drop_tail", limit = "20p" }, { label = "small", value = { limit = "5p" } }"#;
+    let full = r#"{ kind = "drop_tail", limit = "20p" }"#;
+    assert_eq!(names_of_queues(values), ["codel", "Fifo", full, "small"]);
+}
+
+#[test]
+fn a_short_name_belongs_to_one_value() {
+    let values = r#"{ kind = "python", class = "a:Fifo" }, { kind = "python", class = "b:Fifo" },
+        { kind = "python", class = "c:Red", limit = "5p" }, { kind = "python", class = "c:Red" },
+        { label = "codel", value = { kind = "codel", target = "1ms" } }, { kind = "codel" }"#;
+    assert_eq!(
+        names_of_queues(values),
+        [
+            "a:Fifo",
+            "b:Fifo",
+            r#"{ class = "c:Red", kind = "python", limit = "5p" }"#,
+            r#"{ class = "c:Red", kind = "python" }"#,
+            "codel",
+            r#"{ kind = "codel" }"#,
+        ]
+    );
+}
+
+#[test]
+fn a_condition_names_a_table_by_its_short_name_or_in_full() {
+    let axis =
+        "[sweep]\ntopology.bottleneck.queue = [{ kind = \"codel\" }, { kind = \"fq_codel\" }]";
+    for names in [r#""fq_codel""#, r#"[{ kind = "fq_codel" }]"#] {
+        let text = format!("{axis}\n[[sweep.exclude]]\nqueue = {names}");
+        assert_eq!(study(&text).variants(), 1);
+    }
+    let text =
+        format!("schema_version = 1\n{axis}\n[[sweep.exclude]]\nqueue = \"fq_code\"\n{BASE}");
+    let error = Study::parse(text.as_bytes(), "study.toml", &[]).expect_err(&text);
+    assert_eq!(error.help, "did you mean \"fq_codel\"?");
+}
