@@ -183,15 +183,27 @@ def linux_recordings(seeds: range) -> Part:
 
 def l4s_flows(seeds: range) -> Part:
     """Compares TCP Prague and DualPI2 with published figures of Linux."""
-    few = seeds[: l4s.MAX_SEEDS]
     with workers(PROCESSES) as threads:
-        started = [
-            (row, [threads.submit(partial(l4s.run, row, seed)) for seed in few])
-            for row in l4s.rows()
-        ]
-        comparisons = [l4s.Comparison(row, _results(runs)) for row, runs in started]
+
+        def compare(
+            rows: Sequence[l4s.Row], seeds: range, rig: l4s.Rig
+        ) -> list[tuple[l4s.Row, list[Future[Figures]]]]:
+            return [
+                (row, [threads.submit(partial(l4s.run, row, seed, rig=rig)) for seed in seeds])
+                for row in rows
+            ]
+
+        rows = l4s.rows()
+        dual = [row for row in rows if l4s.is_dual(row)]
+        started = {l4s.RIG_2020: compare(rows, seeds, l4s.RIG_2020)}
+        started |= {rig: compare(dual, seeds[:1], rig) for rig in l4s.OTHER_RIGS}
+        found = {
+            rig: [l4s.Comparison(row, _results(runs)) for row, runs in pairs]
+            for rig, pairs in started.items()
+        }
+    comparisons = found.pop(l4s.RIG_2020)
     missed = [goal.words for goal in l4s.goals(comparisons) if not goal.is_met]
-    return Part(l4s.section(comparisons, few), [], missed)
+    return Part(l4s.section(comparisons, found, seeds), [], missed)
 
 
 def recommendations(seeds: range, most_packets: float | None = None) -> Part:

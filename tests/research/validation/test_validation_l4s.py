@@ -51,7 +51,7 @@ def test_a_goal_that_is_missed_is_said_to_be() -> None:
     halves = [Comparison(row, [{"first": 1.0, "second": 1.0, "share": 0.5}]) for row in rows()]
     missed = [goal.is_met for goal in goals(halves)]
     assert missed == [False, False, False]
-    assert section(halves, range(1, 2)).count("**not met**") == 3
+    assert section(halves, {}, range(1, 2)).count("**not met**") == 3
 
 
 @pytest.mark.parametrize(("step", "share"), [("0p", 0.03), ("2p", 0.63)])
