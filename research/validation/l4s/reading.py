@@ -39,8 +39,8 @@ The row of CUBIC alone that misses its goal has 160 and 10 ms behind 200 packets
 published figure is one run. The shares of our ten runs have a standard deviation of 0.07, because a
 cycle of the long flow's window takes about the minute that is measured.
 
-The agreement depends on the two values. With the first seed, the rows of Prague behind DualPI2 differ
-as follows:
+The agreement depends on the two values. With the first seed, the rows of Prague behind DualPI2
+differ as follows:
 """
 
 BEHIND_A_FIFO = """\
