@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.sizing.rules import RULES
 from research.modern_buffers import study, trial
+from research.modern_buffers.versions import version_of
 from research.pages import with_part
 from research.rules_on_trial.fitting.record import wilson
 
@@ -35,8 +36,13 @@ def write() -> None:
     counts = {name: asdict(one) for name, one in trial.records(judged).items()}
     RECORD.write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
     text = PAGE.read_text(encoding="utf-8")
-    for name, table in (("links", links_table()), ("rules", rules_table(judged))):
-        text = with_part(text, name, table)
+    tables = (
+        ("links", links_table(), study.documents()),
+        ("rules", rules_table(judged), trial.documents()),
+    )
+    for name, table, documents in tables:
+        note = f"Runs have results version {version_of(documents[0])}."
+        text = with_part(text, name, f"{table}\n{note}\n")
     PAGE.write_text(text, encoding="utf-8")
     save(PICTURE)
 

@@ -16,6 +16,7 @@ from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.controls import counts
 from goodqueue.sizing.link import Link, rtt_range
 from research.modern_buffers.trial import DATA
+from research.modern_buffers.versions import is_present, newest, stamped
 from research.rules_on_trial.run import metrics_of, read
 
 if TYPE_CHECKING:
@@ -195,20 +196,24 @@ def runs(seeds: int) -> list[tuple[Place, Mix, float, int]]:
 
 def run(seeds: int, part: int = 0, parts: int = 1) -> None:
     """Makes the runs of a part that no file contains, and appends their figures to its file."""
-    done = {(one["place"], one["mix"], one["fraction"], one["seed"]) for one in documents()}
+    done = {
+        (one["place"], one["mix"], one["fraction"], one["seed"])
+        for one in documents()
+        if is_present(one)
+    }
     DATA.mkdir(exist_ok=True)
     with (DATA / f"links-{part + 1}-{parts}.jsonl").open("a", encoding="utf-8") as file:
         for place, mix, fraction, seed in runs(seeds)[part::parts]:
             key = {"place": place.name, "mix": mix.name, "fraction": fraction, "seed": seed}
             if tuple(key.values()) not in done:
                 figures = one(place, mix, place.packets(fraction), seed)
-                file.write(json.dumps({**key, **figures}) + "\n")
+                file.write(json.dumps(stamped({**key, **figures})) + "\n")
                 file.flush()
 
 
 def documents() -> list[dict[str, Any]]:
-    """Returns the figures of all runs, in a fixed order."""
-    found = [one for path in _files() for one in read(path)]
+    """Returns the figures of all runs of the newest results version, in a fixed order."""
+    found = newest(one for path in _files() for one in read(path))
     return sorted(
         found, key=lambda each: (each["place"], each["mix"], each["fraction"], each["seed"])
     )

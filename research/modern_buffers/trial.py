@@ -19,6 +19,7 @@ from goodqueue.sizing.link import Link
 from goodqueue.sizing.rules import RULES
 from goodqueue.sizing.trials.described import own_queue, settings
 from goodqueue.sizing.trials.length import Extent, length
+from research.modern_buffers.versions import is_present, newest, stamped
 from research.rules_on_trial.draw import Draw
 from research.rules_on_trial.run import METRICS, metrics_of, read
 
@@ -125,18 +126,19 @@ def one_link(index: int) -> dict[str, Any]:
 
 def run(indices: Iterable[int], shard: str) -> None:
     """Runs the links that no file contains, and appends each one's results to the shard's file."""
-    done = {document["index"] for document in documents()}
+    done = {one["index"] for one in documents() if is_present(one)}
     DATA.mkdir(exist_ok=True)
     with (DATA / f"rules-{shard}.jsonl").open("a", encoding="utf-8") as file:
         for index in indices:
             if index not in done:
-                file.write(json.dumps(one_link(index)) + "\n")
+                file.write(json.dumps(stamped(one_link(index))) + "\n")
                 file.flush()
 
 
 def documents() -> list[dict[str, Any]]:
-    """Returns the results of all links that were run, in the order of their numbers."""
-    found = [one for path in sorted(DATA.glob("rules-*.jsonl")) for one in read(path)]
+    """Returns the results of all links, of the newest results version, by their numbers."""
+    files = sorted(DATA.glob("rules-*.jsonl"))
+    found = newest(one for path in files for one in read(path))
     return sorted(found, key=lambda one: int(one["index"]))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import ROOT
+from goodqueue._core import results_version
 from goodqueue.core.intervals import t_interval
 from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.rules.modern import marks
@@ -64,6 +65,18 @@ def test_a_study_continues_with_the_missing_runs(
     total = len(study.PLACES) * len(study.MIXES) * len(study.FRACTIONS)
     assert len(study.documents()) == total
     assert len(asked) == total + 1
+
+
+def test_runs_of_an_earlier_results_version_do_not_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    old = {"place": "old", "mix": "old", "fraction": 1.0, "seed": 1}
+    (tmp_path / "links-1-1.jsonl").write_text(json.dumps(old) + "\n", encoding="utf-8")
+    monkeypatch.setattr(study, "DATA", tmp_path)
+    assert len(study.documents()) == 1, "until there are runs of a later version"
+    monkeypatch.setattr(study, "one", lambda *_: {"utilization": 1.0})
+    study.run(1)
+    assert all(one["results_version"] == results_version() for one in study.documents())
 
 
 def test_the_files_are_read_again_only_after_they_grow(
