@@ -48,7 +48,7 @@ TCP = {
 
 
 class Rig(NamedTuple):
-    """What a run assumes of the computers of the tests.
+    """Assumptions of a run about the computers of the tests.
 
     Attributes:
         min_qlen_step: packets that a packet must find in the low-latency queue to be marked by the
