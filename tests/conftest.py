@@ -15,6 +15,8 @@ from hypothesis import settings
 
 from helpers.slow import slow_tests
 
+pytest_plugins = ["helpers.lab_page"]
+
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = Path(sys.executable).with_name("goodqueue")
 

@@ -1,0 +1,97 @@
+"""The lab's page for its readers: phones, the keyboard, paper, and the rules of axe-core."""
+
+from __future__ import annotations
+
+import base64
+import re
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import pytest
+
+from helpers.lab_page import DONE, NEEDS_BROWSER, TWO
+
+if TYPE_CHECKING:
+    from goodqueue.lab.server import LabServer
+    from helpers.browser import Page
+
+pytestmark = NEEDS_BROWSER
+
+
+AXE = "axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations)"
+STATES = ["", TWO, "#story=codel&watch=2", "#rate=2Mbps&file=schema_version%20%3D%201"]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("state", STATES, ids=["one", "two", "packets", "mistake"])
+def test_axe_finds_no_violation(page: Page, server: LabServer, state: str, dark: bool) -> None:
+    """Names, roles, contrast and headings, by axe-core."""
+    page.size(1280, 800, dark=dark)
+    page.open(server.url + state)
+    page.wait(f"{DONE} || document.querySelector('.problem')")
+    page.run((resources.files("axe_core_python") / "axe.min.js").read_text("utf-8") + "; 1")
+    found = page.run(AXE)
+    assert [(one["id"], one["nodes"][0]["html"][:120]) for one in found] == []
+    page.problems.clear()  # the refused request of a mistake
+
+
+def test_the_keyboard_alone_reaches_every_control(page: Page) -> None:
+    """Tab visits each control once, and each has a visible focus."""
+    page.run("document.activeElement.blur(); window.scrollTo(0, 0)")
+    expected = page.run(
+        "[...document.querySelectorAll('button, input, select, summary, pre[tabindex]')]"
+        ".filter((e) => e.checkVisibility()).length"
+    )
+    key = {"key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}
+    seen = set()
+    for _ in range(expected + 5):
+        for kind in ("keyDown", "keyUp"):
+            page.call("Input.dispatchKeyEvent", type=kind, **key)
+        seen.add(
+            page.run(
+                "(() => { const one = document.activeElement; one.dataset.seen ??= Math.random();"
+                " return one === document.body ? '' : one.dataset.seen; })()"
+            )
+        )
+    assert len(seen - {""}) == expected
+
+
+@pytest.mark.parametrize("state", ["", TWO, "#story=l4s&watch=2"])
+def test_a_phone_shows_everything_without_scrolling_sideways(
+    page: Page, server: LabServer, state: str
+) -> None:
+    """Nothing is wider than a screen of 400 pixels."""
+    page.size(400, 800)
+    page.open(server.url + state)
+    page.wait(DONE)
+    assert page.run("document.documentElement.scrollWidth") <= 400
+
+
+def test_a_phone_shows_the_figures_above_the_sliders_that_change_them(page: Page) -> None:
+    """The figures and the slider of the buffer fit on one screen of a phone."""
+    page.size(390, 800)
+    place = "document.querySelector('{}').getBoundingClientRect()"
+    top = page.run(f"{place.format('.results')}.top")
+    bottom = page.run(f"{place.format('[aria-label=Buffer]')}.bottom")
+    page.size(1280, 800)
+    assert 0 < bottom - top <= 800
+
+
+def test_every_chart_is_a_sentence_for_who_hears_the_page(page: Page) -> None:
+    """The sentence has the units of both axes, and the ends of the lines."""
+    labels = page.run(
+        "[...document.querySelectorAll('main > .charts .chart')].map((e) => e.ariaLabel)"
+    )
+    assert len(labels) == 4
+    assert labels[0].startswith("packets waiting: packets against time in s.")
+    assert labels[2].startswith("What a buffer buys: % busy against buffer in packets.")
+    for label in labels:
+        assert re.search(r"lowest [\d.,]+, highest [\d.,]+", label), label
+
+
+def test_the_page_prints_on_one_sheet(page: Page) -> None:
+    """A dark page with its settings, figures, charts and lines is one sheet of A4."""
+    page.size(1280, 800, dark=True)
+    printed = page.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
+    file = base64.b64decode(printed["data"])
+    assert len(re.findall(rb"/Type\s*/Page\b", file)) == 1
