@@ -144,3 +144,41 @@ def test_options_that_would_be_ignored_and_names_misspelt_are_refused(
     link = ["--rate", "2Mbps", "--rtt", "40ms", "--flows", "1"]
     assert run_command([*arguments, *(link if arguments[0] == "size" else [])]) == 2
     assert says in capsys.readouterr().err
+
+
+STUDY = """\
+schema_version = 1
+scenario = "small.toml"
+
+[sweep]
+topology.bottleneck.queue.limit = ["7p", "23p"]
+"""
+
+
+def test_a_scenario_in_place_of_a_study_is_called_by_its_name(small: Path) -> None:
+    message = refused(goodqueue("sweep", small))
+    assert message.startswith(f"error: {small}: this is a scenario, and no study\n")
+    assert f"goodqueue run {small}" in message
+    assert 'scenario = "small.toml"' in message
+    assert "[sweep]" in message
+
+
+@pytest.mark.parametrize("command", ["run", "size", "lab"])
+def test_a_study_in_place_of_a_scenario_is_called_by_its_name(small: Path, command: str) -> None:
+    study = small.with_name("study.toml")
+    study.write_text(STUDY)
+    message = refused(goodqueue(command, study))
+    assert message.startswith(f"error: {study}: this is a study, and no scenario\n")
+    assert f"goodqueue sweep {study}" in message
+
+
+def test_a_mistake_of_a_study_is_still_located(small: Path) -> None:
+    study = small.with_name("study.toml")
+    study.write_text(STUDY + "seds = 2\n")
+    assert f"{study}:6:" in refused(goodqueue("sweep", study))
+
+
+def test_a_number_without_unit_gets_a_hint(small: Path) -> None:
+    message = refused(goodqueue("run", small, "--set", "duration=10"))
+    assert message.startswith("error: --set duration=10: duration: 10 has no unit\n")
+    assert "units: ps, ns, us, ms, s, min, h" in message

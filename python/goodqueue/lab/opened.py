@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.errors import RequestError, nearest_file
-from goodqueue.runs.api import MOST_BYTES, NamedText
+from goodqueue.runs.api import MOST_BYTES, NamedText, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def read_scenario(source: str | NamedText) -> Opened:
         except OSError as error:
             raise _unread(source, error) from error
     # The message of a mistake names the file.
-    _core.Scenario.parse(data, name, [])
+    load(NamedText(data, name))
     text = data.decode()
     files = _side_files(text, folder)
     status, answer = _core.LabJob("open", json.dumps({"text": text, "files": files})).answer()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue import _core
 from goodqueue.errors import ScenarioError, nearest_file
 from goodqueue.runs.engines import engine_of_run
+from goodqueue.runs.kind import of_other_kind
 from goodqueue.runs.memory import check, limit_of, parts
 from goodqueue.runs.plugins import checksum_of, limited
 from goodqueue.runs.results.throughput import measured
@@ -76,7 +77,11 @@ def load(
         (60.0, 100)
     """
     checksum = checksum_of if allow_python else None
-    scenario = _core.Scenario.parse(*text_of(source), overrides(set), checksum)
+    data, name = text_of(source)
+    try:
+        scenario = _core.Scenario.parse(data, name, overrides(set), checksum)
+    except ScenarioError as error:
+        raise of_other_kind(error, data, name, "scenario") from None
     return scenario if seed is None else scenario.with_seed(_checked_seed(seed))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from goodqueue import _core
-from goodqueue.errors import RequestError
+from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.study.model import Stop
 from goodqueue.study.plan import longest_first, plan, run_of, seeds_of, shard
 from goodqueue.study.record.store import Store
@@ -119,12 +119,17 @@ class Study:
             RequestError: if a class in `controls` or `queues` is not found by its name.
         """
         from goodqueue.runs.api import text_of
+        from goodqueue.runs.kind import of_other_kind
         from goodqueue.runs.plugins import checksum_of, named_controls, named_queues
         from goodqueue.runs.settings import overrides
 
         checksum = checksum_of if allow_python or controls else None
         given = [*overrides(set), *named_controls(controls)]
-        study = _core.Study.parse(*text_of(source), given, checksum)
+        data, name = text_of(source)
+        try:
+            study = _core.Study.parse(data, name, given, checksum)
+        except ScenarioError as error:
+            raise of_other_kind(error, data, name, "study") from None
         self.plan = plan(study, named_queues(queues))
 
     def run(  # noqa: PLR0913 - all but the folder are options, by name

@@ -1,0 +1,45 @@
+"""Messages for scenario files and study files that were taken for each other."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import PurePath
+
+from goodqueue.errors import ScenarioError
+
+
+def kind_of(data: bytes) -> str | None:
+    """Returns `scenario` or `study` for a file with keys of one of them only; None otherwise."""
+    try:
+        keys = tomllib.loads(data.decode()).keys()
+    except (ValueError, RecursionError):
+        return None
+    is_study = not keys.isdisjoint({"scenario", "sweep"})
+    is_scenario = not keys.isdisjoint({"topology", "flow"})
+    if is_study == is_scenario:
+        return None
+    return "study" if is_study else "scenario"
+
+
+def of_other_kind(error: ScenarioError, data: bytes, name: str, wanted: str) -> ScenarioError:
+    """Returns the mistake of a file; if the file is of the other kind, a mistake that says so.
+
+    Args:
+        error: the mistake that its reader found.
+        data: contents of the file.
+        name: name by which messages call it.
+        wanted: kind that the reader needs, `scenario` or `study`.
+    """
+    kind = kind_of(data)
+    if kind in {None, wanted}:
+        return error
+    message = f"this is a {kind}, and no {wanted}"
+    if kind == "study":
+        help_ = f"goodqueue sweep {name} runs it"
+    else:
+        help_ = (
+            f"goodqueue run {name} runs it; a study of it is a file beside it with "
+            f'scenario = "{PurePath(name).name}" and a table [sweep] of values'
+        )
+    text = f"error: {name}: {message}\n  help: {help_}"
+    return ScenarioError(text, file=name, message=message, help=help_)
