@@ -250,6 +250,15 @@ def test_the_address_keeps_everything(page: Page, server: LabServer) -> None:
     assert "b.seed=4" in kept
 
 
+def test_labels_of_lines_stay_within_their_chart(page: Page) -> None:
+    """A label is to the left of its line if there is no room behind it, but room before it."""
+    found = page.run(
+        "import('./charts/plot.js').then(({ isBefore }) => [[0, 50], [150, 10], [110, 100],"
+        " [100, 120]].map(([at, wide]) => isBefore(at, wide, 200)))"
+    )
+    assert found == [False, True, True, False]
+
+
 def test_every_queue_and_control_of_the_schema_is_offered(page: Page) -> None:
     """The names are the engine's."""
     words = json.loads(_core.LabJob("start", "{}").answer()[1])

@@ -95,3 +95,14 @@ def test_the_page_prints_on_one_sheet(page: Page) -> None:
     printed = page.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
     file = base64.b64decode(printed["data"])
     assert len(re.findall(rb"/Type\s*/Page\b", file)) == 1
+
+
+def test_paper_has_the_colours_of_light_paper(page: Page) -> None:
+    """A legend has the colour of its line on a dark screen, and on white paper."""
+    stroke = "getComputedStyle(document.querySelector('.legend line')).stroke"
+    page.size(1280, 800, dark=True)
+    assert page.run(stroke) == "rgb(86, 180, 233)"
+    page.call("Emulation.setEmulatedMedia", media="print")
+    printed = page.run(stroke)
+    page.call("Emulation.setEmulatedMedia", media="")
+    assert printed == "rgb(0, 114, 178)"

@@ -8,17 +8,32 @@ import { html, useLayoutEffect, useRef } from "../vendor/htm-preact-3.1.1.js";
 
 const uPlot = /** @type {any} */ (globalThis).uPlot;
 
-/** Colours that colour-blind readers can tell apart (Okabe and Ito). */
-export const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d00", "#777777"];
+/** Colours of flows and settings. The first three are Okabe and Ito's. Colour-blind readers can tell each pair apart, and
+ * each has a contrast of at least 3 to the paper. */
+export const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#b7278d", "#836e49", "#008ffa", "#4d3b00", "#6a6a6a"];
 
 /** Colours of the same lines on dark paper.
  * @type {Record<string, string>} */
-const ON_DARK = { "#0072b2": "#56b4e9", "#56b4e9": "#2f7fd0", "#8a6d00": "#f0e442", "#777777": "#a7aebb" };
+const ON_DARK = { "#0072b2": "#56b4e9", "#b7278d": "#b76ba2", "#836e49": "#e69f00", "#008ffa": "#007aef", "#4d3b00": "#f0e442", "#6a6a6a": "#a7aebb" };
+
+const darkScreen = matchMedia("screen and (prefers-color-scheme: dark)");
 
 /** Returns a colour as it is drawn on the paper of the medium.
  * @param {string} colour */
-export const onPaper = (colour) =>
-  (matchMedia("screen and (prefers-color-scheme: dark)").matches ? ON_DARK[colour] ?? colour : colour);
+export const onPaper = (colour) => (darkScreen.matches ? onDark(colour) : colour);
+
+/** @param {string} colour */
+const onDark = (colour) => ON_DARK[colour] ?? colour;
+
+/** Calls a function whenever the paper changes: a dark screen is printed on white paper. Returns a function that ends this.
+ * @param {() => void} draw */
+export function whenPaperChanges(draw) {
+  const media = [matchMedia("(prefers-color-scheme: dark)"), matchMedia("print")];
+  for (const one of media) one.addEventListener("change", draw);
+  return () => {
+    for (const one of media) one.removeEventListener("change", draw);
+  };
+}
 
 const HEIGHT = 165;
 
@@ -100,12 +115,10 @@ function Chart({ label, chart, ...drawing }) {
       if (chart.current.width !== element.clientWidth) chart.current.setSize({ width: element.clientWidth, height: HEIGHT });
     });
     resized.observe(element);
-    // Colours and width are those of the medium: a dark screen is printed on white paper.
-    const media = [matchMedia("(prefers-color-scheme: dark)"), matchMedia("print")];
-    for (const one of media) one.addEventListener("change", draw);
+    const end = whenPaperChanges(draw);
     return () => {
       resized.disconnect();
-      for (const one of media) one.removeEventListener("change", draw);
+      end();
       chart.current.destroy();
       chart.current = null;
     };
@@ -171,41 +184,50 @@ function seriesOf({ label, colour, width = 1.5, dash, points = false }) {
   return { label, stroke, width, dash, points: { show: points, size: 6, fill: stroke }, spanGaps: true, value };
 }
 
-/** Draws vertical lines with a label beside each.
+/** Draws vertical lines, and then a label beside each, so that no line crosses a label.
  * @param {any} chart @param {Mark[]} marks @param {string} ink @param {string} paper */
 function drawMarks(chart, marks, ink, paper) {
-  const { ctx } = chart;
-  for (const { x, label, row = 0 } of marks) {
-    if (!(x >= chart.scales.x.min && x <= chart.scales.x.max)) continue;
-    const at = chart.valToPos(x, "x", true);
-    ctx.save();
-    ctx.strokeStyle = ink;
-    ctx.fillStyle = ink;
+  const { ctx, bbox } = chart;
+  const shown = marks.filter(({ x }) => x >= chart.scales.x.min && x <= chart.scales.x.max);
+  const placed = shown.map(({ x, label, row = 0 }) => ({ x, label, row, at: chart.valToPos(x, "x", true) }));
+  ctx.save();
+  ctx.strokeStyle = ink;
+  for (const { row, at } of placed) {
     ctx.lineWidth = (row > 0 ? 0.5 : 1) * devicePixelRatio;
     ctx.setLineDash(row > 0 ? [] : [4, 4]);
     ctx.beginPath();
-    ctx.moveTo(at, chart.bbox.top);
-    ctx.lineTo(at, chart.bbox.top + chart.bbox.height);
+    ctx.moveTo(at, bbox.top);
+    ctx.lineTo(at, bbox.top + bbox.height);
     ctx.stroke();
-    ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
-    const right = at > chart.bbox.left + chart.bbox.width * 0.6;
-    ctx.textAlign = right ? "right" : "left";
-    // A border in the colour of the page keeps the label apart from lines behind it.
-    const down = labelPlace(chart, x, row, chart.bbox.height / devicePixelRatio) * devicePixelRatio;
-    const place = [at + (right ? -5 : 5) * devicePixelRatio, chart.bbox.top + down];
-    ctx.setLineDash([]);
-    ctx.lineWidth = 4 * devicePixelRatio;
-    ctx.strokeStyle = paper;
+  }
+  // A border in the colour of the page keeps a label apart from lines behind it.
+  ctx.setLineDash([]);
+  ctx.lineWidth = 4 * devicePixelRatio;
+  ctx.lineJoin = "round";
+  ctx.strokeStyle = paper;
+  ctx.fillStyle = ink;
+  ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+  for (const { x, label, row, at } of placed) {
+    const before = isBefore(at - bbox.left, ctx.measureText(label).width, bbox.width);
+    ctx.textAlign = before ? "right" : "left";
+    const down = labelPlace(chart, x, row, bbox.height / devicePixelRatio) * devicePixelRatio;
+    const place = [at + (before ? -5 : 5) * devicePixelRatio, bbox.top + down];
     ctx.strokeText(label, ...place);
     ctx.fillText(label, ...place);
-    ctx.restore();
   }
+  ctx.restore();
 }
+
+/** Returns true if the label of a mark is written to the left of its line: behind it there is no room, or the line is in
+ * the last two fifths of the chart.
+ * @param {number} at place of the line from the left end of the chart @param {number} wide width of the label
+ * @param {number} width width of the chart, all in the same unit */
+export const isBefore = (at, wide, width) => at > 0.6 * width || (at + wide + 5 > width && at > wide + 5);
 
 /** Returns the place of a mark's label below the upper end of a chart, in CSS pixels: where no line runs in the first
  * row, and above the first row at the lower end in higher ones.
- * @param {any} chart @param {number} x @param {number} row @param {number} height */
-export const labelPlace = (chart, x, row, height) => (row === 0 && isLow(chart, x) ? 12 : height - 6 - ROW * row);
+ * @param {any} chart @param {number} x @param {number} row @param {number} high */
+export const labelPlace = (chart, x, row, high) => (row === 0 && isLow(chart, x) ? 12 : high - 6 - ROW * row);
 
 /** Returns true if the last line that reaches a place runs through the lower half there.
  * @param {any} chart @param {number} x */
@@ -221,6 +243,6 @@ function isLow(chart, x) {
  * @param {{lines: {label: string, colour: string, dash?: number[]}[]}} props */
 export function Legend({ lines }) {
   return html`<ul class="legend">${lines.map(({ label, colour, dash }) => html`<li>
-    <svg width="22" height="8" aria-hidden="true"><line x1="0" y1="4" x2="22" y2="4" stroke=${onPaper(colour)} stroke-width="3"
-      stroke-dasharray=${dash?.join(" ") ?? ""} /></svg>${label}</li>`)}</ul>`;
+    <svg width="22" height="8" aria-hidden="true" style=${{ "--on-light": colour, "--on-dark": onDark(colour) }}><line x1="0" y1="4" x2="22" y2="4"
+      stroke-width="3" stroke-dasharray=${dash?.join(" ") ?? ""} /></svg>${label}</li>`)}</ul>`;
 }

@@ -1,10 +1,13 @@
 // @ts-check
 // A chart as a standalone SVG file, drawn from the scales and ticks that uPlot has chosen.
 
-import { labelPlace } from "./plot.js";
+import { isBefore, labelPlace } from "./plot.js";
 
 /** @param {string} text */
 const escaped = (text) => text.replace(/[<>&"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+
+/** Width of a letter of a label, about, in CSS pixels. */
+const LETTER = 6.5;
 
 /** Returns the SVG text of a chart.
  * @param {any} chart
@@ -42,13 +45,12 @@ export function svgOf(chart, { title, x, lines, bands = [], unit, xLabel, marks 
     const row = bottom + 46 + 18 * i;
     parts.push(line(left, row, left + 22, row, colour.slice(0, 7), `stroke-width="3"${dashed}`) + text(left + 28, row + 4, label, "start"));
   });
-  for (const { x: value, label, row = 0 } of marks) {
-    const place = Number(at(value, "x"));
-    if (place < left || place > right) continue;
-    const before = place > left + width * 0.6;
-    const look = row > 0 ? 'stroke-width="0.5"' : 'stroke-dasharray="4 4"';
+  const placed = marks.map((mark) => ({ row: 0, ...mark, place: Number(at(mark.x, "x")) })).filter(({ place }) => place >= left && place <= right);
+  for (const { place, row } of placed) parts.push(line(place, top, place, bottom, "#222", row > 0 ? 'stroke-width="0.5"' : 'stroke-dasharray="4 4"'));
+  for (const { x: value, label, row, place } of placed) {
+    const before = isBefore(place - left, LETTER * label.length, width);
     const height = top + labelPlace(chart, value, row, bottom - top);
-    parts.push(line(place, top, place, bottom, "#222", look) + text(place + (before ? -5 : 5), height, label, before ? "end" : "start"));
+    parts.push(text(place + (before ? -5 : 5), height, label, before ? "end" : "start", 'stroke="#fff" stroke-width="4" stroke-linejoin="round" paint-order="stroke"'));
   }
   const [wide, tall] = [Math.ceil(right + 14), Math.ceil(bottom + 48 + legend)];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" font-family="sans-serif" font-size="12">

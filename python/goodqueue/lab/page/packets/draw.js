@@ -1,7 +1,6 @@
 // @ts-check
 // The picture of one moment: senders at the left, the queue in the middle, receivers at the right.
 
-import { COLOURS } from "../charts/plot.js";
 import { LOST, RETURNING, TO_QUEUE, TO_RECEIVER, WAITING } from "./trips.js";
 
 /** Lanes of flows; further flows share them. */
@@ -30,43 +29,52 @@ function cellSize(most, wide) {
   return 2;
 }
 
+/** Width and colours of a picture, and the most packets that wait in any picture beside it. `flows` are the colours of
+ * flows, which are those of their lines in the charts.
+ * @typedef {{width: number, ink: string, soft: string, card: string, flows: string[], most: number}} Look */
+
+/** Returns the colour of a flow.
+ * @param {Look} look @param {number} flow */
+const colourOf = ({ flows }, flow) => flows[flow % flows.length];
+
 /** Draws a moment.
  * @param {CanvasRenderingContext2D} ctx @param {import("./trips.js").Trips} trips
- * @param {import("./trips.js").Spot[]} spots @param {{width: number, ink: string, soft: string, card: string}} look */
-export function draw(ctx, trips, spots, { width, ink, soft, card }) {
+ * @param {import("./trips.js").Spot[]} spots @param {Look} look */
+export function draw(ctx, trips, spots, look) {
+  const { width, ink, most } = look;
   const at = layout(width);
   const lanes = Math.min(trips.flows, LANES);
   const laneY = (/** @type {number} */ flow) => TOP + (LANES_HEIGHT * ((flow % lanes) + 0.5)) / lanes;
   const middle = TOP + LANES_HEIGHT / 2;
   ctx.clearRect(0, 0, width, HEIGHT);
-  frame(ctx, at, { width, ink, soft, card }, trips);
+  frame(ctx, at, look, trips);
 
   const waiting = trips.inOrder(spots.filter((spot) => spot.place === WAITING));
   const wide = at.queueRight - at.queueLeft - 6;
-  const cell = cellSize(trips.most, wide);
+  const cell = cellSize(most, wide);
   const rows = Math.floor(LANES_HEIGHT / cell);
   waiting.forEach(({ i }, rank) => {
     const x = at.queueRight - 3 - cell * (Math.floor(rank / rows) + 1);
     const y = TOP + LANES_HEIGHT - cell * ((rank % rows) + 1);
     if (x < at.queueLeft) return;
-    box(ctx, x + 0.5, y + 0.5, cell - 1, cell - 1, trips, i, ink);
+    box(ctx, x + 0.5, y + 0.5, cell - 1, cell - 1, trips, i, look);
   });
   for (const { i, place, share } of spots) {
     const flow = trips.flow[i];
     if (place === TO_QUEUE) {
-      packet(ctx, at.left + share * (at.queueLeft - at.left), laneY(flow), trips, i, ink);
+      packet(ctx, at.left + share * (at.queueLeft - at.left), laneY(flow), trips, i, look);
     } else if (place === TO_RECEIVER) {
       const y = middle + (laneY(flow) - middle) * Math.max(0, 2 * share - 1);
-      packet(ctx, at.queueRight + share * (at.right - at.queueRight), y, trips, i, ink);
+      packet(ctx, at.queueRight + share * (at.right - at.queueRight), y, trips, i, look);
     } else if (place === RETURNING) {
-      ctx.fillStyle = COLOURS[flow % COLOURS.length];
+      ctx.fillStyle = colourOf(look, flow);
       const y = RETURN_AT + 3 * (flow % lanes) - 1.5 * lanes;
       ctx.fillRect(at.right - share * (at.right - at.left) - 1.5, y, 3, 3);
     } else if (place === LOST) {
       cross(ctx, at.queueLeft - 8 - (flow % lanes), TOP + LANES_HEIGHT * (0.2 + 0.8 * share) + 10, 1 - share, ink);
     }
   }
-  bars(ctx, trips, spots, laneY, lanes, soft);
+  bars(ctx, trips, spots, laneY, lanes, look);
 }
 
 /** Draws what does not move.
@@ -95,33 +103,33 @@ function frame(ctx, at, { ink, soft, card }, trips) {
 
 /** Draws the number of packets in the network of each lane as a bar at its sender.
  * @param {any} ctx
- * @param {any} trips @param {any[]} spots @param {any} laneY @param {number} lanes @param {string} soft */
-function bars(ctx, trips, spots, laneY, lanes, soft) {
+ * @param {any} trips @param {any[]} spots @param {any} laneY @param {number} lanes @param {Look} look */
+function bars(ctx, trips, spots, laneY, lanes, look) {
   const counts = new Array(lanes).fill(0);
   for (const { i, place } of spots) if (place !== RETURNING && place !== LOST) counts[trips.flow[i] % lanes] += 1;
   const most = Math.max(20, ...counts);
   counts.forEach((count, lane) => {
     const y = laneY(lane);
-    ctx.fillStyle = COLOURS[lane % COLOURS.length];
+    ctx.fillStyle = colourOf(look, lane);
     ctx.fillRect(4, y - 4, (40 * count) / most, 8);
-    ctx.fillStyle = soft;
+    ctx.fillStyle = look.soft;
     ctx.textAlign = "left";
     ctx.fillText(String(count), 8 + (40 * count) / most, y + 4);
   });
 }
 
-/** @param {any} ctx @param {number} x @param {number} y @param {any} trips @param {number} i @param {string} ink */
-function packet(ctx, x, y, trips, i, ink) {
+/** @param {any} ctx @param {number} x @param {number} y @param {any} trips @param {number} i @param {Look} look */
+function packet(ctx, x, y, trips, i, look) {
   const size = trips.bytes[i] > 200 ? 7 : 4;
-  box(ctx, x - size / 2, y - size / 2, size, size, trips, i, ink);
+  box(ctx, x - size / 2, y - size / 2, size, size, trips, i, look);
 }
 
-/** @param {any} ctx @param {number} x @param {number} y @param {number} w @param {number} h @param {any} trips @param {number} i @param {string} ink */
-function box(ctx, x, y, w, h, trips, i, ink) {
-  ctx.fillStyle = COLOURS[trips.flow[i] % COLOURS.length];
+/** @param {any} ctx @param {number} x @param {number} y @param {number} w @param {number} h @param {any} trips @param {number} i @param {Look} look */
+function box(ctx, x, y, w, h, trips, i, look) {
+  ctx.fillStyle = colourOf(look, trips.flow[i]);
   ctx.fillRect(x, y, w, h);
   if (!trips.marked[i]) return;
-  ctx.strokeStyle = ink;
+  ctx.strokeStyle = look.ink;
   ctx.strokeRect(x - 1, y - 1, w + 2, h + 2);
 }
 
@@ -144,17 +152,17 @@ function cross(ctx, x, y, alpha, ink) {
 export const STRIP = 44;
 
 /** Draws the number of waiting packets over the whole part, with its drops, and the moment.
- * @param {CanvasRenderingContext2D} ctx @param {import("./trips.js").Trips} trips @param {number} t
- * @param {{width: number, ink: string, soft: string}} look */
-export function drawStrip(ctx, trips, t, { width, ink, soft }) {
+ * @param {CanvasRenderingContext2D} ctx @param {import("./trips.js").Trips} trips @param {number} t @param {Look} look */
+export function drawStrip(ctx, trips, t, look) {
+  const { width, ink, soft, most } = look;
   const x = (/** @type {number} */ time) => (width * (time - trips.from)) / (trips.to - trips.from);
   ctx.clearRect(0, 0, width, STRIP);
-  ctx.fillStyle = `${COLOURS[0]}90`;
+  ctx.fillStyle = `${colourOf(look, 0)}90`;
   ctx.beginPath();
   ctx.moveTo(0, STRIP);
   let level = 0;
   for (const [time, waiting] of trips.backlog) {
-    const y = (/** @type {number} */ count) => STRIP - ((STRIP - 10) * count) / Math.max(trips.most, 1);
+    const y = (/** @type {number} */ count) => STRIP - ((STRIP - 10) * count) / Math.max(most, 1);
     const place = Math.min(Math.max(x(time), 0), width);
     ctx.lineTo(place, y(level));
     ctx.lineTo(place, y(waiting));
@@ -162,7 +170,7 @@ export function drawStrip(ctx, trips, t, { width, ink, soft }) {
   }
   ctx.lineTo(width, STRIP);
   ctx.fill();
-  ctx.fillStyle = COLOURS[1];
+  ctx.fillStyle = colourOf(look, 1);
   for (const time of trips.drops()) ctx.fillRect(x(time) - 1, 0, 2, 8);
   ctx.fillStyle = soft;
   ctx.fillRect(0, STRIP - 1, width, 1);

@@ -1,6 +1,7 @@
 // @ts-check
 // The packet view: the packets of one side, or of two at the same moment, with speed, pause and step.
 
+import { COLOURS, onPaper, whenPaperChanges } from "../charts/plot.js";
 import { html, useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.js";
 import { HEIGHT, STRIP, draw, drawStrip } from "./draw.js";
 import { RETURNING, TO_QUEUE, TO_RECEIVER, Trips, WAITING } from "./trips.js";
@@ -29,8 +30,9 @@ export function PacketView({ data, from, move, places }) {
   }, [data]);
 
   const end = Math.min(...trips.map((/** @type {Trips} */ one) => one.to));
+  const most = Math.max(...trips.map((/** @type {Trips} */ one) => one.most));
   const paint = () => {
-    for (const [k, one] of trips.entries()) paintSide(one, canvases.current[k], strips.current[k], time.current, speed);
+    for (const [k, one] of trips.entries()) paintSide(one, canvases.current[k], strips.current[k], time.current, speed, most);
   };
 
   useEffect(() => {
@@ -54,9 +56,11 @@ export function PacketView({ data, from, move, places }) {
     let handle = requestAnimationFrame(next);
     const resized = new ResizeObserver(() => paint());
     if (canvases.current[0]) resized.observe(canvases.current[0]);
+    const endOfPaper = whenPaperChanges(paint);
     return () => {
       cancelAnimationFrame(handle);
       resized.disconnect();
+      endOfPaper();
     };
   }, [trips, playing, speed]);
 
@@ -112,12 +116,12 @@ function words(trips, t) {
   return `waiting ${number(WAITING)}, travelling ${number(TO_QUEUE, TO_RECEIVER)}, and ${acks} ${acks === 1 ? "ACK" : "ACKs"} on the way back`;
 }
 
-/** @param {Trips} trips @param {HTMLCanvasElement | null} canvas @param {HTMLCanvasElement | null} strip @param {number} t @param {number} speed */
-function paintSide(trips, canvas, strip, t, speed) {
+/** @param {Trips} trips @param {HTMLCanvasElement | null} canvas @param {HTMLCanvasElement | null} strip @param {number} t @param {number} speed @param {number} most */
+function paintSide(trips, canvas, strip, t, speed, most) {
   if (!canvas || !strip) return;
   const style = getComputedStyle(canvas);
   const value = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
-  const look = { width: canvas.clientWidth, ink: value("--ink"), soft: value("--soft"), card: value("--card") };
+  const look = { width: canvas.clientWidth, ink: value("--ink"), soft: value("--soft"), card: value("--card"), flows: COLOURS.map(onPaper), most };
   draw(sized(canvas, HEIGHT), trips, trips.at(t, FALL * 1e9 * speed), look);
   drawStrip(sized(strip, STRIP), trips, t, look);
 }
