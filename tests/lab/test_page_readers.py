@@ -89,9 +89,18 @@ def test_every_chart_is_a_sentence_for_who_hears_the_page(page: Page) -> None:
         assert re.search(r"lowest [\d.,]+, highest [\d.,]+", label), label
 
 
-def test_the_page_prints_on_one_sheet(page: Page) -> None:
+PAIR = "#rate=10Mbps&rtt=30ms&flows=1&buffer=100p&ping=yes&versus=yes&b.queue=fq_codel"
+
+
+LARGE = "#flows=2&buffer=200p&ping=yes&versus=yes&b.queue=fq_codel&b.buffer=1000p"
+
+
+@pytest.mark.parametrize("state", ["", PAIR, LARGE])
+def test_the_page_prints_on_one_sheet(page: Page, server: LabServer, state: str) -> None:
     """A dark page with its settings, figures, charts and lines is one sheet of A4."""
     page.size(1280, 800, dark=True)
+    page.open(server.url + state)
+    page.wait(DONE)
     printed = page.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
     file = base64.b64decode(printed["data"])
     assert len(re.findall(rb"/Type\s*/Page\b", file)) == 1

@@ -35,7 +35,9 @@ export function whenPaperChanges(draw) {
   };
 }
 
-const HEIGHT = 165;
+/** Returns the size of a chart's place, which the style gives for the screen and for paper.
+ * @param {HTMLElement} element */
+const sizeOf = ({ clientWidth, clientHeight }) => ({ width: clientWidth || 600, height: clientHeight || 165 });
 
 /** Width of a row of labels beside marks, in CSS pixels. */
 const ROW = 13;
@@ -112,7 +114,8 @@ function Chart({ label, chart, ...drawing }) {
     };
     draw();
     const resized = new ResizeObserver(() => {
-      if (chart.current.width !== element.clientWidth) chart.current.setSize({ width: element.clientWidth, height: HEIGHT });
+      const { width, height } = sizeOf(element);
+      if (chart.current.width !== width || chart.current.height !== height) chart.current.setSize({ width, height });
     });
     resized.observe(element);
     const end = whenPaperChanges(draw);
@@ -160,8 +163,7 @@ function options(now, element) {
   const wide = (/** @type {any} */ _, /** @type {string[] | null} */ labels) =>
     Math.max(50, 8 + 7 * Math.max(0, ...(labels ?? []).map((one) => one.length)) + 16);
   return {
-    width: element.clientWidth || 600,
-    height: HEIGHT,
+    ...sizeOf(element),
     padding: [null, 30, null, null],
     scales: { x: { time: false, distr: logX ? 3 : 1 }, y: { range } },
     axes: [{ ...axis, label: xLabel, size: 28 }, { ...axis, label: unit, size: wide, ...(unit === "packets" ? { incrs: WHOLE } : {}) }],
