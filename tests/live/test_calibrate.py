@@ -210,6 +210,15 @@ def written(path: Path, file: pathlib.Path) -> str:
     return file.read_text("utf-8")
 
 
+def test_theory_simulation_and_kernel_have_a_line_each(tmp_path: pathlib.Path) -> None:
+    """A row of the page is then narrow enough for a screen."""
+    page = written(LINK, tmp_path / "page.html")
+    assert "<th>delay, ms: theory;<br>simulation;<br>kernel</th>" in page
+    cells = re.findall("<td>([^<]*;<br>.*?)</td>", page)
+    assert cells
+    assert all(cell.count("<br>") == 2 and "; " not in cell for cell in cells)
+
+
 def test_the_page_begins_with_the_number_of_figures_that_agree(tmp_path: pathlib.Path) -> None:
     """All other judgements have their tile."""
     page = written(LINK, tmp_path / "page.html")

@@ -208,7 +208,7 @@ def write_page(
         *(f"<p>{escape(text)}</p>" for text in introduction(calibration)),
         f"<p>{len(named)} figures differ:</p><ul>{items}</ul>" if named else "<p>None differs.</p>",
         *(page.figure(picture) for picture in pictures),
-        page.table([*map(escape, HEADS), *last], rows),
+        page.table([*map(_html, HEADS), *last], rows),
     ]
     if last:
         body.append(play.hint(path))
@@ -216,7 +216,8 @@ def write_page(
 
 
 def _html(text: str) -> str:
-    return escape(text).replace(" **differs**", " <b>differs</b>")
+    """Returns a head or a cell as HTML, with a line for each of theory, simulation and kernel."""
+    return escape(text).replace(" **differs**", " <b>differs</b>").replace("; ", ";<br>")
 
 
 def _cell(one: Compared) -> str:
