@@ -178,6 +178,7 @@ def test_weak_matches_are_counted_separately_in_every_summary(
     one, done = experiments("clustering-buffer")[0], Reproduction(cells)
     print_reproduction(one, done)
     assert "1 matches, 2 weak matches" in capsys.readouterr().out
+    assert tally([*cells[1:], cells[2]]).text() == "2 match, 1 weak match"
     figures, *rest = summary([(one, done)])
     stdout().print(figures)
     printed = capsys.readouterr().out

@@ -15,6 +15,18 @@ if TYPE_CHECKING:
 
 WEAK_MATCHES = "weak matches"
 
+_ONE = {WEAK_MATCHES: "weak match"}
+"""Labels of a single cell, where they differ from the heading of the column."""
+
+_MANY: dict[str, str] = {
+    Verdict.MATCHES: "match",
+    Verdict.SHAPE: "match in shape",
+    Verdict.NOT: "do not match",
+    Finding.HOLDS: "hold",
+    Finding.ELSEWHERE: "fail elsewhere",
+}
+"""Labels of several cells, where they differ from the heading of the column."""
+
 LEGEND = (
     "A weak match has an interval wider than half of our mean. A control is a model that is wrong "
     "on purpose, held against the same published figures: where it matches as often as ours, a "
@@ -57,7 +69,9 @@ class Tally:
 
     def text(self) -> str:
         """Lists the counts that are not zero, in words."""
-        return ", ".join(f"{count} {label}" for label, count in self.every.items() if count)
+        counts = [(label, count) for label, count in self.every.items() if count]
+        words = [(_ONE if count == 1 else _MANY).get(label, label) for label, count in counts]
+        return ", ".join(f"{count} {word}" for word, (_, count) in zip(words, counts, strict=True))
 
     def as_dict(self) -> dict[str, int]:
         """Returns the counts as a dictionary that JSON can hold."""
