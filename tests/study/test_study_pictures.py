@@ -220,6 +220,7 @@ def test_columns_are_words_in_a_unit_that_suits() -> None:
             "upload.timeouts": [0, 3],
             COUNT: [1, 4],
             "empty_s": [0.0, 0.0],
+            "ping.mean_rtt_s": [0.02, 0.3],
         }
     )
     titles = {name: column(frame, name).title for name in frame.columns}
@@ -232,6 +233,7 @@ def test_columns_are_words_in_a_unit_that_suits() -> None:
         "timeouts of upload",
         "number of upload flows",
         "empty, s",
+        "mean RTT of ping, ms",
     ]
     assert column(frame, "topology.bottleneck.rate_bps").text(2_500_000) == "2.5 Mbit/s"
     assert column(frame, SHARE).text(0.5) == "50 %"

@@ -122,7 +122,7 @@ def column(frame: pl.DataFrame, name: str) -> Column:
 def _label(places: list[str], last: str, aggregate: str) -> str:
     """Returns a name in words: the quantity and its owner."""
     words = last.replace("_", " ").replace("utilization", "utilisation")
-    words = words.replace("jain index", "Jain's index")
+    words = re.sub(r"\brtt\b", "RTT", words.replace("jain index", "Jain's index"))
     if aggregate == "jain":
         words = f"{OF_JAIN}{words}"
     elif aggregate:
