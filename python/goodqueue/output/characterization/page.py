@@ -48,7 +48,7 @@ def write(
     body += _not_run(found)
     if play.has_links(body):
         body.append(play.hint(path))
-    heading = f"{found.subject.name}: {found.guide.title}"
+    heading = f"{found.guide.title}: {found.subject.name}"
     page.write(heading, heading, body, command, path)
 
 
