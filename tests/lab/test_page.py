@@ -53,6 +53,7 @@ def test_an_address_without_settings_compares_a_large_buffer_with_the_answer(
     page.click("Use this buffer")
     page.wait(f"!location.hash.includes('100p') && {DONE}")
     assert page.run("document.querySelector('[data-excess]')") is None
+    assert page.run("document.querySelector('.answer button')") is None
 
 
 def test_the_curve_has_the_recommendation_and_the_published_rules(page: Page) -> None:

@@ -64,10 +64,11 @@ export function Answer({ instant, question, side, change }) {
   const range = most == null ? `${number(least)} or more` : most === least ? number(least) : `${number(least)} to ${number(most)}`;
   const reasons = doubts(answer, question);
   const size = `${number(packets)} packet${packets === 1 ? "" : "s"}`;
+  const isUsed = isFifo && question.buffer === `${packets}p`;
   const isUnsure = reasons.length > 0 || most == null;
   return html`<div class="answer">
     <h2>${isUnsure ? `Calibrated theory says ${size}, but is unsure of this link.` : `${isFifo ? "This link" : "With a FIFO this link"} needs a buffer of ${size}.`}
-      ${" "}<button type="button" class="small" onClick=${() => change({ queue: "drop_tail", buffer: `${packets}p` })}>Use this buffer</button></h2>
+      ${!isUsed && html` <button type="button" class="small" onClick=${() => change({ queue: "drop_tail", buffer: `${packets}p` })}>Use this buffer</button>`}</h2>
     ${isFifo && !isUnsure && html`<${Excess} answer=${answer} side=${side} />`}
     <p class="small">${size} in a FIFO = ${number(seconds * 1e3)} ms = ${number(bdp)} BDP: 98 % busy by calibrated theory.
       ${" "}With 90 % probability a simulation finds ${range} packets.</p>
