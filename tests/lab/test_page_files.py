@@ -105,6 +105,7 @@ def test_the_line_for_the_router_has_its_buffer_and_the_place_where_it_is_typed(
     text = page.run("document.querySelector('.take .device').textContent")
     assert needs in text
     assert "DEV" in text
+    assert "ethtool -K DEV gso off tso off gro off" in text
     lines = page.run("[...document.querySelectorAll('.take .copy code')].map((e) => e.textContent)")
     packets = int(needs.split()[0].replace(",", ""))
     assert lines[0] == f"tc qdisc replace dev DEV root bfifo limit {packets * 1514}"

@@ -37,7 +37,8 @@ export function Take({ found, state }) {
  * @param {any} props */
 function Device({ instant: { answer, commands, shaped }, isPair }) {
   return html`<p class="device">A FIFO of ${number(answer.packets)} packet${answer.packets === 1 ? "" : "s"} for a Linux router${isPair ? ", which keeps the link of setting A 98 % busy" : ""}.
-      Type the line as root, with the name of the device that sends into the link in place of DEV (<code>ip -brief link</code> lists them).</p>
+      Type the line as root, with the name of the device that sends into the link in place of DEV (<code>ip -brief link</code> lists them).
+      The buffer accepts or drops an aggregate of segmentation offload (up to 64 KiB) whole; <code>ethtool -K DEV gso off tso off gro off</code> ends offload.</p>
     ${commands.map((/** @type {string} */ line) => html`<${CopyLine} text=${line} />`)}
     <p>If the link begins in a modem behind the router, packets wait there, and the line above has no effect. Then type this one, with 2 % to 5 %
       less than the modem's rate: it also limits the rate, so that packets wait in the router.</p>
