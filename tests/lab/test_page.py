@@ -86,6 +86,7 @@ def test_the_answer_says_what_its_formula_leaves_out(
     text = page.run("document.querySelector('.answer').textContent")
     assert "unsure of this link" in text
     assert f"The formula leaves out: {doubt}." in text
+    assert "unsure of this link" in page.run("document.querySelector('.take .device').textContent")
 
 
 def test_a_newcomer_reads_what_the_page_shows_and_begins_with_a_story(page: Page) -> None:

@@ -104,6 +104,7 @@ def test_the_line_for_the_router_has_its_buffer_and_the_place_where_it_is_typed(
     needs = page.run("document.querySelector('.answer h2').textContent.match(/[0-9,]+ packets/)[0]")
     text = page.run("document.querySelector('.take .device').textContent")
     assert needs in text
+    assert ". Type the line as root, with the name of the device" in text
     assert "DEV" in text
     assert "ethtool -K DEV gso off tso off gro off" in text
     lines = page.run("[...document.querySelectorAll('.take .copy code')].map((e) => e.textContent)")

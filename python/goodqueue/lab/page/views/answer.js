@@ -32,6 +32,10 @@ function doubts(answer, { others, loss, profile, tcpKeys }) {
   return left.length > 0 ? [...outside, `The formula leaves out: ${left.join(", ")}.`] : outside;
 }
 
+/** Returns true if calibrated theory is unsure of a link.
+ * @param {any} answer @param {import("../question/state.js").Question} question */
+export const isUnsureOf = (answer, question) => answer.at_most_packets == null || doubts(answer, question).length > 0;
+
 /** What the runs of the curve show.
  * @param {any} props */
 function Runs({ found, answer }) {
@@ -65,7 +69,7 @@ export function Answer({ instant, question, side, change }) {
   const reasons = doubts(answer, question);
   const size = `${number(packets)} packet${packets === 1 ? "" : "s"}`;
   const isUsed = isFifo && question.buffer === `${packets}p`;
-  const isUnsure = reasons.length > 0 || most == null;
+  const isUnsure = isUnsureOf(answer, question);
   return html`<div class="answer">
     <h2>${isUnsure ? `Calibrated theory says ${size}, but is unsure of this link.` : `${isFifo ? "This link" : "With a FIFO this link"} needs a buffer of ${size}.`}
       ${!isUsed && html` <button type="button" class="small" onClick=${() => change({ queue: "drop_tail", buffer: `${packets}p` })}>Use this buffer</button>`}</h2>

@@ -5,6 +5,7 @@ import { columnsOf, csvOfRuns } from "../charts/csv.js";
 import { formats, parquet, tc } from "../compute/engine.js";
 import { number } from "../compute/figures.js";
 import { CopyButton, CopyLine, save } from "./parts.js";
+import { isUnsureOf } from "./answer.js";
 import { isPlain, pythonText, runCommand, sizeCommand } from "../question/scenario.js";
 import { html, useEffect, useState } from "../vendor/htm-preact-3.1.1.js";
 
@@ -17,7 +18,7 @@ export function Take({ found, state }) {
   const sides = /** @type {{name: string, side: any}[]} */ (b ? [{ name: "A", side: a }, { name: "B", side: b }] : [{ name: "", side: a }]);
   return html`<section class="take" aria-label="To take with you"><h2>To take with you</h2>
     ${sides.filter(({ side }) => side.saved).map(({ name, side }) => html`<${Queue} name=${name} text=${side.saved} link=${side.picture.links[0].name} />`)}
-    ${instant?.answer && instant.commands?.length > 0 && html`<${Device} instant=${instant} isPair=${b !== null} />`}
+    ${instant?.answer && instant.commands?.length > 0 && html`<${Device} instant=${instant} question=${state.a} isPair=${b !== null} />`}
     ${!state.file && html`<p>${isPlain(state.a) ? "This command" : `First choose Save ${label(sides[0].name)}as scenario. The command then`} simulates buffers of
       ${" "}${b ? "the link of setting A" : "this link"} and recommends one with its interval.</p><${CopyLine} text=${isPlain(state.a) ? sizeCommand(state.a) : `goodqueue size scenario${suffix(sides[0].name)}.toml`} />`}
     <div class="buttons">
@@ -35,8 +36,10 @@ export function Take({ found, state }) {
 
 /** The lines that give a Linux router the answer's buffer.
  * @param {any} props */
-function Device({ instant: { answer, commands, shaped }, isPair }) {
-  return html`<p class="device">A FIFO of ${number(answer.packets)} packet${answer.packets === 1 ? "" : "s"} for a Linux router${isPair ? ", which keeps the link of setting A 98 % busy" : ""}.
+function Device({ instant: { answer, commands, shaped }, question, isPair }) {
+  const busy = isPair ? ", which keeps the link of setting A 98 % busy" : "";
+  const doubt = isUnsureOf(answer, question) ? " Calibrated theory is unsure of this link, so simulate the buffer first, by the command below." : "";
+  return html`<p class="device">A FIFO of ${number(answer.packets)} packet${answer.packets === 1 ? "" : "s"} for a Linux router${busy}.${doubt}${" "}
       Type the line as root, with the name of the device that sends into the link in place of DEV (<code>ip -brief link</code> lists them).
       The buffer accepts or drops an aggregate of segmentation offload (up to 64 KiB) whole; <code>ethtool -K DEV gso off tso off gro off</code> ends offload.</p>
     ${commands.map((/** @type {string} */ line) => html`<${CopyLine} text=${line} />`)}
