@@ -44,6 +44,11 @@ def test_a_story_says_when_its_settings_were_changed(page: Page) -> None:
     page.wait("document.querySelector('.story')?.dataset.verdict === 'holds'")
     page.type_into("Buffer", "7p")
     page.wait("document.querySelector('.story').dataset.verdict === 'changed'")
+    page.click("Two settings")
+    page.wait(f"!location.hash.includes('versus') && {DONE}")
+    assert "…" not in page.run("document.querySelector('.story').textContent")
+    page.click("Back to its settings")
+    page.wait("document.querySelector('.story')?.dataset.verdict === 'holds'")
     page.click("Leave the story")
     page.wait("document.querySelector('.story') === null")
 

@@ -57,18 +57,21 @@ export function Story({ story, found, changed, others, open }) {
   const kept = ready && story.claims.every((claim) => holds(claim, figures));
   const verdict = changed ? "changed" : !ready ? "simulating" : kept ? "holds" : "fails";
   const words = {
-    changed: "The settings were changed; the sentence may not hold.",
+    changed: "The settings were changed, so the story may not hold.",
     simulating: "Simulating …",
     holds: "Holds in the runs shown here.",
     fails: "Does not hold in the runs shown here.",
   };
+  const text = filled(story.watch, figures);
+  // The sentence has no figures of a setting that was closed.
+  const isWhole = !changed || !text.includes("…");
   const place = others.indexOf(story);
   const to = (/** @type {number} */ other, /** @type {string} */ word) =>
     others[other] && html`<button type="button" class="small" onClick=${() => open(others[other].id)}>${word}: ${others[other].title}</button>`;
   return html`<section class="story" aria-label="Story" data-story=${story.id} data-verdict=${verdict}>
     <h2>${story.title}</h2>
-    <p aria-live="polite">${filled(story.watch, figures)} <span class=${`verdict ${verdict}`}>${words[verdict]}</span></p>
-    <div class="buttons">${to(place - 1, "Before")}${to(place + 1, "Next")}
+    <p aria-live="polite">${isWhole && `${text} `}<span class=${`verdict ${verdict}`}>${words[verdict]}</span></p>
+    <div class="buttons">${changed && html`<button type="button" class="small" onClick=${() => open(story.id)}>Back to its settings</button>`}${to(place - 1, "Before")}${to(place + 1, "Next")}
       <button type="button" class="small" onClick=${() => open("")}>Leave the story</button></div>
   </section>`;
 }
