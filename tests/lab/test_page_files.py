@@ -114,6 +114,22 @@ def test_the_line_for_the_router_has_its_buffer_and_the_place_where_it_is_typed(
     assert lines[1] == f"tc qdisc replace dev DEV {tbf}"
 
 
+def test_a_line_is_copied_on_a_host_without_https(page: Page) -> None:
+    """Browsers offer the clipboard only to pages of https and of this computer."""
+    page.run(
+        "(() => { window.copied = ''; Object.defineProperty(navigator, 'clipboard', { value:"
+        " undefined }); document.addEventListener('copy', () => {"
+        " window.copied = document.activeElement.value; }); })()"
+    )
+    page.run("document.querySelector('.take .copy button').focus()")
+    page.run("document.querySelector('.take .copy button').click()")
+    line = page.run("document.querySelector('.take .copy code').textContent")
+    page.wait("document.querySelector('.take .copy button').textContent === 'Copied'")
+    assert page.run("window.copied") == line
+    assert page.run("document.querySelectorAll('body > textarea').length") == 0
+    assert page.run("document.activeElement.textContent") == "Copied"
+
+
 def test_the_queue_of_the_controls_has_its_own_line(page: Page) -> None:
     """A reader who has chosen another queue than a FIFO takes this queue along."""
     page.type_into("Queue", "fq_codel")

@@ -18,13 +18,28 @@ export function save(name, content, type = "text/plain") {
 export const SaveButton = ({ kind, what, act }) =>
   html`<button type="button" class="small" onClick=${act} aria-label=${`Save ${what} as ${kind}`}>${kind}</button>`;
 
+/** Copies a text. Browsers offer the clipboard only to pages of https and of this computer; elsewhere the text is copied
+ * from a field.
+ * @param {string} text */
+async function copyText(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const before = document.activeElement;
+  const field = document.createElement("textarea");
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+  if (before instanceof HTMLElement) before.focus();
+}
+
 /** A button that copies a text.
  * @param {{text: string | (() => string), name: string}} props */
 export function CopyButton({ text, name }) {
   const [done, setDone] = useState(false);
   const timer = useRef(0);
   const copy = async () => {
-    await navigator.clipboard.writeText(typeof text === "string" ? text : text());
+    await copyText(typeof text === "string" ? text : text());
     setDone(true);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setDone(false), 1500);
