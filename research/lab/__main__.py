@@ -2,9 +2,10 @@
 
 `sliders`: for each link to begin with, and for both back ends, a slider moves N times. The time
 counts from the event of the slider to the frame in which the browser has painted the new picture.
-`ratios` compares the time of full runs natively and in WebAssembly. Without either, both are
-measured. After `--seconds` (150 for each) nothing more is begun, and the rest is reported as not
-measured.
+Each cell ends with the time from the address to the first picture, and to the complete curve.
+`ratios` compares the processor time of full runs natively and in WebAssembly.
+Without either, both are measured. After `--seconds` (150 for each) nothing more is begun, and the
+rest is reported as not measured.
 """
 
 from __future__ import annotations
@@ -80,14 +81,26 @@ def serving(server: http.server.HTTPServer) -> Iterator[None]:
         thread.join()
 
 
-def moved(page: Page, address: str, rounds: int) -> list[list[float]]:
+PAINTED = "document.querySelectorAll('main canvas').length > 3"
+COMPLETE = "document.querySelector('.results')?.dataset.stage === 'done'"
+
+
+def opened(page: Page, address: str) -> tuple[float, float]:
+    """Returns the seconds from an address to the first picture, and to the complete curve."""
+    started = time.perf_counter()
+    page.open(address)
+    page.wait(PAINTED)
+    first = time.perf_counter() - started
+    page.wait(COMPLETE, 60)
+    return first, time.perf_counter() - started
+
+
+def moved(page: Page, rounds: int) -> list[list[float]]:
     """Returns the milliseconds from slider to picture for one link, in order of their length.
 
     Each has the whole time and its phases: until the engine is asked, until it has answered (with
     the transfer and the reading of the answer), and until the picture is painted.
     """
-    page.open(address)
-    page.wait("document.querySelectorAll('main canvas').length > 3")
     times = []
     for _ in range(rounds):
         time.sleep(0.3)
@@ -128,7 +141,8 @@ def sliders(rounds: int, seconds: float) -> None:
             del origins["WebAssembly"]
         with static, serving(static), serving(local), browser(Path(folder) / "profile") as page:
             presets = links(page, local.url)
-            heads = [f"{name}, p50 / p95 = asked + answered + painted" for name in origins]
+            cell = "p50 / p95 = asked + answered + painted; first picture, curve"
+            heads = [f"{name}, {cell}" for name in origins]
             print("| link | " + " | ".join(heads) + " |")
             print("| --- |" + " --- |" * len(origins))
             for name, part in presets.items():
@@ -137,11 +151,14 @@ def sliders(rounds: int, seconds: float) -> None:
                     if time.monotonic() > end:
                         cells.append("not measured: no time left")
                         continue
-                    times = moved(page, origin + part, rounds)
+                    first, curve = opened(page, origin + part)
+                    times = moved(page, rounds)
                     high = times[min(len(times) - 1, round(0.95 * (len(times) - 1)))][0]
                     middle = [statistics.median(one) for one in zip(*times, strict=True)]
                     phases = " + ".join(f"{one:.0f}" for one in middle[1:])
-                    cells.append(f"{middle[0]:.0f} / {high:.0f} ms = {phases}")
+                    cells.append(
+                        f"{middle[0]:.0f} / {high:.0f} ms = {phases}; {first:.1f} s, {curve:.1f} s"
+                    )
                 print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
             assert page.problems == [], page.problems
 
@@ -154,7 +171,10 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def ratios(seconds: float) -> None:
-    """Prints the time in WebAssembly over the native time, for full runs of ready scenarios."""
+    """Prints the time in WebAssembly over the native time, for full runs of ready scenarios.
+
+    It is processor time, because the time on the clock also depends on the load of the machine.
+    """
     end = time.monotonic() + seconds
     questions: list[dict[str, Any]] = []
     names = []
@@ -184,14 +204,14 @@ def repeats(seconds: float) -> int:
 
 
 def natively(asked: dict[str, Any]) -> float:
-    """Returns the seconds of an answer of the compiled core."""
-    started = time.perf_counter()
+    """Returns the seconds of processor time of an answer of the compiled core."""
+    started = time.process_time()
     _core.LabJob(asked["action"], json.dumps(asked["body"])).answer()
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 def in_webassembly(asked: dict[str, Any], native: float) -> float:
-    """Returns the seconds of an answer under node, the fastest of several.
+    """Returns the seconds of processor time of an answer under node, the fastest of several.
 
     Short runs are repeated until the compiler of WebAssembly has had a second. A page that follows
     a slider runs the same code as often.
