@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from socketserver import BaseServer
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goodqueue.lab.server import LabServer
+
+Server = TypeVar("Server", bound=BaseServer)
 
 NEEDS_BROWSER = [
     pytest.mark.slow,  # the browser's CPU time is not counted
@@ -39,12 +43,21 @@ def server() -> Iterator[LabServer]:
     """A server on a free port."""
     from goodqueue.lab.server import LabServer
 
-    with LabServer() as server:
+    with serving(LabServer()) as server:
+        yield server
+
+
+@contextmanager
+def serving(server: Server) -> Iterator[Server]:
+    """Lets a server answer in a thread of its own until the end of the block, which closes it."""
+    with server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.fixture(scope="module")

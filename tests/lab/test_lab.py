@@ -14,7 +14,7 @@ import struct
 import subprocess
 import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ from goodqueue.sizing.export import linux, linux_shaped
 from goodqueue.sizing.link import Link
 from goodqueue.sizing.question import parse_rtts
 from goodqueue.sizing.rules import RULES
+from helpers.lab_page import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,17 +82,6 @@ def scenario(
 ) -> str:
     """Returns a dumbbell as the page writes it."""
     return LINK.format(seconds=seconds, rate=rate, queue=queue, control=control)
-
-
-@contextmanager
-def serving(server: LabServer) -> Iterator[LabServer]:
-    """Serves on a thread."""
-    with server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture

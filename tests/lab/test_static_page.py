@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import http.server
 import json
-import threading
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,8 @@ from goodqueue import _core
 from goodqueue.errors import RequestError
 from goodqueue.lab import static
 from goodqueue.lab.server import LabServer
-from helpers.browser import CHROMIUM, Page, browser
+from helpers.browser import CHROMIUM, Page
+from helpers.lab_page import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,19 +50,8 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("site")
     static.write_static(folder / "some" / "lab")
     handler = functools.partial(Host, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with serving(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)) as server:
         yield f"http://127.0.0.1:{server.server_port}/some/lab/"
-        server.shutdown()
-        thread.join()
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """The browser."""
-    with browser(tmp_path_factory.mktemp("chromium")) as page:
-        yield page
 
 
 @pytest.fixture
@@ -149,16 +138,12 @@ def test_means_have_intervals_and_the_knee_fills_in(page: Page) -> None:
 
 def test_the_server_s_page_can_use_the_engine_of_its_own(opened: Page) -> None:
     """`?engine=wasm` selects the engine in WebAssembly, which the policy of the server allows."""
-    with LabServer() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with serving(LabServer()) as server:
         opened.problems.clear()
         opened.open(f"{server.url}&engine=wasm{LINK}")
         opened.wait(SHOWN)
         assert asked(opened, "engine.backEnd") == "wasm"
         assert opened.problems == []
-        server.shutdown()
-        thread.join()
 
 
 def test_without_the_engine_no_static_page_is_written(
