@@ -1,5 +1,5 @@
-//! Classes in Python that a scenario names. Only a program with leave imports them, because a
-//! scenario file must not run code by itself.
+//! Classes in Python that a scenario names. A program imports them only if it is allowed to
+//! (`--allow-python`), because a scenario file must not run code by itself.
 
 use crate::language::error::{Checked, shorten};
 use crate::language::field::Field;

@@ -1,4 +1,4 @@
-//! Queues in Python, which a scenario names and only a program with leave runs.
+//! Queues in Python, which a scenario names and a program runs only if it is allowed to.
 
 use super::link::LinkDirection;
 use super::{Topology, directed};
