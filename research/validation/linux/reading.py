@@ -26,7 +26,8 @@ LINUX_READING = """\
   (`tcp.details.segmentation_offload`). If segments left one by one, one BBR flow would have 1.9
   packets behind 8 in place of 2.3 (recorded 3.2). Drops change less (ten seeds): one CUBIC flow
   behind 33 packets would lose 27 in place of 32 (recorded 25), one Reno flow 50 in place of 57
-  (54), and four Reno flows 530 in place of 534 (468).
+  (54), and four Reno flows 530 in place of 534 (468). The runs are those of
+  `scenarios/linux-bottleneck.toml` with `--set tcp.details.segmentation_offload=false`.
 * **Pings affect losses.** One flow loses one or two segments per epoch, and one more if a ping
   takes a place in the full queue before the loss is noticed. Sometimes the ping itself is lost.
 * **Reno, one flow, 33 packets** uses 0.4 points more of the link than Linux. The window after a
