@@ -17,7 +17,7 @@ STUBS := goodqueue._core --mypy-config-file pyproject.toml --allowlist tools/stu
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: help setup wheel wasm check test lint golden slow counts fuzz demo bench validate characterize which-queue gallery rules-on-trial conformance docs site man lock clean
+.PHONY: help setup wheel wasm check test lint golden slow counts fuzz demo bench evidence conformance docs site man lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -69,11 +69,13 @@ check-python:
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
 	$(BIN)/stubtest $(STUBS)
+	$(BIN)/python -m evidence check
 	$(BIN)/python -m pytest -q -m 'not slow' --numprocesses auto --dist loadfile
 
 test: setup lint ## set up, then lint and run every test
 	cargo test --locked --quiet
 	cargo run --locked --release --quiet --package goodqueue-bench -- --counts
+	$(BIN)/python -m evidence check
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 	$(MAKE) --no-print-directory fuzz SECONDS=2
 
@@ -118,21 +120,8 @@ endif
 	cargo run --locked --release --quiet --package goodqueue-bench -- $(if $(HTSIM),--htsim $(HTSIM)) \
 	    $(if $(wildcard $(PROFILE)),--profiled target/wheel/bench/$(HOST)/release/goodqueue-bench) $(ARGS)
 
-validate: setup ## run ns-2 and ns-3 beside goodqueue, compare with Linux, write docs/validation.md
-	$(BIN)/python -m research.validation
-
-characterize: setup ## every queue discipline by RFC 7928, writes docs/characterize.md
-	$(BIN)/python -m research.characterize
-
-which-queue: setup ## docs/which-queue.md from make characterize's figures, and docs/queues/compared.md
-	$(BIN)/python -m research.which_queue
-
-gallery: setup ## the pictures of the ready scenarios, writes docs/scenarios.md
-	$(BIN)/python -m research.gallery
-
-rules-on-trial: setup ## fit calibrated theory to the kept runs, writes docs/rules-on-trial.md
-	$(BIN)/python -m research.rules_on_trial fit
-	$(BIN)/python -m research.rules_on_trial page
+evidence: setup ## list what was derived from runs; NAME=gallery makes it again, STALE=1 all that aged
+	$(BIN)/python -m evidence $(if $(STALE)$(NAME),make $(NAME) $(if $(STALE),--stale),list)
 
 conformance: ## run public TCP scripts: make conformance PACKETDRILL=folder-of-scripts
 	@test -n "$(PACKETDRILL)" || { echo "usage: make conformance PACKETDRILL=folder-of-scripts"; exit 2; }

@@ -37,7 +37,7 @@ def main(program: str, seconds: str, seed: str) -> None:
     with tempfile.TemporaryDirectory(prefix="goodqueue-fuzz-") as folder:
         captures = ["captures", seconds, seed, *unpacked(Path(folder))]
         targets = [[program, *captures], *([program, name, seconds, seed] for name in TEXTS)]
-        targets.append([sys.executable, "-m", "research.studies.flips", seconds, seed])
+        targets.append([sys.executable, "-m", "evidence.studies.flips", seconds, seed])
         for command in targets:
             if subprocess.run(command, cwd=ROOT, check=False).returncode:  # noqa: S603 - our own
                 sys.exit(1)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from evidence.validation.ns3 import controls
 from goodqueue.runs.api import load
-from research.validation.ns3 import controls
 
 if TYPE_CHECKING:
-    from research.validation.ns3 import queues
+    from evidence.validation.ns3 import queues
 
 
 def same_link(

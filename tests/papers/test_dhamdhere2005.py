@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from conftest import ROOT
+from evidence.papers import page
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.papers.cells import Finding, Reproduction, Verdict
 from goodqueue.papers.dhamdhere2005 import figures
@@ -25,7 +26,6 @@ from goodqueue.papers.dhamdhere2005.table1 import Table1, rows
 from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
 from goodqueue.study.threads import Threads
-from research.papers import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT, goodqueue, refused
+from evidence.papers.page import filled
 from goodqueue import _core
 from goodqueue.output.papers import page as report
 from goodqueue.output.papers.tables import CLAIMS, print_reproduction, summary
@@ -40,7 +41,6 @@ from goodqueue.papers.tally import controls, once, tally
 from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
 from goodqueue.study.threads import Threads
-from research.papers.page import filled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ import pytest
 
 import goodqueue
 from conftest import ROOT
-from research.gallery.papers import SHARES
+from evidence.gallery.papers import SHARES
 
 SCENARIOS = ROOT / "scenarios"
 

@@ -17,6 +17,8 @@ import pytest
 
 import goodqueue
 from conftest import ROOT
+from evidence.validation.passive.captures import of_scene
+from evidence.validation.passive.drawn import draw, judged
 from goodqueue.cli import run_command
 from goodqueue.cli.exits import EXIT_UNPROVED
 from goodqueue.passive import analyze
@@ -32,8 +34,6 @@ from goodqueue.sizing.link import Link
 from goodqueue.sizing.search.budget import Budget
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
-from research.validation.passive.captures import of_scene
-from research.validation.passive.drawn import draw, judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -208,7 +208,7 @@ def test_buffers_from_captures_are_those_of_the_true_parameters() -> None:
 
     If 90 % of all buffers are right, the test holds for 89 % of all choices of six links
     (binomial). If half are right, it holds for 11 %.
-    `python -m research.validation --only captures` judges 40 others.
+    `make evidence NAME=validation/captures` judges 40 others.
     """
     found = list(judged(20_261_124, 6))
     print([(one.truth, one.found, one.carried) for one in found])

@@ -121,13 +121,13 @@ def test_modules_do_not_import_each_other_in_a_circle() -> None:
 
 
 def test_the_package_does_not_need_the_checkout() -> None:
-    """Neither code nor data of `research/` are in the wheel, which holds `python/` only."""
+    """Neither code nor data of `evidence/` are in the wheel, which holds `python/` only."""
     foreign = {
         name.split(".")[0]
         for path in modules().values()
         for name, _ in imported(ast.parse(path.read_text("utf-8")))
     }
-    assert not foreign & {"research", "conftest", "tests"}
+    assert not foreign & {"evidence", "conftest", "tests"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert project["tool"]["maturin"]["python-source"] == "python"
     included = [one["path"] for one in project["tool"]["maturin"]["include"]]

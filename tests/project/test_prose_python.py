@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FOLDERS = ("python", "research", "tests", "tools")
+FOLDERS = ("python", "evidence", "tests", "tools")
 """Folders whose docstrings and comments are checked."""
 
 WORDS = (

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, SMALL
+from evidence.validation.ns3.controls import missing as ns3_missing
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.exchange import TARGETS, export
 from goodqueue.runs.api import load
-from research.validation.ns3.controls import missing as ns3_missing
 
 Settings = dict[str, object]
 Figures = dict[str, Any]

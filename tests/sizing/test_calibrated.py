@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evidence.validation.linux import deep as linux_deep
+from evidence.validation.linux import recording as linux_recording
 from goodqueue.cli import run_command
 from goodqueue.sizing.answer.work_out import judge
 from goodqueue.sizing.calibrated.record import Record, records
@@ -21,8 +23,6 @@ from goodqueue.sizing.calibrated.smallest import bracket, calibrated, chances_ke
 from goodqueue.sizing.calibrated.surface import from_arrays, surfaces, to_arrays
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
 from goodqueue.sizing.rules import RULES
-from research.validation.linux import deep as linux_deep
-from research.validation.linux import recording as linux_recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from conftest import ROOT
+from evidence.validation.linux import deep as linux_deep
+from evidence.validation.linux import recording as linux_recording
 from goodqueue.errors import RequestError
 from goodqueue.sizing.link import Link, rtt_range
 from goodqueue.sizing.rules import RULES
@@ -23,8 +25,6 @@ from goodqueue.sizing.rules.smooth import core_to_access, small_queue, tiny
 from goodqueue.sizing.rules.window import bdp, fluid, sqrt_n, window_decrease
 from goodqueue.sizing.smoothing.formula import smoothing_packets
 from helpers.closed_forms import sawtooth
-from research.validation.linux import deep as linux_deep
-from research.validation.linux import recording as linux_recording
 
 TABLE_1 = ROOT / "python" / "goodqueue" / "papers" / "dhamdhere2005" / "table1.csv"
 

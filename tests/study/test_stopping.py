@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import nct, norm, t
 
+from evidence.studies.coverage import coverage, textbook
 from goodqueue.core.intervals import t_interval
 from goodqueue.study.model import Bound, StopSpec
 from goodqueue.study.stopping import (
@@ -21,7 +22,6 @@ from goodqueue.study.stopping import (
     anytime_interval,
     paired_difference,
 )
-from research.studies.coverage import coverage, textbook
 
 if TYPE_CHECKING:
     from random import Random

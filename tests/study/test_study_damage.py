@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import refused
+from evidence.studies.flips import STUDY, Damaged, attempt, content, flip, harm
+from evidence.studies.flips import Tally as Inputs
 from goodqueue import RequestError, Results, Study
 from goodqueue.cli import run_command
 from goodqueue.errors import DamageError
 from goodqueue.study.record.store import LEDGER, TABLES, Store
 from goodqueue.study.record.verify import repair, verify
-from research.studies.flips import STUDY, Damaged, attempt, content, flip, harm
-from research.studies.flips import Tally as Inputs
 
 if TYPE_CHECKING:
     from pathlib import Path

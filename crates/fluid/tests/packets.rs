@@ -1,4 +1,4 @@
-//! The engine against recorded runs of the packet engine, of links drawn by `research/fluid/oracle.py`.
+//! The engine against recorded runs of the packet engine, of links drawn by `evidence/hybrid/oracle.py`.
 //!
 //! Each case is the mean of two seeds of either engine. Two seeds of the packet engine differ by up to a
 //! point of utilisation and a tenth of loss on such links.

@@ -106,7 +106,7 @@ export async function work(state, signal, report) {
       return [one.side, { ...one, picture: pictures[i], saved: changed ? null : one.text, runs: [figures], means: alone(figures), knee: kneeOf(one) }];
     }));
   };
-  // python -m research.lab reads these marks.
+  // python -m evidence.lab reads these marks.
   performance.mark("asked");
   const [first, instant] = await Promise.all([
     draw({ firstPackets: FIRST_PACKETS }),

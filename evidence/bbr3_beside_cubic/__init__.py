@@ -1,0 +1,1 @@
+"""Measures BBRv3 beside CUBIC, by itself, and in its start-up."""

@@ -1,0 +1,1 @@
+"""Measures BBR's share beside CUBIC in deep buffers: the table of docs/congestion-controls.md."""

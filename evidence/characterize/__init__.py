@@ -1,0 +1,1 @@
+"""Characterisation of every queue discipline: `make evidence NAME=characterize`."""

@@ -1,0 +1,1 @@
+"""The mechanism: derived things, their stamps and canaries, and the order of their making."""

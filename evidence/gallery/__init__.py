@@ -1,0 +1,1 @@
+"""Pictures of the ready scenarios, drawn by `make evidence NAME=gallery`."""

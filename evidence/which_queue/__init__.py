@@ -1,0 +1,1 @@
+"""Comparison of queue disciplines on one link: `make evidence NAME=which_queue`."""

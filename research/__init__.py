@@ -1,1 +1,0 @@
-"""Studies behind the package's figures: programs that need the checkout, outside the wheel."""

@@ -1,1 +1,0 @@
-"""Characterisation of every queue discipline: `python -m research.characterize`."""

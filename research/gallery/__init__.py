@@ -1,1 +1,0 @@
-"""Pictures of the ready scenarios, drawn by `python -m research.gallery`."""

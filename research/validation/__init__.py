@@ -1,1 +1,0 @@
-"""Comparison of goodqueue with ns-2, ns-3 and recordings of Linux, run by `make validate`."""

@@ -1,1 +1,0 @@
-"""Comparison of queue disciplines on one link: `python -m research.which_queue`."""
