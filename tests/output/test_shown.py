@@ -12,9 +12,11 @@ import pytest
 from conftest import SMALL
 from goodqueue import RequestError, Result, Results, Study, run
 from goodqueue.sizing import Answer, Effort, Link, judge_rules, size_link
+from helpers.notebook import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
@@ -120,3 +122,18 @@ def test_answers_and_studies_have_html(answer: Answer, results: Results) -> None
 def test_results_need_no_matplotlib_before_they_draw() -> None:
     code = "import sys, goodqueue.runs.results.result; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_pictures_change_no_settings_of_a_notebook(tmp_path: Path) -> None:
+    """The first picture loads the backend, in whichever order goodqueue's and one's own come."""
+    own = "from matplotlib import pyplot; pyplot.plot([0, 1]);"
+    ours = "result.plot('backlog');"
+    ran = f"import goodqueue\nresult = goodqueue.run({SMALL!r}, series=True)"
+    saved = (
+        "from pathlib import Path\nfrom goodqueue.plots import runs\n"
+        "for picture in runs.pictures(result, 'bottleneck'): picture.save(Path())"
+    )
+    for order in ([ours, own, ours, saved, own, ours], [own, ours, saved, own]):
+        cells = shown([ran, *order, f"{ours} {ours}"], tmp_path)[1:]
+        assert [cell.pictures for cell in cells] == [*(int(c != saved) for c in order), 2]
+        assert not any(cell.settings for cell in cells[1:])

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import json
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib import pyplot
 
 import goodqueue
 from conftest import ROOT
 from goodqueue.gym import CongestionControlEnv
+from helpers.notebook import shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,33 +30,29 @@ def cells(notebook: Path, kind: str) -> list[str]:
     return ["".join(cell["source"]) for cell in document["cells"] if cell["cell_type"] == kind]
 
 
-def execute(text: str, names: dict[str, Any]) -> object:
-    """Runs a cell as a notebook does, and returns the value of its last expression, if any."""
-    tree = ast.parse(text)
-    last = tree.body[-1]
-    if not isinstance(last, ast.Expr):
-        exec(compile(tree, "<cell>", "exec"), names)  # noqa: S102 - our own notebook
-        return None
-    exec(compile(ast.Module(tree.body[:-1], []), "<cell>", "exec"), names)  # noqa: S102
-    return eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)  # noqa: S307
+PICTURES = {
+    "1-first-steps": {3: 1, 4: 1},
+    "2-sizing-a-link": {3: 1},
+    "3-bufferbloat-at-home": {4: 1, 5: 1},
+    "4-a-study-with-intervals": {4: 1},
+    "5-a-queue-of-your-own": {5: 1},
+    "8-a-control-of-your-own": {4: 1},
+    "9-a-learned-control": {1: 1, 4: 1},
+}
+"""Number of pictures by notebook and place of the cell among the cells of code."""
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_from_top_to_bottom(
+def test_a_notebook_runs_and_shows_each_picture(
     notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for beside in (*EXAMPLES.glob("*.py"), *EXAMPLES.glob("*.json")):
         shutil.copy(beside, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(EXAMPLES))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    mpl.use("agg")
-    names: dict[str, Any] = {}
-    for text in cells(notebook, "code"):
-        value = execute(text, names)
-        if hasattr(value, "_repr_html_"):
-            assert "<table" in value._repr_html_()
-    pyplot.close("all")
+    found = shown(cells(notebook, "code"), tmp_path)
+    pictures = {place: cell.pictures for place, cell in enumerate(found) if cell.pictures}
+    assert pictures == PICTURES.get(notebook.stem, {})
+    assert all("<table" in html for cell in found for html in cell.html)
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)

@@ -137,14 +137,17 @@ class Picture:
             dpi: pixels per inch.
             caption: True to write the caption below the axes.
             make: function that makes the figure, such as pyplot's; by default a figure for files.
+                It runs outside the context of our style, at whose end the settings return to their
+                old values: pyplot may load a backend here, and notebooks show no picture without
+                the settings that the backend makes.
         """
         lines = textwrap.wrap(printable(self.caption), CAPTION_COLUMNS) if caption else []
         foot = CAPTION_LINE_INCHES * len(lines) + 0.15 * caption
+        size = (WIDTH_INCHES, self.height_inches)
+        figure = (make or Figure)(figsize=size, dpi=dpi, layout="constrained")
+        if make is None:
+            FigureCanvasAgg(figure)
         with rc_context(STYLE):  # type: ignore[arg-type]
-            size = (WIDTH_INCHES, self.height_inches)
-            figure = (make or Figure)(figsize=size, dpi=dpi, layout="constrained")
-            if make is None:
-                FigureCanvasAgg(figure)
             axes = figure.subplots(
                 self.panels, self.columns, sharex=self.share_x, sharey=self.share_y, squeeze=False
             )
