@@ -67,6 +67,18 @@ class RequestError(ValueError):
     """
 
 
+class LibraryError(RequestError, ImportError):
+    """A library that is not installed; the text names the extra that installs it.
+
+    Attributes:
+        libraries: names of the libraries.
+    """
+
+    def __init__(self, text: str, libraries: tuple[str, ...]) -> None:
+        super().__init__(text)
+        self.libraries = libraries
+
+
 class DamageError(RequestError):
     """Damage of a study's files on the disk; raised instead of figures that may be wrong."""
 

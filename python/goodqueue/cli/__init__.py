@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from goodqueue.cli.exits import EXIT_BAD_INPUT, EXIT_INTERRUPTED
 from goodqueue.core.extras import EXTRAS, lacking
-from goodqueue.errors import RequestError, ScenarioError, os_error
+from goodqueue.errors import LibraryError, RequestError, ScenarioError, os_error
 
 
 def main() -> NoReturn:
@@ -63,12 +63,8 @@ def run_command(arguments: list[str]) -> int:
         )
     except ScenarioError as error:
         return _refuse(str(error))
-    except RequestError as error:
-        return _refuse(f"error: {error}")
-    except ModuleNotFoundError as error:
-        if error.name not in EXTRAS:
-            raise
-        return _refuse(f"error: {lacking(error.name, command=next(iter(arguments), None))}")
+    except (RequestError, ModuleNotFoundError) as error:
+        return _refuse(f"error: {_of_request(error, next(iter(arguments), None))}")
     except TyperException as error:
         command = " ".join(["goodqueue", *arguments[:1]]) if is_command(arguments) else "goodqueue"
         # typer names the option if one is wrong; for several options it would only report a
@@ -85,6 +81,17 @@ def run_command(arguments: list[str]) -> int:
     if code == EXIT_INTERRUPTED:  # a command's, or what typer makes of a KeyboardInterrupt
         print("interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0
+
+
+def _of_request(error: RequestError | ModuleNotFoundError, command: str | None) -> Exception:
+    """Returns the message about a request; the extra of a missing library is the command's."""
+    if isinstance(error, LibraryError):
+        return lacking(*error.libraries, command=command)
+    if isinstance(error, RequestError):
+        return error
+    if error.name not in EXTRAS:
+        raise error
+    return lacking(error.name, command=command)
 
 
 def _of_file(error: OSError) -> str:

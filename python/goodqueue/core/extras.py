@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from importlib import import_module
 
-from goodqueue.errors import RequestError
+from goodqueue.errors import LibraryError
 
 EXTRAS = {
     "distributed": "cluster",
@@ -29,14 +29,25 @@ INCLUDED = ("tables", "plots", "papers")
 """Extras each of which includes those before it."""
 
 
+def is_installed(library: str) -> bool:
+    """Returns True if a library of `EXTRAS` can be imported."""
+    try:
+        import_module(library)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != library:
+            raise
+        return False
+    return True
+
+
 def require(*libraries: str) -> None:
-    """Raises RequestError if one of these libraries is not installed, before anything runs."""
-    missing = [library for library in libraries if find_spec(library) is None]
+    """Raises LibraryError if one of these libraries is not installed, before anything runs."""
+    missing = [library for library in libraries if not is_installed(library)]
     if missing:
         raise lacking(*missing)
 
 
-def lacking(*libraries: str, command: str | None = None) -> RequestError:
+def lacking(*libraries: str, command: str | None = None) -> LibraryError:
     """Returns the message about libraries of `EXTRAS` that are not installed.
 
     It names the extra of the command if the command has one, or else the extra that has all of
@@ -47,9 +58,10 @@ def lacking(*libraries: str, command: str | None = None) -> RequestError:
     *first, last = libraries
     named = f"libraries {', '.join(first)} and {last}" if first else f"library {last}"
     verb = "are" if first else "is"
-    return RequestError(
+    return LibraryError(
         f"this needs the {named}, which {verb} not installed\n"
-        f"  help: pip install 'goodqueue[{extra}]', or 'goodqueue[all]' for every command"
+        f"  help: pip install 'goodqueue[{extra}]', or 'goodqueue[all]' for every command",
+        libraries,
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
+
+from goodqueue.core.polars import pl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from importlib.util import find_spec
+
+from goodqueue.core.extras import is_installed
 
 MOST_COLUMNS = 1_000
 """Most columns of a table."""
@@ -12,7 +13,7 @@ MOST_COLUMNS = 1_000
 
 def can_write() -> bool:
     """Returns True if the library that writes Parquet is installed."""
-    return find_spec("polars") is not None
+    return is_installed("polars")
 
 
 def parquet(body: str) -> bytes:
@@ -24,7 +25,7 @@ def parquet(body: str) -> bytes:
     Raises:
         ValueError: the body is no such table.
     """
-    import polars as pl
+    from goodqueue.core.polars import pl
 
     asked = json.loads(body)
     columns = asked.get("columns") if isinstance(asked, dict) else None

@@ -61,7 +61,7 @@ def _(value: Answer) -> str:
     else:
         by = "calibrated theory" if value.trials is None else f"the {value.engine_name}"
         sentence = f"Buffer of {value.buffer:,} packets, {1e3 * buffer['seconds']:.3g} ms, by {by}"
-    rules = value.rules.select("rule", "packets").iter_rows()
+    rules = ((one.rule.name, one.advice.whole_packets) for one in value.by_rule)
     cells = ([name, "" if packets is None else f"{packets:,}"] for name, packets in rules)
     return f"<p><b>{sentence}</b></p>" + _table(["rule", "packets"], cells)
 

@@ -6,8 +6,6 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import NullLocator
-
 from goodqueue.plots.style import BLACK, CYCLE, Picture, log_ticks
 
 if TYPE_CHECKING:
@@ -137,7 +135,7 @@ def _x_axis(axes: Axes, ticks: Sequence[float], label: str, *, log: bool) -> Non
         if place(tick) - place(shown[-1]) >= apart:
             shown.append(tick)
     axes.set_xticks(shown, [f"{tick:,.0f}" if tick >= 1e5 else f"{tick:,g}" for tick in shown])
-    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.minorticks_off()
 
 
 def _legend(axes: Axes, title: str, colours: Mapping[str, str]) -> None:

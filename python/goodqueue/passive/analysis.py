@@ -69,7 +69,7 @@ class Analysis:
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row per direction of a TCP connection that carried data; its columns have units."""
-        import polars as pl
+        from goodqueue.core.polars import pl
 
         flows = self._frame(self._core.flows())
         names = pl.Series("name", self._core.flow_names, pl.String)

@@ -6,8 +6,7 @@ from dataclasses import replace
 from statistics import harmonic_mean
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from goodqueue.core.polars import pl
 from goodqueue.errors import RequestError
 from goodqueue.passive.traffic import CONTROLS, EVERY_SEGMENT, LOCAL, byte_counting, forward
 from goodqueue.sizing.link import RTT_STEPS, Link

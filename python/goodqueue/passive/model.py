@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
+from goodqueue.core.polars import pl
 from goodqueue.errors import RequestError
 from goodqueue.passive.traffic import CONTROLS, EVERY_SEGMENT, LOCAL, MSS, SHORT, forward
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from goodqueue.core.intervals import prediction_half_width
+from goodqueue.core.polars import pl
 from goodqueue.passive.scenario import LINK, earlier, today
 from goodqueue.runs.settings import scenario_of
 from goodqueue.study.plan import run_of, variant_of

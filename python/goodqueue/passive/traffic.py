@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
+from goodqueue.core.polars import pl
 
 if TYPE_CHECKING:
     from goodqueue.passive.analysis import Analysis

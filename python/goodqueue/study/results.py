@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from goodqueue import _core
 from goodqueue.core.columns import column
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
+    import polars as pl
     from matplotlib.axes import Axes
 
     from goodqueue.study.model import StudyPlan
@@ -153,6 +153,8 @@ class Results:
         Sums are taken in the order of seeds. If there are several versions of the engine, only the
         newest is used.
         """
+        from goodqueue.core.polars import pl
+
         names = self.known([metrics] if isinstance(metrics, str) else metrics)
         wide = self.newest()
         interval_of = anytime_interval if self.watched() else t_interval
@@ -189,6 +191,8 @@ class Results:
 
     def of(self, plan: StudyPlan) -> pl.DataFrame:
         """Returns the rows of `wide` of a study's successful runs, in the order of its grid."""
+        from goodqueue.core.polars import pl
+
         frame = self.within(plan).wide()
         return frame.filter(pl.col("error").is_null())
 
@@ -198,6 +202,8 @@ class Results:
         A folder may also contain runs of an earlier form of the study, or of another version of the
         engine.
         """
+        from goodqueue.core.polars import pl
+
         names = list(plan.axes)
         variants = {
             tuple(variant.parameters[name] for name in names): variant.digest
@@ -226,6 +232,8 @@ class Results:
         Raises:
             RequestError: if there is no such column, or if no run has such a value.
         """
+        from goodqueue.core.polars import pl
+
         frame = self._wide
         for name, values in conditions.items():
             found = self.column(name)
@@ -264,6 +272,8 @@ class Results:
 
     def failures(self) -> pl.DataFrame:
         """Runs that failed: their parameters, `seed`, `error`."""
+        from goodqueue.core.polars import pl
+
         wide = self.wide().filter(pl.col("error").is_not_null())
         return wide.select(*self.axes, "seed", "error")
 
@@ -273,6 +283,8 @@ class Results:
         The tables are `queueing-delays`, `flows`, `backlog`, `windows` and `rtt`, as in
         `goodqueue.Result`.
         """
+        from goodqueue.core.polars import pl
+
         path = self.folder / TABLES / f"{identity}.{name}.parquet"
         known = self._tables.get(identity, {}).get(name)
         if known is None:
@@ -290,6 +302,8 @@ class Results:
         Raises:
             RequestError: if two scenarios were run for the same point and seed.
         """
+        from goodqueue.core.polars import pl
+
         newest = pl.col("results_version") == pl.col("results_version").max()
         runs = self._wide.filter(pl.col("error").is_null() & newest)
         if runs.select(*self.axes, "seed").is_duplicated().any():
@@ -384,6 +398,8 @@ def _frame(
 
     Runs whose metrics have the same names form one block of numbers.
     """
+    from goodqueue.core.polars import pl
+
     blocks = defaultdict(list)
     for row in found:
         blocks[row.names].append(row)
@@ -408,6 +424,8 @@ def _frame(
 def _block(
     rows: list[Row], packing: Packing | None, parsed: dict[str, dict[str, object]]
 ) -> pl.DataFrame:
+    from goodqueue.core.polars import pl
+
     columns: list[pl.Series] = []
     points = [parsed[row.parameters] for row in rows]
     for axis in dict.fromkeys(name for point in parsed.values() for name in point):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from goodqueue import _core
+from goodqueue.core.extras import require
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.study.model import Stop
 from goodqueue.study.plan import longest_first, plan, run_of, seeds_of, shard
@@ -155,10 +156,12 @@ class Study:
             retry_failed: True to run failed runs again.
 
         Raises:
-            RequestError: if the folder cannot be used, or holds results of another version.
+            RequestError: if the folder cannot be used, or holds results of another version, or if
+                polars is missing.
         """
         from goodqueue.study.results import Results
 
+        require("polars")
         check_part(self.plan, part)
         store = Store.open(folder, self.plan.text, keep_both=keep_both)
         stop = Stop()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.cli.exits import EXIT_INTERRUPTED
+from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_folder, write_whole
 from goodqueue.errors import RequestError
 from goodqueue.live.calibration.cells import Path as Link
@@ -31,6 +32,7 @@ OURS = (LEDGER, "calibration.md", "calibration.html", "calibration.json", "*.png
 
 def calibrate_kernel(asked: Calibrate) -> int:
     """Makes the missing runs of a calibration and writes its page."""
+    require("matplotlib")
     duration_s = _core.parse_span("--duration", asked.duration)
     warmup_s = _core.parse_span("--warmup", asked.warmup)
     if warmup_s >= duration_s:

@@ -11,6 +11,7 @@ from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_TRUSTED
 from goodqueue.cli.files import print_written, source_of
 from goodqueue.cli.runs.run import print_summary, print_traces, write_result
+from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart, check_output, whole_directory
 from goodqueue.errors import RequestError
 from goodqueue.live.emulation import (
@@ -109,6 +110,7 @@ def _emulate(
     """Runs programs, prints what the links did and writes the requested files."""
     pictured, traces = drawing(asked), asked.traces
     if asked.out is not None:
+        require("polars", "matplotlib")
         check_output(asked.out)
     outputs = {f"--pcap {name}": path for name, path in traces.items()}
     check_apart(read, {"--out/": asked.out, **outputs})

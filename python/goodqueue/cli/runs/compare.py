@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, source_of, write_json
+from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart, check_output, whole_directory
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import counted_runs
@@ -46,6 +47,7 @@ def compare_scenarios(asked: Compare) -> int:
     pictured = drawing(asked)
     sides = _sides(asked)
     if asked.out is not None:
+        require("polars", "matplotlib")
         check_output(asked.out)
     read = [name for side in sides for name in files_read(side.scenario)]
     named = [file for file in asked.files if file != "-"]

@@ -10,6 +10,7 @@ from goodqueue.cli.commands.options import drawing
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import may_import, print_written, write_json
 from goodqueue.cli.studies.executor import executor_of
+from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart, check_output, whole_directory
 from goodqueue.output.characterization.page import write as write_page
 from goodqueue.output.characterization.texts import as_json, print_characterization
@@ -29,6 +30,7 @@ def characterize_subject(asked: Characterize) -> int:
     """Runs what the store lacks, prints the figures and writes the directory."""
     pictured = drawing(asked)
     if asked.out is not None:
+        require("polars", "matplotlib")
         check_output(asked.out)
         check_apart([], {"--out/": asked.out, "--store": asked.store})
     sections = [one.strip() for text in asked.section or [] for one in text.split(",")]

@@ -10,6 +10,7 @@ from goodqueue.cli.exits import EXIT_DAMAGED
 from goodqueue.cli.studies.draw import check_draw, draw_results
 from goodqueue.cli.studies.report import check_outside, first_look, write_report
 from goodqueue.core.columns import distinct_ends
+from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart, whole_file
 from goodqueue.errors import RequestError
 from goodqueue.output.terminal import counted, plain, print_json, quantity, say, stdout, table
@@ -30,6 +31,7 @@ MOST_PRINTED = 60
 
 def show_results(asked: ShowResults) -> int:
     """Merges, filters, prints and exports; returns the exit code."""
+    require("polars")
     if asked.verify or asked.repair:
         return _inspect(asked)
     folder, where = asked.folder, conditions(asked.where)

@@ -14,6 +14,7 @@ from goodqueue.cli.files import may_import, source_of
 from goodqueue.cli.studies.executor import executor_of
 from goodqueue.cli.studies.report import check_outside, write_report
 from goodqueue.core.drawing import FORMATS, drawing_of
+from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import JsonLines, Terminal, duration
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 def sweep_study(asked: SweepOptions) -> int:
     """Runs the runs of a study that its folder does not contain; returns the exit code."""
+    require("polars", *(["matplotlib"] if asked.report is not None else []))
     file, pictured = asked.file, drawing_of(asked.format_, caption=asked.caption, usual=FORMATS)
     part = _part(asked.shard)
     allowed = may_import(asked.allow_python)

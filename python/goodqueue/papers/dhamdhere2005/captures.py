@@ -26,12 +26,11 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 import goodqueue
 from goodqueue import _core, passive
 from goodqueue.core.outdir import write_whole
 from goodqueue.core.parallel import available_processors
+from goodqueue.core.polars import pl
 from goodqueue.papers.dhamdhere2005.figures import sized
 from goodqueue.papers.dhamdhere2005.mix import (
     ESTIMATES,

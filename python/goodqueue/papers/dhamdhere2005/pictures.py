@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import NullLocator
-
 from goodqueue.plots.style import BLACK, CYCLE, GREY, MARKERS, Picture, log_ticks
 
 if TYPE_CHECKING:
@@ -76,7 +74,7 @@ def _axes(figure: Figure, axes: Axes) -> None:
         if not ticks or count >= CLOSE * ticks[-1]:
             ticks.append(count)
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.minorticks_off()
     if figure.log:
         axes.set_yscale("log")
         log_ticks(axes.yaxis, "{:,.4g}".format)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
+from goodqueue.core.polars import pl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
+from goodqueue.core.polars import pl
 from goodqueue.sizing.answer.parts import FIGURES, buffer_dict
 
 if TYPE_CHECKING:
