@@ -19,7 +19,6 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from goodqueue import _core
 from goodqueue.core.extras import lacking
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 8 << 20
 """Largest body of a request."""
+
+MOST_TURN = 2**53 - 1
+"""Largest number of a turn: the largest whole number that JavaScript counts to."""
 
 MOST_TABS = 32
 """Most tabs whose runs are remembered; older ones are forgotten."""
@@ -175,6 +177,7 @@ class LabServer(ThreadingHTTPServer):
         self.port = self.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/?token={self.token}"
         self.hosts = {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
+        self.origins = {f"http://{host}" for host in self.hosts}
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
         """Prints an exception of goodqueue; browsers may close their connections at any time."""
@@ -210,6 +213,9 @@ class LabHandler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answers with a file of the page."""
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            # The body is not read.
+            self.close_connection = True
         self._answer(self._file)
 
     def do_POST(self) -> None:
@@ -224,13 +230,13 @@ class LabHandler(BaseHTTPRequestHandler):
             self._check_origin()
             status, kind, body = make()
         except Refused as refused:
-            status, kind, body = (
-                refused.status,
-                "application/json",
-                json.dumps(refused.details).encode(),
-            )
-            # The rest of the request was not read.
-            self.close_connection = True
+            status, kind, body = self._refusal(refused)
+        except ConnectionError:
+            raise
+        except Exception:  # noqa: BLE001 - a fault of ours, which is printed; the page gets an answer
+            self.server.handle_error(self.request, self.client_address)
+            fault = Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "goodqueue made a mistake here")
+            status, kind, body = self._refusal(fault)
         try:
             self.send_response(status)
             policy = WORKER_POLICY if self.path == WORKER else POLICY
@@ -246,15 +252,30 @@ class LabHandler(BaseHTTPRequestHandler):
             # The page has sent a newer question and closed this request.
             self.close_connection = True
 
+    def _refusal(self, refused: Refused) -> tuple[int, str, bytes]:
+        """Returns the answer to a request, whose rest is not read."""
+        self.close_connection = True
+        return refused.status, "application/json", json.dumps(refused.details).encode()
+
+    def _header(self, name: str) -> str | None:
+        """Returns the text of a header that a request may have once."""
+        first, *more = self.headers.get_all(name, [None])
+        if more:
+            raise Refused(HTTPStatus.BAD_REQUEST, f"the request has several headers {name}")
+        return None if first is None else first.strip()
+
     def _check_origin(self) -> None:
-        if self.headers.get("Host") not in self.server.hosts:
+        if self._header("Host") not in self.server.hosts:
             raise Refused(HTTPStatus.FORBIDDEN, "this server answers only at its own address")
-        origin = self.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc not in self.server.hosts:
+        if self._header("Origin") not in {None, *self.server.origins}:
             raise Refused(HTTPStatus.FORBIDDEN, "another site may not use this server")
 
+    def _path(self) -> str:
+        """Returns the path of the request, without its query."""
+        return self.path.partition("?")[0]
+
     def _file(self) -> tuple[int, str, bytes]:
-        path = urlsplit(self.path).path
+        path = self._path()
         name = "/index.html" if path == "/" else path
         body = self.server.files.get(name)
         if body is None:
@@ -262,11 +283,11 @@ class LabHandler(BaseHTTPRequestHandler):
         return HTTPStatus.OK, TYPES[name.rpartition(".")[2]], body
 
     def _compute(self) -> tuple[int, str, bytes]:
-        token = self.headers.get("X-Goodqueue-Token", "")
+        token = self._header("X-Goodqueue-Token") or ""
         if not hmac.compare_digest(token.encode(), self.server.token.encode()):
             raise Refused(HTTPStatus.FORBIDDEN, "open the address that `goodqueue lab` printed")
         body = self._body()
-        action = urlsplit(self.path).path.removeprefix("/")
+        action = self._path().removeprefix("/")
         if action == "parquet":
             return _table(body)
         status, answer = self._ask(action, body)
@@ -287,15 +308,20 @@ class LabHandler(BaseHTTPRequestHandler):
         return job.answer() if turn is None else runs.answer(turn, job)
 
     def _body(self) -> str:
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal():
+        length = self._header("Content-Length") or ""
+        if not (length.isascii() and length.isdecimal()) or "Transfer-Encoding" in self.headers:
             raise Refused(HTTPStatus.LENGTH_REQUIRED, "the request states no length")
-        if int(length) > MOST_BYTES:
+        # Python turns only some thousands of digits into a number.
+        length = length.lstrip("0") or "0"
+        if len(length) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
             raise Refused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request has at most {MOST_BYTES} bytes"
             )
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            raise Refused(HTTPStatus.BAD_REQUEST, "the request ends before its stated length")
         try:
-            return self.rfile.read(int(length)).decode()
+            return body.decode()
         except UnicodeDecodeError as error:
             raise Refused(HTTPStatus.BAD_REQUEST, "the request is no text") from error
 
@@ -306,7 +332,7 @@ def _table(body: str) -> tuple[int, str, bytes]:
         raise Refused(HTTPStatus.NOT_IMPLEMENTED, str(lacking("polars")))
     try:
         return HTTPStatus.OK, "application/vnd.apache.parquet", parquet(body)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, OverflowError, RecursionError) as error:
         raise Refused(HTTPStatus.BAD_REQUEST, str(error)) from error
 
 
@@ -317,4 +343,6 @@ def _turn(body: str) -> Turn | None:
         tab, number = found["tab"], found["number"]
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    return Turn(tab[:64], number) if isinstance(tab, str) and isinstance(number, int) else None
+    if not isinstance(tab, str) or type(number) is not int or not 0 <= number <= MOST_TURN:
+        raise Refused(HTTPStatus.BAD_REQUEST, "a turn has the name of a tab and a whole number")
+    return Turn(tab[:64], number)
