@@ -83,6 +83,14 @@ class DamageError(RequestError):
     """Damage of a study's files on the disk; raised instead of figures that may be wrong."""
 
 
+class ForeignError(DamageError):
+    """A file in place of a study's that is none: damaged in its first bytes, or of a program."""
+
+
+class CacheWarning(UserWarning):
+    """A cache that is damaged or cannot be used. Figures are right without it."""
+
+
 def nearest_file(path: Path, what: str) -> str:
     """Returns a hint for a file that cannot be read: the file of its folder with the nearest name.
 

@@ -4,8 +4,8 @@ Exit codes: 0 the question was answered; 2 the request or its input is wrong (on
 where, and what to write instead); 3 `size` ran and no buffer keeps the bounds; 4 `sweep` ran and
 some of its runs failed; 5 `results --verify` found damage; 6 the time budget of `size` was over
 before its answer was proved, or the model of its capture does not reproduce the capture; 7
-`emulate` ran and is not to be trusted; 130 interrupted, with the finished parts kept; 1 a fault of
-goodqueue itself.
+`emulate` ran and is not to be trusted; 8 a program that `emulate` ran has failed; 130 interrupted,
+with the finished parts kept; 1 a fault of goodqueue itself.
 """
 
 from __future__ import annotations
@@ -14,11 +14,16 @@ import errno
 import io
 import os
 import sys
-from typing import NoReturn
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
 
 from goodqueue.cli.exits import EXIT_BAD_INPUT, EXIT_INTERRUPTED
 from goodqueue.core.extras import EXTRAS, lacking
-from goodqueue.errors import LibraryError, RequestError, ScenarioError, os_error
+from goodqueue.errors import CacheWarning, LibraryError, RequestError, ScenarioError, os_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def main() -> NoReturn:
@@ -58,9 +63,10 @@ def run_command(arguments: list[str]) -> int:
 
     try:
         # The arguments as typed are passed on, because a page shows the command that repeats it.
-        code = command_of(arguments)(
-            arguments or ["--help"], prog_name="goodqueue", standalone_mode=False, obj=arguments
-        )
+        with _notes():
+            code = command_of(arguments)(
+                arguments or ["--help"], prog_name="goodqueue", standalone_mode=False, obj=arguments
+            )
     except ScenarioError as error:
         return _refuse(str(error))
     except (RequestError, ModuleNotFoundError) as error:
@@ -92,6 +98,23 @@ def _of_request(error: RequestError | ModuleNotFoundError, command: str | None) 
     if error.name not in EXTRAS:
         raise error
     return lacking(error.name, command=command)
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Prints warnings about caches as notes on standard error."""
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: object) -> None:
+            if issubclass(category, CacheWarning):
+                print(f"Note: {message}.", file=sys.stderr)
+            else:
+                others(message, category, *where)  # type: ignore[arg-type]
+
+        warnings.showwarning = show  # type: ignore[assignment]
+        warnings.simplefilter("always", CacheWarning)
+        yield
 
 
 def _of_file(error: OSError) -> str:

@@ -6,18 +6,16 @@ Equal runs are run once, because the store finds them by identity.
 from __future__ import annotations
 
 import math
-import os
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.core.unfinished import scratch
-from goodqueue.errors import DamageError, RequestError
 from goodqueue.study.model import Keep, Run, Stop
+from goodqueue.study.record.cache import cached
 from goodqueue.study.record.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from goodqueue.study.model import Executor
 
@@ -35,8 +33,12 @@ class Runner:
         self._executor = executor
         self._on_run = on_run
         self._known: dict[tuple[bytes, str], float] = {}
-        self.lasting = store.lasting
         self.stop = Stop()
+
+    @property
+    def lasting(self) -> bool:
+        """True if the results still exist after the command."""
+        return self._store.lasting
 
     @property
     def folder(self) -> Path:
@@ -50,17 +52,11 @@ class Runner:
             KeyboardInterrupt: if the runner was stopped; the store has the finished runs.
             RuntimeError: if a run failed.
         """
-        missing: dict[bytes, Run] = {}
-        recorded = []
-        for run in runs:
-            if all((run.identity, metric) in self._known for metric in metrics):
-                continue
-            if self._store.has(run.identity, KEEP):
-                recorded.append(run.identity)
-            else:
-                missing[run.identity] = run
+        wanted = {run.identity: run for run in runs if not self._knows(run, metrics)}
+        recorded = [identity for identity in wanted if self._store.has(identity, KEEP)]
         for identity, values in self._store.values(recorded, metrics) if recorded else ():
             self._remember(identity, metrics, values)
+        missing = {name: run for name, run in wanted.items() if not self._knows(run, metrics)}
         left = len(missing)
         for results in self._executor.execute(missing.values(), KEEP, self.stop):
             self._store.record(results, KEEP)
@@ -85,10 +81,13 @@ class Runner:
         """Returns the metrics of each run in the order given; None for an unfinished run."""
         return [
             [self._known[run.identity, metric] for metric in metrics]
-            if all((run.identity, metric) in self._known for metric in metrics)
+            if self._knows(run, metrics)
             else None
             for run in runs
         ]
+
+    def _knows(self, run: Run, metrics: Sequence[str]) -> bool:
+        return all((run.identity, metric) in self._known for metric in metrics)
 
     def _remember(self, identity: bytes, metrics: Sequence[str], values: Sequence[float]) -> None:
         for metric, value in zip(metrics, values, strict=True):
@@ -99,24 +98,14 @@ class Runner:
 def user_store(name: str, own: Path | None = None) -> Iterator[Store]:
     """Opens the store of runs: in the user's cache, or in a named folder.
 
-    If the cache is read-only, the store exists for this call only, and is not `lasting`.
+    If the cache cannot be used, the store exists for this call only, and is not `lasting`.
 
     Raises:
-        DamageError: if the store is damaged.
+        RequestError: if the named folder is damaged or cannot be used.
     """
     if own is not None:
         with closing(Store.open(own, keep_both=True)) as store:
             yield store
         return
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    try:
-        store = Store.open(cache / "goodqueue" / name, keep_both=True)
-    except DamageError:
-        raise
-    except RequestError:
-        with scratch() as folder, closing(Store.open(folder / name)) as store:
-            store.lasting = False
-            yield store
-        return
-    with closing(store):
+    with cached(name) as store:
         yield store

@@ -45,6 +45,7 @@ from goodqueue.papers.dhamdhere2005.mix import (
 from goodqueue.passive import analyze
 from goodqueue.passive.link import link_of
 from goodqueue.sizing.link import Link
+from goodqueue.study.record.cache import set_aside, warn_unused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -138,10 +139,16 @@ def _kept(mix: Mix, traffic: Traffic, seed: int) -> Estimate:
     name = hashlib.sha256(identity + _analysis()).hexdigest()
     path = mix.folder / FOLDER / f"{name}.json"
     if path.is_file():
-        return Estimate.read(path.read_text("utf-8"))
-    path.parent.mkdir(exist_ok=True)
+        try:
+            return Estimate.read(path.read_text("utf-8"))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            set_aside(path)
     found = estimate(traffic, seed)
-    write_whole(path, found.text())
+    try:
+        path.parent.mkdir(exist_ok=True)
+        write_whole(path, found.text())
+    except OSError as error:
+        warn_unused(path.parent, error)
     return found
 
 

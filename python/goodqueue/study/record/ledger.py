@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from goodqueue.errors import DamageError, RequestError, os_error
+from goodqueue.errors import DamageError, ForeignError, RequestError, os_error
 from goodqueue.study.record.packing import Packing
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ TABLES = "tables"
 
 FORMAT = 2
 """Version of the ledger's own tables."""
+
+PATIENCE_S = 60.0
+"""Time for which another process may lock a ledger."""
 
 PAGE_SIZE = 8192
 """Bytes in a page of a new ledger. Ten rows fill such a page; SQLite's default of 4096 bytes leaves
@@ -229,14 +232,18 @@ def format_of(connection: sqlite3.Connection) -> int:
     return int(found)
 
 
-def open_to_write(folder: Path) -> sqlite3.Connection:
+def open_to_write(folder: Path, patience_s: float = PATIENCE_S) -> sqlite3.Connection:
     """Opens the ledger of a folder. Creates it if missing.
+
+    Args:
+        folder: the study's folder.
+        patience_s: time for which another process may lock the ledger.
 
     Raises:
         RequestError: if the file is not a ledger, or one of a newer goodqueue.
         DamageError: if the structure of the ledger is damaged.
     """
-    connection = _connect(folder, folder / LEDGER, uri=False)
+    connection = _connect(folder, folder / LEDGER, uri=False, patience_s=patience_s)
     try:
         with readable_errors(folder):
             connection.execute(
@@ -289,18 +296,20 @@ def _refuse_empty(path: Path) -> NoReturn:
     raise RequestError(f"{path} is empty: no sweep has recorded a run in it")
 
 
-def _connect(folder: Path, where: Path | str, *, uri: bool) -> sqlite3.Connection:
+def _connect(
+    folder: Path, where: Path | str, *, uri: bool, patience_s: float = PATIENCE_S
+) -> sqlite3.Connection:
     path = folder / LEDGER
     with readable_errors(folder):
         if path.is_file():
             with path.open("rb") as file:
                 start = file.read(len(FIRST_BYTES))
             if start and start != FIRST_BYTES:
-                raise RequestError(
+                raise ForeignError(
                     f"{path} is not a ledger of a study (it is not an SQLite database); "
                     "name another folder, or move the file away and run the study again"
                 )
-        connection = sqlite3.connect(where, timeout=60, isolation_level=None, uri=uri)
+        connection = sqlite3.connect(where, timeout=patience_s, isolation_level=None, uri=uri)
     # A damaged text must not end the reading of all rows; its checksum differs.
     connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
     return connection
@@ -332,7 +341,7 @@ def check_format(folder: Path, connection: sqlite3.Connection) -> int:
     if found == 0 and not tables:
         return 0
     if not tables.keys() >= OURS:
-        raise RequestError(f"{path} is not a database of goodqueue; name another folder")
+        raise ForeignError(f"{path} is not a database of goodqueue; name another folder")
     if found > FORMAT:
         raise RequestError(
             f"{path} was written by a newer goodqueue (format {found}, this one reads {FORMAT}); "

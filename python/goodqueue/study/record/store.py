@@ -18,7 +18,7 @@ import time
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from goodqueue import _core
 from goodqueue.core.outdir import check_links, whole_file
@@ -28,6 +28,7 @@ from goodqueue.study.model import Keep
 from goodqueue.study.record.ledger import (
     INSERT,
     LEDGER,
+    PATIENCE_S,
     ROWS,
     TABLES,
     Reading,
@@ -86,13 +87,21 @@ class Store:
         reading.refuse()
 
     @classmethod
-    def open(cls, folder: Path | str, text: str | None = None, *, keep_both: bool = False) -> Store:
+    def open(
+        cls,
+        folder: Path | str,
+        text: str | None = None,
+        *,
+        keep_both: bool = False,
+        patience_s: float = PATIENCE_S,
+    ) -> Self:
         """Opens a folder, made if missing, and writes the study's text into it.
 
         Args:
             folder: the study's folder.
             text: the study file as resolved; None keeps the file that is in the folder.
             keep_both: True to keep results of other versions of the engine beside new ones.
+            patience_s: time for which another process may lock the ledger.
 
         Raises:
             RequestError: if the folder holds something else, results of another version, or
@@ -103,7 +112,7 @@ class Store:
         with readable_errors(folder):
             _check_folder(folder)
             folder.mkdir(parents=True, exist_ok=True)
-        connection = open_to_write(folder)
+        connection = open_to_write(folder, patience_s)
         try:
             with readable_errors(folder):
                 store = cls(folder, connection)
@@ -255,7 +264,9 @@ class Store:
         packings = {packing.id: packing for packing in self._packings.values()}
         places: dict[int, list[int | None]] = {}
         for identity in identities:
-            for number, blob in self._rows(FIGURES, identity):
+            with readable_errors(self.folder):
+                found = list(self._rows(FIGURES, identity))
+            for number, blob in found:
                 if blob is None:
                     yield identity, [math.nan] * len(metrics)
                     continue
