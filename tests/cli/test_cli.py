@@ -21,6 +21,7 @@ from goodqueue.cli import run_command
 from goodqueue.core.outdir import write_whole
 from goodqueue.study import runner
 from helpers.commands import ANSI, on_terminal
+from helpers.processes import started
 
 
 def processor_time_of_children() -> float:
@@ -359,7 +360,7 @@ def wait_until_running(process: subprocess.Popen[str]) -> None:
 def test_ctrl_c_ends_at_once_with_130(small: Path, command: str, tmp_path: Path) -> None:
     # One run takes far longer than the test waits.
     long = LONG if command == "run" else ("--set", "duration=13900s", "--jobs", "1")
-    with subprocess.Popen(
+    with started(
         [COMMAND, command, small, *long],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -21,6 +21,7 @@ from conftest import COMMAND, ROOT, SMALL
 from goodqueue.cli import run_command
 from goodqueue.cli.app import application
 from goodqueue.output import terminal
+from helpers.processes import started
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -236,7 +237,7 @@ def test_a_terminal_shows_whole_names(width: int, folder: Path) -> None:
     parent, child = pty.openpty()
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     environment = {name: text for name, text in os.environ.items() if name != "COLUMNS"}
-    with subprocess.Popen(
+    with started(
         [COMMAND, "run", folder / "small.toml"],
         stdout=child,
         stderr=subprocess.DEVNULL,

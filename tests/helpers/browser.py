@@ -11,6 +11,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from helpers.processes import started
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -167,25 +169,21 @@ def browser(folder: Path) -> Iterator[Page]:
             os.dup2(one, place)
 
     command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder}", "about:blank"]
-    process = subprocess.Popen(
+    with started(
         command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         close_fds=False,
-        preexec_fn=at_3_and_4,  # noqa: PLW1509
-        start_new_session=True,
-    )
-    os.close(to_browser)
-    os.close(from_browser)
-    try:
-        page = Page(from_us, to_us)
-        yield page
-        page._session = ""  # noqa: SLF001
-        os.write(from_us, json.dumps({"id": 0, "method": "Browser.close"}).encode() + b"\0")
-        process.wait(timeout=20)
-    finally:
-        os.close(from_us)
-        os.close(to_us)
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+        preexec_fn=at_3_and_4,
+    ) as process:
+        os.close(to_browser)
+        os.close(from_browser)
+        try:
+            page = Page(from_us, to_us)
+            yield page
+            page._session = ""  # noqa: SLF001
+            os.write(from_us, json.dumps({"id": 0, "method": "Browser.close"}).encode() + b"\0")
+            process.wait(timeout=20)
+        finally:
+            os.close(from_us)
+            os.close(to_us)

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from conftest import COMMAND
+from helpers.processes import started
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +22,7 @@ ANSI = "\x1b["
 def on_terminal(*arguments: object, **environment: str) -> str:
     """Returns the output of the command on a terminal."""
     parent, child = pty.openpty()
-    with subprocess.Popen(
+    with started(
         [COMMAND, *map(str, arguments)],
         stdout=child,
         stderr=child,
@@ -45,7 +46,7 @@ def on_terminal(*arguments: object, **environment: str) -> str:
 
 def interrupted(arguments: list[object], after_s: float, folder: Path) -> tuple[float, str]:
     """Sends SIGINT after `after_s`; returns the seconds until the command ends, and its output."""
-    with subprocess.Popen(
+    with started(
         [COMMAND, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -56,9 +57,6 @@ def interrupted(arguments: list[object], after_s: float, folder: Path) -> tuple[
         assert process.poll() is None, process.communicate()
         sent = time.monotonic()
         process.send_signal(signal.SIGINT)
-        try:
-            _, words = process.communicate(timeout=60)
-        finally:
-            process.kill()
+        _, words = process.communicate(timeout=60)
         assert process.returncode == 130, words
         return time.monotonic() - sent, words

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from helpers.emulation import missing, within
+from helpers.processes import started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,8 +125,7 @@ def internet(folder: Path) -> Iterator[Machine]:
         machine.set_forwarding(True)
         (folder / "resolv.conf").write_text(f"nameserver {OUTSIDE}\n")
         machine.run("mount", "--bind", str(folder / "resolv.conf"), "/etc/resolv.conf")
-        server = subprocess.Popen(outside.command(sys.executable, "-c", SERVE))
-        stack.callback(_end, server)
+        stack.enter_context(started(outside.command(sys.executable, "-c", SERVE)))
         question = f"import socket; socket.create_connection(('{OUTSIDE}', {WEB_PORT}))"
         asked = machine.command(sys.executable, "-c", question)
         assert within(
@@ -139,17 +139,9 @@ def _held(*namespaces: str) -> Iterator[int]:
     """Keeps new namespaces. Yields the process in them."""
     own = {kind: Path(f"/proc/self/ns/{kind}").readlink() for kind in ("net", "mnt")}
     command = ["unshare", *namespaces, "sleep", "600"]
-    holder = subprocess.Popen(command)
-    try:
+    with started(command) as holder:
         entered = Path(f"/proc/{holder.pid}/ns")
         assert within(
             10, lambda: all((entered / kind).readlink() != link for kind, link in own.items())
         )
         yield holder.pid
-    finally:
-        _end(holder)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()

@@ -36,6 +36,7 @@ from goodqueue.sizing.link import Link
 from goodqueue.sizing.question import parse_rtts
 from goodqueue.sizing.rules import RULES
 from helpers.lab_page import serving
+from helpers.processes import started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -487,7 +488,7 @@ def test_the_command_prints_its_address_and_ends_with_ctrl_c() -> None:
     """Ctrl-C ends it within a second, and the port is free again."""
     settings = "rate=10Mbps&rtt=40ms"
     command = [str(COMMAND), "lab", "--no-browser", "--json", "--settings", settings]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with started(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         text = ""
         while not text.endswith("}\n"):

@@ -14,6 +14,7 @@ import pytest
 
 from conftest import COMMAND
 from helpers.emulation import LINK, need_emulation, within
+from helpers.processes import started
 
 KILLS = int(os.environ.get("GOODQUEUE_KILLS", "8"))
 """Number of runs, each of which loses one process."""
@@ -83,16 +84,14 @@ def ended(run: subprocess.Popen[bytes]) -> bool:
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_nothing_is_left_of_a_run_of_which_a_process_was_killed(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)  # noqa: S311 - a choice, not a secret
-    run = subprocess.Popen(
+    with started(
         [COMMAND, "emulate", *LINK, f"--server={' '.join(SERVER)}", "--", *CLIENT],
         env={**os.environ, "TMPDIR": str(tmp_path)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-    )
-    try:
+    ) as run:
         wanted = " ".join(CLIENT)
-        started = within(60, lambda: wanted in map(command_of, below(run.pid)))
-        assert started
+        assert within(60, lambda: wanted in map(command_of, below(run.pid)))
         time.sleep(chance.random() * 0.2)
         before = processes()
         of_run = sorted(below(run.pid))
@@ -109,10 +108,7 @@ def test_nothing_is_left_of_a_run_of_which_a_process_was_killed(seed: int, tmp_p
         began = time.monotonic()
         gone = within(PATIENCE_S, lambda: not processes().keys() & set(of_run) and ended(run))
         print(f"gone after {time.monotonic() - began:.2f} s")
-    finally:
-        run.kill()
-        run.wait()
-    assert gone
+        assert gone
     # A later process may be in a new namespace that has the number of one that ended.
     left = [process for process in processes() if process in before and spaces(process[0]) & made]
     assert not left

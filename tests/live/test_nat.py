@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from goodqueue import RequestError
 from goodqueue.live.uplink import nat
 from helpers.emulation import ENDED, LINK, missing, need_emulation, within
 from helpers.internet import MACHINE, OUTSIDE, WEB_PORT, Machine, internet
+from helpers.processes import started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,11 +119,10 @@ def test_a_round_trip_to_the_outside_takes_that_of_the_link(machine: Machine) ->
 def test_two_runs_at_once_have_uplinks_of_their_own(machine: Machine) -> None:
     fetch = f"import time; time.sleep(1)\n{FETCH}"
     command = machine.command(*EMULATE, "--json", "--", sys.executable, "-c", fetch, PAGE)
-    runs = [
-        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    printed = [run.communicate(timeout=120)[1] for run in runs]
+    with ExitStack() as stack:
+        output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+        runs = [stack.enter_context(started(command, text=True, **output)) for _ in range(2)]
+        printed = [run.communicate(timeout=120)[1] for run in runs]
     assert [text.split()[0] for text in printed] == [MACHINE, MACHINE]
 
 
@@ -131,8 +132,7 @@ def test_the_outside_does_not_reach_hosts_by_itself(machine: Machine) -> None:
     assert outside is not None
     server = f"--server={sys.executable} -m http.server 80"
     inside = machine.command(*EMULATE, server, "--", "sleep", "300")
-    run = subprocess.Popen(inside, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
+    with started(inside, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
         assert within(60, lambda: bool(machine.traces_of_uplinks()))
         [routed] = [
             line for line in machine.run("ip", "-o", "route").splitlines() if " dev gq" in line
@@ -143,9 +143,7 @@ def test_the_outside_does_not_reach_hosts_by_itself(machine: Machine) -> None:
         outside.run("ip", "route", "add", far, "via", MACHINE)
         assert not _output(outside.command(*asked))
         outside.run("ip", "route", "del", far)
-    finally:
         run.terminate()
-        run.wait()
 
 
 def _output(command: list[str]) -> str:
@@ -157,8 +155,7 @@ def test_nothing_is_left_of_a_run_of_which_a_process_was_killed(
     machine: Machine, victim: int
 ) -> None:
     command = machine.command(*EMULATE, "--", "sleep", "345.678")
-    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
+    with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
         assert within(60, lambda: len(_below(run.pid)) == 4)
         # A device, and a table of rules.
         assert within(60, lambda: len(machine.traces_of_uplinks()) == 2)
@@ -167,9 +164,6 @@ def test_nothing_is_left_of_a_run_of_which_a_process_was_killed(
         assert within(10, lambda: run.poll() is not None)
         assert within(10, lambda: not machine.traces_of_uplinks())
         assert within(10, lambda: not any(Path(f"/proc/{one}").exists() for one in of_run))
-    finally:
-        run.kill()
-        run.wait()
 
 
 def _below(top: int) -> list[int]:

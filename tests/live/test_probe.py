@@ -18,6 +18,7 @@ import pytest
 from conftest import COMMAND, ROOT, refused
 from helpers.commands import interrupted
 from helpers.emulation import ENDED, goodqueue, need_emulation
+from helpers.processes import started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ def token(tmp_path: Path) -> Path:
 def server(token: Path, *arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Runs a server; yields its address and its process."""
     command = [str(COMMAND), "probe", "server", "--token", str(token), "--listen=127.0.0.1:0"]
-    with subprocess.Popen([*command, *arguments], stderr=subprocess.PIPE, text=True) as process:
+    with started([*command, *arguments], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         found = re.search(r"listening on (\S+)", process.stderr.readline())
         assert found is not None

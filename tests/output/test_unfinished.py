@@ -20,6 +20,7 @@ from goodqueue.core.unfinished import (
     unfinished_file,
 )
 from goodqueue.study.record.store import TABLES, Store
+from helpers.processes import started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,15 +42,10 @@ with getattr(outdir, sys.argv[1])(target) as path:
 def writer(how: str, target: Path) -> Iterator[subprocess.Popen[str]]:
     """Yields another process that is writing; it continues when it reads a line."""
     command = [sys.executable, "-c", WRITER, how, str(target)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "writing\n"
-        try:
-            yield process
-        finally:
-            process.kill()
+        yield process
 
 
 def names(folder: Path) -> list[str]:

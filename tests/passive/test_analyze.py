@@ -23,6 +23,7 @@ from goodqueue.output.passive.page import write_page
 from goodqueue.output.terminal import rate
 from goodqueue.passive import analyze
 from goodqueue.passive.link import link_of
+from helpers.processes import started
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -329,7 +330,7 @@ def test_the_scenario_is_written_if_stdout_is_closed(
     pair: tuple[Path, Path], tmp_path: Path
 ) -> None:
     target = tmp_path / "scenario.toml"
-    with subprocess.Popen(
+    with started(
         [COMMAND, "analyze", pair[0], "--after", pair[1], "--to-scenario", target],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

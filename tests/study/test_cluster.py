@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from goodqueue.errors import RequestError
 from goodqueue.study.model import Keep, Run, Stop, Variant
 from goodqueue.study.plan import run_of
 from goodqueue.study.sweep import Study
+from helpers.processes import started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +66,7 @@ class Machines:
         tests = str(Path(__file__).parent)
         path = os.pathsep.join(filter(None, (tests, os.environ.get("PYTHONPATH"))))
         self._environment = {**os.environ, "PYTHONPATH": path, **environment}
+        self._stack = ExitStack()
         self.workers: list[subprocess.Popen[bytes]] = []
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(port))
 
@@ -80,17 +82,17 @@ class Machines:
 
     def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
-        return subprocess.Popen(
-            command,
-            env=self._environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+        return self._stack.enter_context(
+            started(
+                command,
+                env=self._environment,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
         )
 
     def stop(self) -> None:
-        for process in (*self.workers, self.scheduler):
-            process.kill()
-            process.wait()
+        self._stack.close()
 
 
 @contextmanager
