@@ -17,6 +17,7 @@ from goodqueue import RequestError, ScenarioError
 from goodqueue.live.emulation import Program, emulate, link_settings
 from goodqueue.runs.settings import queue_table
 from helpers.emulation import ENDED, LINK, emulated, goodqueue, need_emulation, within
+from helpers.processes import started
 
 SLEEP = ("sleep", "987.654321")
 """A program that no other test runs."""
@@ -28,9 +29,9 @@ def namespaces() -> None:
     need_emulation()
 
 
-def sleeps() -> bool:
-    """Returns true if the program above runs anywhere on this machine."""
-    wanted = "\0".join(SLEEP).encode()
+def sleeps(*command: str) -> bool:
+    """Returns true if a program, or the one above, runs anywhere on this machine."""
+    wanted = "\0".join(command or SLEEP).encode()
     for process in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if process.read_bytes().rstrip(b"\0") == wanted:
@@ -96,7 +97,9 @@ def test_a_policer_drops_what_exceeds_its_burst() -> None:
 
 
 def test_figures_that_only_the_programs_tcp_knows_are_empty() -> None:
-    flow = emulated("--", "ping", "-c", "3", "-i", "0.1", "server")["flows"]["programs"]
+    send = "import socket as s; s.socket(s.AF_INET, s.SOCK_DGRAM).sendto(b'!', ('server', 9))"
+    program = [sys.executable, "-c", f"{send}\nimport time; time.sleep(0.3)"]
+    flow = emulated("--", *program)["flows"]["programs"]
     assert flow["throughput_bps"] > 0
     assert flow["goodput_bps"] is flow["retransmissions"] is flow["timeouts"] is None
 
@@ -107,20 +110,20 @@ def test_programs_run_as_the_user() -> None:
 
 
 def test_nothing_is_left_of_a_run_that_was_killed() -> None:
-    run = subprocess.Popen([COMMAND, "emulate", *LINK, "--", *SLEEP])
-    assert within(30, sleeps)
-    run.kill()
-    run.wait()
-    assert within(1, lambda: not sleeps())
+    with started([COMMAND, "emulate", *LINK, "--", *SLEEP]) as run:
+        assert within(30, sleeps)
+        run.kill()
+        run.wait()
+        assert within(1, lambda: not sleeps())
 
 
 def test_an_interrupted_run_prints_its_figures() -> None:
-    run = subprocess.Popen(
+    with started(
         [COMMAND, "emulate", *LINK, "--json", "--", *SLEEP], stdout=subprocess.PIPE, text=True
-    )
-    assert within(30, sleeps)
-    run.send_signal(signal.SIGINT)
-    figures = json.loads(run.communicate(timeout=10)[0])
+    ) as run:
+        assert within(30, sleeps)
+        run.send_signal(signal.SIGINT)
+        figures = json.loads(run.communicate(timeout=10)[0])
     assert run.returncode == 130
     assert figures["interrupted"]
     assert not sleeps()
@@ -128,24 +131,87 @@ def test_an_interrupted_run_prints_its_figures() -> None:
 
 def test_ctrl_c_of_a_terminal_prints_no_trace_of_python() -> None:
     """A terminal sends the signal to each process of the group."""
-    run = subprocess.Popen(
+    with started(
         [COMMAND, "emulate", *LINK, "--json", "--", *SLEEP],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,
-    )
-    assert within(30, sleeps)
-    os.killpg(run.pid, signal.SIGINT)
-    output, messages = run.communicate(timeout=10)
+    ) as run:
+        assert within(30, sleeps)
+        os.killpg(run.pid, signal.SIGINT)
+        output, messages = run.communicate(timeout=10)
     assert run.returncode == 130
     assert json.loads(output)["interrupted"]
     assert "Traceback" not in messages
 
 
-def test_a_program_that_does_not_exist_is_named() -> None:
-    done = goodqueue("emulate", *LINK, "--", "nosuchprogram")
-    assert "nosuchprogram: starting the program: No such file" in done.stderr
+@pytest.mark.parametrize("ignore", ["trap '' INT", "trap '' INT TERM"])
+def test_a_job_in_the_background_goes_on_at_ctrl_c(ignore: str) -> None:
+    """A shell lets the jobs that a script starts by `&` ignore the signal."""
+    emulation = shlex.join([str(COMMAND), "emulate", *LINK, "--json", "--", "sleep", "2.3456"])
+    with started(
+        ["sh", "-c", f"{ignore}; exec {emulation}"], stdout=subprocess.PIPE, text=True
+    ) as run:
+        assert within(30, lambda: sleeps("sleep", "2.3456"))
+        os.killpg(run.pid, signal.SIGINT)
+        figures = json.loads(run.communicate(timeout=30)[0])
+    assert run.returncode in ENDED
+    assert not figures["interrupted"]
+    assert figures["programs"][0]["exit_code"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "host"),
+    [(("--", "nosuchprogram"), "near"), (("--server=nosuchprogram -s", "--", "true"), "far")],
+)
+def test_a_program_that_does_not_exist_is_refused(arguments: tuple[str, ...], host: str) -> None:
+    message = refused(goodqueue("emulate", *LINK, "--json", *arguments))
+    assert f"nosuchprogram: the {host} host has no such program" in message
+
+
+@pytest.mark.parametrize(
+    ("command", "words"), [("", "is empty"), ("sh -c 'true", "No closing quotation")]
+)
+def test_a_server_without_a_command_is_refused(command: str, words: str) -> None:
+    assert words in refused(goodqueue("emulate", *LINK, f"--server={command}", "--", "true"))
+
+
+SERVER_LIVES = "--server=sleep 300"
+FAILS = "--server=sh -c 'exit 6'"
+WAITS = ("--", "sleep", "0.5")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "ended"),
+    [
+        ((SERVER_LIVES, "--", "true"), 0, [(None, None), (0, None)]),
+        ((SERVER_LIVES, "--duration=1s", "--", "sleep", "300"), 0, [(None, None)] * 2),
+        (("--", "sh", "-c", "sleep 0.2; exit 5"), 8, [(5, None)]),
+        (("--", "sh", "-c", "kill -KILL $$"), 8, [(None, 9)]),
+        ((FAILS, *WAITS), 8, [(6, None), (0, None)]),
+        (("--server=/proc/self/exe/no -s", "--", "true"), 2, []),
+    ],
+)
+def test_a_program_that_fails_is_an_error(
+    arguments: tuple[str, ...], code: int, ended: list[tuple[int | None, int | None]]
+) -> None:
+    done = goodqueue("emulate", *LINK, "--json", *arguments)
+    assert done.returncode in (ENDED if code == 0 else {code}), done.stderr
+    assert ("error: " in done.stderr) == (code != 0)
+    if ended:
+        programs = json.loads(done.stdout)["programs"]
+        assert [(one["exit_code"], one["signal"]) for one in programs] == ended
+
+
+def test_a_file_that_cannot_be_started_is_an_error(tmp_path: Path) -> None:
+    """The script exists and may be executed, but its interpreter does not exist."""
+    script = tmp_path / "script"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    done = goodqueue("emulate", *LINK, f"--server={script}", *WAITS)
+    assert done.returncode == 8
+    assert f"error: server: {script} exited with 71" in done.stderr
+    assert "starting the program: No such file" in done.stderr
 
 
 def test_the_congestion_control_is_the_stated_one() -> None:

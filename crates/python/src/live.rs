@@ -197,6 +197,7 @@ mod stages {
             "server": ended.program.is_server,
             "command": ended.program.command,
             "exit_code": ended.code,
+            "signal": ended.signal,
         })
     }
 

@@ -67,7 +67,8 @@ def application(only: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
         epilog="Exit codes: 0 answered; 2 wrong input or usage; 3 no buffer keeps the bounds "
         "of `size`; 4 runs of `sweep` failed; 5 `results --verify` found damage; 6 the "
-        "time budget of `size` ended first; 7 an emulation is not trusted; 130 interrupted.",
+        "time budget of `size` ended first; 7 an emulation is not trusted; 8 a program of "
+        "`emulate` failed; 130 interrupted.",
     )
     app.callback()(_main)
     for name, command in COMMANDS.items():

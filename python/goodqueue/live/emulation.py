@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shlex
+import shutil
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -100,7 +102,8 @@ class Emulation:
         fidelity: lateness of the emulation and the verdict.
         kernel: version of the hosts' kernel, and its parameters on which TCP depends, by their
             names below `net.ipv4`.
-        programs: the end of each program: its exit code, null if the run ended it.
+        programs: the end of each program: its exit code, or the signal that ended it; both are null
+            if the run ended it.
         interrupted: True if the run was interrupted before its programs ended.
         uplink: the connection with the outside, its kind and its counts; None without one.
         result: figures and tables as of a simulated run; None unless recorded over time.
@@ -114,6 +117,15 @@ class Emulation:
     interrupted: bool
     uplink: dict[str, Any] | None = None
     result: Result | None = None
+
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """The programs that failed by themselves, on near and far hosts."""
+        return [
+            program
+            for program in self.programs
+            if program["exit_code"] not in {None, 0} or program["signal"] is not None
+        ]
 
 
 OF_TCP = ("goodput_bps", "retransmissions", "timeouts", "duplicate_share")
@@ -202,11 +214,13 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
     Raises:
         ScenarioError: if a setting is wrong.
         RequestError: if this machine cannot emulate a network; the message has the remedy. Also if
-            the run ended within its warm-up.
+            a program does not exist, or the run ended within its warm-up.
         OSError: if a trace cannot be written.
     """
     if sys.platform != "linux":
         raise RequestError("`emulate` needs Linux: it runs programs in network namespaces")
+    for program in programs:
+        _check_program(program)
     scenario = (
         network
         if isinstance(network, _core.Scenario)
@@ -264,6 +278,19 @@ def emulate(  # noqa: PLR0913 - all but the first two are options, by name
     )
 
 
+def _check_program(program: Program) -> None:
+    """Refuses a program that does not exist, before the run starts any other."""
+    host = "far" if program.server else "near"
+    name = next(iter(program.command), "")
+    if not name:
+        raise RequestError(f"a command of the {host} host is empty\n  help: name a program to run")
+    if shutil.which(name) is None:
+        raise RequestError(
+            f"{shlex.quote(name)}: the {host} host has no such program\n  help: install it, or "
+            "give the path of a file that may be executed"
+        )
+
+
 def _relays(relay: Relay | None) -> list[Program]:
     """Returns the program that opens the port of a relay."""
     return [] if relay is None else [Program(relay.command, server=True)]
@@ -283,7 +310,7 @@ def check() -> str:
     """
     settings = link_settings("1Gbps", 0.002, None, "10s")
     emulation = emulate(settings, [Program(("true",))])
-    if any(program["exit_code"] != 0 for program in emulation.programs):
+    if emulation.failed:
         raise RequestError("no emulation here: the program `true` failed in the emulated network")
     return kernel_line(emulation.kernel)
 

@@ -39,7 +39,8 @@ def enter(job: str, answer: str) -> int:
     """
     # A terminal sends Ctrl-C to all processes of a run. The next stage ends the run, and this one
     # ends after it.
-    signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as of a job in the background
+        signal.signal(signal.SIGINT, lambda _number, _frame: None)
     # Only in the user's own namespace can root take precedence over the programs of others.
     niceness = precedence.take()
     try:

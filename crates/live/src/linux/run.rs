@@ -19,6 +19,7 @@ use std::fs::{File, read_to_string};
 use std::io;
 use std::mem::take;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -74,6 +75,8 @@ pub struct Ended {
     pub program: Program,
     /// Its exit code; none if a signal ended it, or the run did.
     pub code: Option<i32>,
+    /// The signal that ended it before the run ended.
+    pub signal: Option<i32>,
 }
 
 /// Properties of the hosts' kernel on which the behaviour of TCP depends.
@@ -260,8 +263,14 @@ impl Router {
         records: Records,
     ) -> io::Result<Self> {
         let mut wanted = SigSet::empty();
-        for signal in [Signal::SIGCHLD, Signal::SIGINT, Signal::SIGTERM] {
-            wanted.add(signal);
+        wanted.add(Signal::SIGCHLD);
+        let ignored = ignored();
+        for signal in [Signal::SIGINT, Signal::SIGTERM] {
+            // The starter of a job in the background lets it ignore Ctrl-C. A signal that is blocked
+            // would arrive even so.
+            if ignored >> (signal as u32 - 1) & 1 == 0 {
+                wanted.add(signal);
+            }
         }
         wanted.thread_block()?;
         let signals =
@@ -469,6 +478,7 @@ impl Router {
         self.used.report(&mut fidelity, paused.time);
         let ended = running.into_iter().map(|running| Ended {
             code: running.status.and_then(|status| status.code()),
+            signal: running.status.and_then(|status| status.signal()),
             program: running.program,
         });
         let finished = self.emulator.finish(network, paused.time);
@@ -482,6 +492,15 @@ impl Router {
             interrupted: paused.interrupted,
         })
     }
+}
+
+/// Returns the signals that this process ignores, a bit for each, the first for signal 1.
+fn ignored() -> u64 {
+    let status = read_to_string("/proc/self/status").unwrap_or_default();
+    let mut lines = status.lines();
+    let mask = lines.find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or_default()
 }
 
 fn kernel(host: Option<&Host>) -> io::Result<Kernel> {

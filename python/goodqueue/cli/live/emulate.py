@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.cli.commands.options import drawing, overrides
-from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_TRUSTED
+from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_TRUSTED, EXIT_PROGRAM_FAILED
 from goodqueue.cli.files import print_written, source_of
 from goodqueue.cli.runs.run import print_summary, print_traces, write_result
 from goodqueue.core.extras import require
@@ -65,9 +65,17 @@ def _emulate_link(asked: Emulate) -> int:
     assert asked.rtt is not None
     rtt_s = _core.parse_span("--rtt", asked.rtt)
     settings = link_settings(asked.rate, rtt_s, asked.queue, asked.duration or LONGEST)
-    programs = [Program(tuple(shlex.split(text)), server=True) for text in asked.server or []]
+    programs = [Program(_words(text), server=True) for text in asked.server or []]
     scenario = scenario_of(settings, "the emulated link")
     return _emulate(asked, scenario, [*programs, Program(tuple(asked.command))], [])
+
+
+def _words(command: str) -> tuple[str, ...]:
+    """Returns the words of a command, as a shell divides it."""
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise RequestError(f"--server {command}: {error}") from None
 
 
 def _emulate_file(asked: Emulate) -> int:
@@ -137,8 +145,8 @@ def _emulate(
         stdout().print(f"\n{plain(kernel_line(emulation.kernel))}.", soft_wrap=True)
         _print_uplink(emulation.uplink)
         _print_fidelity(emulation.fidelity)
-        _print_programs(emulation)
         print_traces(traces)
+    _print_failures(emulation)
     if asked.out is not None and emulation.result is not None:
         with whole_directory(asked.out) as directory:
             write_result(emulation.result, directory, pictured, figures)
@@ -204,6 +212,8 @@ def exit_code(emulation: Emulation) -> int:
     """Returns the exit code of `emulate`."""
     if emulation.interrupted:
         return EXIT_INTERRUPTED
+    if emulation.failed:
+        return EXIT_PROGRAM_FAILED
     return EXIT_NOT_TRUSTED if emulation.fidelity["verdict"] == "not trusted" else 0
 
 
@@ -234,11 +244,17 @@ def _print_fidelity(fidelity: dict[str, Any]) -> None:
         stdout().print(line, soft_wrap=True)
 
 
-def _print_programs(emulation: Emulation) -> None:
-    """Prints the programs on near hosts that failed."""
+def _print_failures(emulation: Emulation) -> None:
+    """Prints the programs that failed or did not end, on standard error."""
     for program in emulation.programs:
-        code = program["exit_code"]
-        if not program["server"] and code != 0:
+        if program["server"] or emulation.interrupted:
+            continue
+        if program["exit_code"] is program["signal"] is None:
             name = plain(shlex.join(program["command"]))
-            how = "did not end" if code is None else f"exited with {number(code)}"
-            stderr().print(f"[yellow]{name} {how}[/]", soft_wrap=True)
+            stderr().print(f"[yellow]{name} did not end[/]", soft_wrap=True)
+    for program in emulation.failed:
+        name = plain(shlex.join(program["command"]))
+        code, signal = program["exit_code"], program["signal"]
+        how = f"exited with {code}" if signal is None else f"was ended by signal {signal}"
+        host = "server" if program["server"] else "client"
+        stderr().print(f"[red]error: {host}: {name} {how}[/]", soft_wrap=True)

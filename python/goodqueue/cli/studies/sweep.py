@@ -241,7 +241,8 @@ def _interruptible(stop: Stop, watcher: Terminal | JsonLines) -> Iterator[None]:
             stop.drain()
             watcher.stopping()
 
-    if threading.current_thread() is not threading.main_thread():
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # as of a job in the background
+    if ignored or threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.signal(signal.SIGINT, handle)

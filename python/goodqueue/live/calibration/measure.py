@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
+from goodqueue.errors import RequestError
 from goodqueue.live.calibration.compare import compare
 from goodqueue.live.calibration.ledger import Finished
 from goodqueue.live.calibration.theory import theory
@@ -91,7 +92,7 @@ def calibrate(
         progress: called with the numbers of emulations done and planned.
 
     Raises:
-        RequestError: if this machine cannot emulate a network.
+        RequestError: if this machine cannot emulate a network, or a sender failed.
         KeyboardInterrupt: at Ctrl-C; finished runs are in the ledger.
     """
     loaded = available()
@@ -167,6 +168,8 @@ def _emulated(cell: Cell, repeat: int, *, path: Path, ledger: Ledger, stop: Inte
         emulation = emulate(settings, [server, client], stop=stop, privileged=True)
         if emulation.interrupted:
             raise KeyboardInterrupt
+        if emulation.failed:
+            raise RequestError(f"no calibration here: the sender of {cell.control} failed")
         verdict = emulation.fidelity["verdict"]
         known = replace(_finished(name, emulation.summary), verdict=verdict)
         if verdict != "not trusted":
