@@ -89,6 +89,29 @@ def test_the_ns2_script_of_s3_agrees_with_the_script_of_the_validation(tmp_path:
     assert theirs["loss_rate"] == written["loss_rate"]
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("file", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda f: f.stem)
+def test_a_ready_scenario_is_exported_or_refused_with_a_remedy(file: Path, target: str) -> None:
+    try:
+        script = export(load(str(file)), target, file.name)
+    except ScenarioError as error:
+        assert f"error: {file.name}: {error.key}: {TARGETS[target][0]} " in str(error)
+        assert error.help
+    else:
+        assert script.text
+
+
+def test_hosts_without_access_links_have_the_figures_of_goodqueue_in_ns2(tmp_path: Path) -> None:
+    text = (ROOT / "scenarios/s3.toml").read_text()
+    direct = tmp_path / "direct.toml"
+    for line in ('access = { rate = "1Gbps" }\n', 'rtt = "40ms"\n'):
+        assert line in text
+        text = text.replace(line, "")
+    direct.write_text(text.replace('delay = "10ms"', 'delay = "20ms"'))
+    settings: Settings = {"duration": "60s"}
+    agree(run_ns2(str(direct), settings, tmp_path), ours(str(direct), settings), 1e-3, 0.01, 0.01)
+
+
 def test_red_in_ns2_has_nearly_the_figures_of_goodqueue(tmp_path: Path) -> None:
     settings: Settings = {"duration": "60s"}
     agree(run_ns2(S5, settings, tmp_path), ours(S5, settings), 0.005, 0.05, 0.05)

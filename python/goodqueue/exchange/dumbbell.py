@@ -167,7 +167,8 @@ def dumbbell(scenario: _core.Scenario, file: str, target: str) -> Dumbbell:
     if topology["shape"] != "dumbbell":
         lack = f"gets dumbbells only, and this is a {topology['shape']}"
         refuse(file, "topology.shape", f"{target} {lack}", 'write shape = "dumbbell"')
-    links = {name: topology[name] for name in ("access", "far_access", "bottleneck")}
+    direct = _direct(topology["bottleneck"]["framing"])
+    links = {name: topology.get(name, direct) for name in ("access", "far_access", "bottleneck")}
     framing = _checked_links(file, target, links)
     link = links["bottleneck"]
     rate = _core.parse_rate("rate", link["rate"])
@@ -195,6 +196,13 @@ def dumbbell(scenario: _core.Scenario, file: str, target: str) -> Dumbbell:
         ),
         qdisc=_qdisc(scenario),
     )
+
+
+def _direct(framing: str) -> Table:
+    """Returns the access link of hosts without one: it neither delays packets nor holds them."""
+    way = {"rate": "unlimited", "delay": "0s", "framing": framing, "drop_list": []}
+    way["queue"] = {"kind": "drop_tail", "limit": "unlimited"}
+    return {**way, "reverse": way}
 
 
 def _checked_links(file: str, target: str, links: Mapping[str, Table]) -> int:
