@@ -417,3 +417,19 @@ def test_a_bandwidth_delay_product_of_250_packets_is_250_packets() -> None:
     bdp = next(rule for rule in RULES if rule.name == "bdp")
     for rate_bps, rtt_s in ((30e6, 0.1), (50e6, 0.06), (10e6, 0.3), (300e6, 0.01)):
         assert bdp.advise(Link(rate_bps, (rtt_s,), 1)).whole_packets == 250
+
+
+def test_bscl_says_what_decides_and_both_of_its_buffers() -> None:
+    # 50 Mb/s, 60 ms: C_e T_e is 225 packets. (22): 8.7 x 50 - 225 = 210 packets.
+    loss, parts, most = bscl.advise(congested(50)).notes
+    assert loss == "loss decides"
+    assert "B_p = 210 packets for loss (22)" in parts
+    assert "for utilisation (16)" in parts
+    # (18): 210 packets keep 1 % with (225 + 210) / 8.7 = 50 flows.
+    assert most == "210 packets keep the loss with up to 50 flows (18)"
+    few = bscl.advise(congested(4, max_loss_rate=None)).notes
+    assert few[1] == "B_rho = 225 packets for utilisation (11)"
+    # The delay allows 105 packets: (225 + 105) / 8.7 = 37.9.
+    short = bscl.advise(congested(50, max_delay_s=0.0252)).notes
+    assert "105 packets, which the delay allows, keep the loss with up to 37 flows (18)" in short
+    assert any(note.startswith("not feasible (25)") for note in short)

@@ -245,6 +245,24 @@ def test_a_rule_that_holds_but_exceeds_the_delay_reports_both(
     assert rules["bdp"]["keeps_bounds"] is True
 
 
+def test_text_and_page_show_what_bscl_says_beside_its_buffer(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    crowded = ["--rate", "50Mbps", "--rtt", "50ms", "--flows", "300", "--max-loss", "1%"]
+    page = tmp_path / "page.html"
+    command = ["size", *crowded, "--max-delay", "50ms", "--quick", "--as-in-theory"]
+    assert run_command([*command, "--report", str(page)]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    # C T is 208.3 packets. (22): 8.7 x 300 - 208.3 = 2402 packets, which take 576 ms. The delay
+    # allows 208.3 packets, and these keep the loss up to (208.3 + 208.3) / 8.7 = 47 flows.
+    for shown in (out, page.read_text(encoding="utf-8")):
+        assert "loss decides" in shown
+        assert "B_p = 2402 packets for loss (22)" in shown
+        assert "208.3 packets, which the delay allows, keep the loss with up to 47 flows" in shown
+        assert "not feasible (25): the delay allows 208.3 packets" in shown
+        assert "at least 576.4 ms" in shown
+
+
 def test_theory_names_the_bound_to_give_up(capsys: pytest.CaptureFixture[str]) -> None:
     crowded = ["--rate", "50Mbps", "--rtt", "50ms", "--flows", "300", "--max-loss", "1%"]
     command = ["size", *crowded, "--max-delay", "50ms", "--quick", "--as-in-theory"]

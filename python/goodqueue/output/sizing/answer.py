@@ -96,7 +96,7 @@ def _print_rules(answer: Answer) -> None:
     if answer.by_rule:
         say("")
         stdout().print(rules_table(answer))
-        say(*broken_lines(answer), *record_lines(answer), markup=True)
+        say(*broken_lines(answer), *note_lines(answer), *record_lines(answer), markup=True)
 
 
 def plain_lines(lines: Sequence[str]) -> list[str]:
@@ -215,6 +215,16 @@ def broken_lines(answer: Answer) -> list[str]:
     ]
     found = ["assumptions that do not hold here:", *lines] if lines else []
     return [*found, *(["doubtful here:", *doubts] if doubts else [])]
+
+
+def note_lines(answer: Answer) -> list[str]:
+    """Returns one line per rule that says more than a buffer, such as the bound that decides."""
+    lines = [
+        f"  [dim]{one.rule.name}[/]: {'; '.join(one.advice.notes)}"
+        for one in answer.by_rule
+        if one.advice.notes
+    ]
+    return ["what the rules say beside the buffer:", *lines] if lines else []
 
 
 def record_lines(answer: Answer) -> list[str]:

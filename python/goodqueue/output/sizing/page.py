@@ -25,12 +25,13 @@ from goodqueue.sizing.controls import DECREASE
 from goodqueue.sizing.export import checks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from goodqueue.output.terminal import Figures
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.answer.answer import Answer
+    from goodqueue.sizing.rules.rule import Advice
 
     Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
     """A title, names of columns, and rows."""
@@ -159,16 +160,19 @@ def _rules(answer: Answer) -> list[str]:
     return [
         *_plain(made.title, made.columns, rows),
         "<h3>Assumptions that do not hold here</h3>",
-        _assumptions(answer),
+        _sentences(answer, lambda advice: advice.broken),
+        "<h3>What the rules say beside the buffer</h3>",
+        _sentences(answer, lambda advice: advice.notes),
     ]
 
 
-def _assumptions(answer: Answer) -> str:
+def _sentences(answer: Answer, of: Callable[[Advice], Sequence[str]]) -> str:
+    """Returns a list of the rules that have such sentences."""
     items = [
-        f"<li>{escape(one.rule.title)}: {escape('; '.join(one.advice.broken))}. "
+        f"<li>{escape(one.rule.title)}: {escape('; '.join(of(one.advice)))}. "
         f"<small>{escape(one.rule.source)}</small></li>"
         for one in answer.by_rule
-        if one.advice.broken
+        if of(one.advice)
     ]
     return f"<ul>{''.join(items)}</ul>" if items else "<p>None.</p>"
 

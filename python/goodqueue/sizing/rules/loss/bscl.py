@@ -120,11 +120,12 @@ def most_flows(link: Link, loss_rate: float, buffer_packets: float = 0.0) -> flo
 def advise(link: Link) -> Advice:
     """B = max(B_rho, B_p), at least one packet."""
     answer = bscl(link)
-    notes = [_decides(link, answer)]
+    notes = [_decides(link, answer), _parts(link, answer)]
     if link.max_loss_rate is not None:
-        room = answer.most_for_delay or answer.packets
+        room = answer.packets if answer.most_for_delay is None else answer.most_for_delay
         most = int(most_flows(link, link.max_loss_rate, room))
-        notes.append(f"keeps the loss with up to {most} flows")
+        allowed = "" if answer.most_for_delay is None else ", which the delay allows,"
+        notes.append(f"{room:.4g} packets{allowed} keep the loss with up to {most} flows (18)")
     if answer.most_for_delay is not None and not answer.feasible:
         notes.append(
             f"not feasible (25): the delay allows {answer.most_for_delay:.4g} packets; it would "
@@ -186,6 +187,20 @@ def _decides(link: Link, answer: Bscl) -> str:
         return "one packet keeps all bounds, because the saw-teeth of so many flows leave no gap"
     by = "globally synchronised" if link.flows < FEWEST_FLOWS else "partially synchronised"
     return f"utilisation decides, losses {by}"
+
+
+def _parts(link: Link, answer: Bscl) -> str:
+    """Returns B_rho and B_p in packets."""
+    equation = "(11)" if link.flows < FEWEST_FLOWS else "(16)"
+    parts = [f"B_rho = {_needed(answer.for_utilization)} for utilisation {equation}"]
+    if answer.for_loss is not None:
+        parts.append(f"B_p = {_needed(answer.for_loss)} for loss (22)")
+    return ", ".join(parts)
+
+
+def _needed(packets: float) -> str:
+    """Formats the value of a formula, which asks for no buffer if it is negative."""
+    return f"{packets:.4g} packets{'' if packets > 0 else ' (no buffer is needed)'}"
 
 
 RULE = Rule(
