@@ -12,13 +12,14 @@ Parts have these names:
 
 from __future__ import annotations
 
+import math
 import re
 from itertools import groupby
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from evidence.core.pages import with_part
-from goodqueue.papers.cells import Finding
+from goodqueue.papers.cells import Finding, number
 from goodqueue.papers.experiment import experiment, experiments
 from goodqueue.papers.table import TableExperiment
 from goodqueue.papers.tally import controls, tally
@@ -133,7 +134,7 @@ def figures(one: TableExperiment, runner: Runner) -> Iterator[Line]:
     for cell in one.reproduce(runner).cells:
         if cell.quantity in {quantity.label for quantity in quantities}:
             line = rows.setdefault(_places(one, cell.row, groups), {})
-            line.setdefault(cell.row[axis], []).append(f"{cell.ours.mean:.{cell.digits}f}")
+            line.setdefault(cell.row[axis], []).append(number(cell.ours.mean, cell.digits))
     shown = ", ".join(f"{each.label} {each.unit}".strip() for each in quantities)
     values = list(dict.fromkeys(value for line in rows.values() for value in line))
     yield [f"{shown} at {one.keys[axis]['label']}", *values]
@@ -144,7 +145,12 @@ def figures(one: TableExperiment, runner: Runner) -> Iterator[Line]:
 
 def conclusions(one: TableExperiment, runner: Runner) -> Iterator[Line]:
     """Yields every conclusion with the ratios for each verdict."""
-    cells = [cell for cell in one.reproduce(runner).cells if cell.finding is not None]
+    # Claims about the shape of a row are no ratios, and the text of a page has them.
+    cells = [
+        cell
+        for cell in one.reproduce(runner).cells
+        if cell.finding is not None and not math.isnan(cell.ours.mean)
+    ]
     shown = [each for each in Finding if any(cell.finding is each for cell in cells)]
     yield ["claim, and the bound on the ratio", *map(str, shown)]
     yield ["---"] * (1 + len(shown))
@@ -159,7 +165,7 @@ def _ratios(one: TableExperiment, cells: Sequence[Cell]) -> str:
     said = []
     for first, group in groupby(cells, key=lambda cell: _places(one, cell.row, [*cell.row][:1])):
         members = list(group)
-        means = [f"{cell.ours.mean:.{cell.digits}f}" for cell in members]
+        means = [number(cell.ours.mean, cell.digits) for cell in members]
         if len(members) > MOST_NAMED:
             low, high = min(means, key=float), max(means, key=float)
             said.append(": ".join((*first, f"{low} to {high}")))
@@ -178,16 +184,12 @@ def _rest(one: TableExperiment, cell: Cell) -> str:
     return ", ".join(said)
 
 
-OURS = '"ours: '
-"""Prefix of a claim that this project makes, and not the paper."""
-
-
 def counts(name: str, runner: Runner) -> Iterator[Line]:
     """Yields a line for each experiment, one for all, and one for claims of this project."""
     found = {one.name: list(one.reproduce(runner).cells) for one in experiments(name)}
     every = [cell for cells in found.values() for cell in cells]
     found["all"] = every
-    ours = [cell for cell in every if cell.quantity.startswith(OURS)]
+    ours = [cell for cell in every if cell.is_ours]
     if ours:
         found["of these ours, not the paper's"] = ours
     verdicts = {label: tally(cells).every for label, cells in found.items()}
@@ -221,10 +223,14 @@ def _means(cells: Sequence[Cell], wanted: Finding) -> str:
 
 
 def _mean(cell: Cell) -> str:
-    mean, half = cell.ours.mean, cell.ours.high - cell.ours.mean
-    # A rounded zero is printed without a minus sign.
-    text = f"{round(mean, cell.digits) + 0.0:.{cell.digits}f}"
-    return f"{text} ± {half:.{cell.digits}f}" if half else text
+    """Formats a mean with its interval; an interval that ends at a possible value has two ends."""
+    ours, digits = cell.ours, cell.digits
+    text = number(ours.mean, digits)
+    if not ours.high > ours.low:
+        return text
+    if math.isclose(ours.high - ours.mean, ours.mean - ours.low, abs_tol=1e-9):
+        return f"{text} ± {number(ours.high - ours.mean, digits)}"
+    return f"{text} ({number(ours.low, digits)} to {number(ours.high, digits)})"
 
 
 def _places(one: TableExperiment, row: Mapping[str, str], keys: Sequence[str]) -> tuple[str, ...]:

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import goodqueue
-from goodqueue.papers.cells import Verdict
+from goodqueue.core.intervals import Interval
+from goodqueue.papers.cells import Finding, Verdict
 from goodqueue.papers.clustering_buffer.chance import BY_CHANCE, Chance
 from goodqueue.papers.clustering_buffer.fit import fit
-from goodqueue.papers.clustering_buffer.saw_tooth import SawTooth
+from goodqueue.papers.clustering_buffer.saw_tooth import SawTooth, claimed
 from goodqueue.papers.experiment import experiment
 from goodqueue.papers.table import folder
 from goodqueue.sizing.smoothing.formula import smoothing_packets
@@ -70,11 +71,16 @@ def test_goodput_falls_with_the_buffer_where_the_link_is_slow_and_the_server_ans
         for cell in experiment(NAME, "experiment1").reproduce(runner).cells
         if cell.quantity == "goodput"
     ]
-    assert all(cell.published is None for cell in cells)
-    for rate, verdict in (("0.5 Mb/s", Verdict.NOT), ("0.1 Mb/s", Verdict.SHAPE)):
+    assert all(cell.verdict is None for cell in cells), "no goodput is printed"
+    claims = {
+        cell.row["bottleneck"]: cell
+        for cell in experiment(NAME, "experiment1").reproduce(runner).cells
+        if cell.finding is not None and "throughput is slightly reduced" in cell.quantity
+    }
+    for rate, finding in (("0.5 Mb/s", Finding.UNREPRODUCED), ("0.1 Mb/s", Finding.HOLDS)):
         row = [cell for cell in cells if cell.row["bottleneck"] == rate]
-        assert [cell.verdict for cell in row] == [verdict] * 4
-        assert all(bool(cell.note) == (verdict is Verdict.NOT) for cell in row)
+        assert claims[rate].finding is finding
+        assert bool(claims[rate].note) == (finding is Finding.UNREPRODUCED)
         sinks = [cell.variants["a server that only receives"].mean for cell in row]
         assert max(sinks) < 1.01 * min(sinks)
         # With a sink goodput is higher, because no ACKs of the sender share the queue with its
@@ -136,14 +142,46 @@ def test_a_saw_tooth_needs_the_laws_buffer_and_up_to_two_round_trips(runner: Run
 def test_the_fitted_exponents_are_the_claimed_ones(runner: Runner) -> None:
     small = SawTooth(increases=(1.0, 0.25), rates=(400, 1600), rtts_s=(0.1, 0.2))
     cells = {(cell.quantity, cell.row["of"]): cell for cell in small.reproduce(runner).cells}
-    for of, claimed in (("increase a", 1), ("rate R", 2), ("round-trip time T", 2)):
-        assert cells["exponent", of].ours.mean == pytest.approx(claimed, abs=0.1)
-    assert cells["coefficient", "a (R T)²"].ours.mean == pytest.approx(1 / 18, rel=0.1)
+    for says, of, value in (
+        ("proportional", "increase a", 1),
+        ("quadratic", "rate R", 2),
+        ("quadratic", "round-trip time T", 2),
+    ):
+        found = cells[f'"{says}: exponent"', of]
+        assert found.ours.mean == pytest.approx(value, abs=0.1)
+    law = cells['"ours: the coefficient is 1/18"', "a (R T)²"]
+    assert law.ours.mean == pytest.approx(1 / 18, rel=0.1)
     repair = cells["coefficient", "R T"].ours
     for increase in (1, 0.125):
         cell = cells["B / (a (R T)²), less the repair", f"a = {increase:g}, friendly with timeouts"]
         slack = (repair.high - repair.mean) / (increase * 320)
         assert cell.ours.mean == pytest.approx(cell.variants["by the formula"].mean, abs=slack)
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "finding"),
+    [
+        (2.0, 0.05, Finding.HOLDS),
+        # A wide interval contains the claimed value, and says nothing of it.
+        (2.0, 1.0, Finding.UNDECIDED),
+        (2.2, 0.05, Finding.UNREPRODUCED),
+    ],
+)
+def test_a_wide_interval_of_a_fit_decides_nothing(
+    mean: float, half: float, finding: Finding
+) -> None:
+    cell = claimed({}, "quadratic", Interval(mean, half), 2)
+    assert (cell.finding, cell.asked) == (finding, "1.900 to 2.100")
+
+
+def test_one_claim_about_many_buffers_is_one_cell_for_each_link(runner: Runner) -> None:
+    found = experiment(NAME, "section4-2").reproduce(runner).cells
+    claims = [cell for cell in found if cell.finding is not None]
+    assert len(claims) == 6, "three claims at two rates"
+    # "A slight cost" is a tenth. One frame costs a fifth.
+    cost = [cell for cell in claims if "slight cost" in cell.quantity]
+    assert [cell.row for cell in cost] == [{"bottleneck": "0.5 Mb/s"}, {"bottleneck": "1 Mb/s"}]
+    assert all(cell.finding is Finding.UNREPRODUCED for cell in cost)
 
 
 def fluid(increase: float, losses: int, random: np.random.Generator) -> float:

@@ -21,6 +21,7 @@ class Verdict(StrEnum):
     """The verdict on a published figure."""
 
     MATCHES = "matches"
+    WEAK = "weak match"
     SHAPE = "matches in shape"
     NOT = "does not match"
 
@@ -42,11 +43,15 @@ class Finding(StrEnum):
 
 GRADES: dict[Verdict | Finding, str] = {
     Verdict.MATCHES: "matches",
+    Verdict.WEAK: "shape",
     Verdict.SHAPE: "shape",
     Finding.HOLDS: "matches",
     Finding.UNDECIDED: "shape",
 }
 """Class of a verdict on the HTML page, which also sets its colour; `not` for all others."""
+
+OURS = '"ours: '
+"""Prefix of a claim that this project makes, and not the paper."""
 
 WEAK = "a match with an interval wider than half of our mean, which says little"
 
@@ -76,17 +81,20 @@ class Spread:
         return cls(value, value, value)
 
     @classmethod
-    def of_seeds(cls, values: Sequence[float], least: float = -math.inf) -> Spread:
+    def of_seeds(
+        cls, values: Sequence[float], least: float = -math.inf, most: float = math.inf
+    ) -> Spread:
         """Returns Student's prediction interval over independent seeds.
 
         Args:
             values: the figure under each seed.
             least: smallest value that the figure can have; the interval is cut there.
+            most: largest value that the figure can have; the interval is cut there, too.
         """
         if len(values) == 1:
             return cls.exact(values[0])
         made = cls.of_sample(fmean(values), stdev(values), len(values), least)
-        return replace(made, values=tuple(values))
+        return replace(made, high=min(made.high, most), values=tuple(values))
 
     @classmethod
     def of_sample(
@@ -131,8 +139,17 @@ class Spread:
 
     def text(self, digits: int) -> str:
         """Formats the ends of the interval, or a single number if both ends print the same."""
-        low, high = f"{self.low:.{digits}f}", f"{self.high:.{digits}f}"
+        low, high = number(self.low, digits), number(self.high, digits)
         return low if low == high else f"{low} .. {high}"
+
+
+UNKNOWN = Spread.exact(math.nan)
+"""The figure of a cell that has none, such as a claim about the shape of a row."""
+
+
+def number(value: float, digits: int) -> str:
+    """Formats a figure: a dash if it has no value, and a rounded zero without a minus sign."""
+    return "-" if math.isnan(value) else f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def printed_unit(printed: str) -> float:
@@ -178,8 +195,9 @@ class Cell:
         unit: unit of the quantity; "" for counts and shares.
         digits: number of decimals to print.
         published: the published figure, as printed; None if the paper prints no number.
-        ours: our figure.
-        shape: True if the tests of its row's shape hold; None if there are no such tests.
+        ours: our figure; `UNKNOWN` for a claim about the shape of a row.
+        shape: True if the tests of its row's shape hold; None if there are no such tests. Only a
+            published figure is judged by it.
         tolerance: share of the published figure by which the interval is widened.
         remark: explanation that is printed if the figure does not match.
         beside: figures of other simulators.
@@ -213,22 +231,28 @@ class Cell:
         """The verdict on the cell; None if nothing was published that could match."""
         if self.finding is not None:
             return self.finding
-        if self.published is not None and self.ours.explains(self.published, self.tolerance):
-            return Verdict.MATCHES
-        if self.shape is not None or self.published is not None:
-            return Verdict.SHAPE if self.shape else Verdict.NOT
-        return None
+        if self.published is None:
+            return None
+        if self.ours.explains(self.published, self.tolerance):
+            width = self.ours.high - self.ours.low
+            return Verdict.WEAK if width > abs(self.ours.mean) / 2 else Verdict.MATCHES
+        return Verdict.SHAPE if self.shape else Verdict.NOT
 
     @property
     def note(self) -> str:
         """The remark on a figure that does not match as printed; "" if there is none."""
-        if self.remark is None or self.verdict is Verdict.MATCHES:
+        if self.remark is None or self.matches:
             return ""
         if self.remark.reads is None:
             return self.remark.text
         reads = self.remark.reads
         found = "matches" if self.ours.explains(reads, self.tolerance) else "does not match either"
         return f"{self.remark.text}; read as {reads} it {found}"
+
+    @property
+    def is_ours(self) -> bool:
+        """True for a claim that this project makes, and not the paper."""
+        return self.finding is not None and self.quantity.startswith(OURS)
 
     @property
     def interval_of(self) -> str:
@@ -247,15 +271,19 @@ class Cell:
         """The published figure, ours, its interval, and the figures beside it, for a table."""
         ours = self.ours
         spreads = [ours, *(one.spread for one in self.beside), *self.variants.values()]
-        texts = [self.published or "-", f"{ours.mean:.{self.digits}f}"]
+        texts = [self.published or "-", number(ours.mean, self.digits)]
         texts += [spread.text(self.digits) for spread in spreads]
         return [*texts, *([self.asked] if self.asked else [])]
 
     @property
+    def matches(self) -> bool:
+        """True if the published figure lies in our interval, however wide it is."""
+        return self.verdict in {Verdict.MATCHES, Verdict.WEAK}
+
+    @property
     def weak(self) -> bool:
         """True if the figure matches, but its interval is wider than half of our mean."""
-        width = self.ours.high - self.ours.low
-        return self.verdict is Verdict.MATCHES and width > abs(self.ours.mean) / 2
+        return self.verdict is Verdict.WEAK
 
     def controlled(self, name: str) -> Cell:
         """Returns the cell with the figure of a control in place of ours.
@@ -291,8 +319,7 @@ class Cell:
             },
             "variants": {name: _as_dict(spread) for name, spread in self.variants.items()},
             "controls": {
-                name: _as_dict(spread)
-                | {"matches": self.controlled(name).verdict is Verdict.MATCHES}
+                name: _as_dict(spread) | {"matches": self.controlled(name).matches}
                 for name, spread in self.controls.items()
             },
             "repeats": self.repeats or None,

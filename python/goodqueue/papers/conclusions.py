@@ -56,6 +56,7 @@ class Conclusion:
         row: values of other keys to which the conclusion is restricted.
         because: explanation that is printed where the conclusion does not hold.
         average: key over whose values both figures are averaged first; "" for none.
+        stated: True if the paper claims it for rows of which it prints no figures.
     """
 
     says: str
@@ -68,6 +69,7 @@ class Conclusion:
     row: Mapping[str, str] = field(default_factory=dict)
     because: str = ""
     average: str = ""
+    stated: bool = False
 
     @property
     def bound(self) -> str:
@@ -90,7 +92,7 @@ class Conclusion:
         if times.high >= self.least and times.low <= self.most:
             return Finding.UNDECIDED
         if printed is None:
-            return Finding.ELSEWHERE
+            return Finding.UNREPRODUCED if self.stated else Finding.ELSEWHERE
         if not self.least <= printed <= self.most:
             return Finding.CONTRADICTED
         return Finding.UNREPRODUCED

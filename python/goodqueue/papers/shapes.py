@@ -63,6 +63,11 @@ def stays_above(values: Sequence[float], _axis: Sequence[float], least: float) -
     return min(values) >= least
 
 
+def reaches_axis(values: Sequence[float], axis: Sequence[float]) -> bool:
+    """Returns True if every figure is its position on the axis, such as a queue its buffer."""
+    return all(value == where for value, where in zip(values, axis, strict=True))
+
+
 def collapses(values: Sequence[float], axis: Sequence[float], after: float, to: float) -> bool:
     """Returns True if figures up to `after` exceed `to` times the first, and no later one does."""
     return all(
@@ -108,6 +113,7 @@ TESTS: dict[str, Test] = {
         grows_by,
         stays_below,
         stays_above,
+        reaches_axis,
         collapses,
         zero_until,
         knee,

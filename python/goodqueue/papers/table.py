@@ -20,8 +20,10 @@ from weakref import WeakKeyDictionary
 from goodqueue import _core
 from goodqueue.core.outdir import check_folder, write_whole
 from goodqueue.errors import RequestError
-from goodqueue.papers.cells import Beside, Cell, Remark, Reproduction, Spread
+from goodqueue.papers.cells import UNKNOWN, Beside, Cell, Finding, Remark, Reproduction, Spread
 from goodqueue.papers.conclusions import Conclusion, Sample
+from goodqueue.papers.condition import Open
+from goodqueue.papers.quantity import Quantity
 from goodqueue.papers.shapes import TESTS
 from goodqueue.runs.results.traces import gnuplot
 from goodqueue.study.plan import run_of, variant_of
@@ -31,12 +33,12 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
+    from goodqueue.papers.quantity import Figures
     from goodqueue.plots.style import Picture
     from goodqueue.study.model import Run
     from goodqueue.study.runner import Runner
 
 Row = dict[str, str]
-Figures = dict[str, float]
 Spreads = dict[tuple[int, str], dict[str, Spread]]
 """Spread of every quantity, by the name of its column, for each row (its index) and variant."""
 
@@ -47,98 +49,13 @@ if TYPE_CHECKING:
 PLAIN = ""
 """Name of the variant that is compared with the paper."""
 
+AXIS_ENDS = ("axis_from", "axis_to")
+"""Keys of a `[[shape]]` that restrict its axis."""
+
 AS_RUN = "as fitted"
 """Label of the model without variants, in tables that also list variants. The key `plain` of the
 data replaces it.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A figure computed from the metrics of a run.
-
-    Attributes:
-        label: name of the figure.
-        unit: unit of the figure.
-        sum: metrics whose values are added up; a metric without a value counts as 0.
-        per: metrics whose sum is the divisor; empty for none.
-        scale: factor from the unit of the metrics to `unit`.
-        digits: number of decimals to print.
-    """
-
-    label: str
-    unit: str
-    digits: int
-    sum: tuple[str, ...]
-    per: tuple[str, ...] = ()
-    scale: float = 1.0
-
-    @classmethod
-    def read(cls, entry: Mapping[str, Any]) -> Quantity:
-        """Reads a quantity from a `[[column]]`."""
-        return cls(
-            entry["label"],
-            entry["unit"],
-            entry["digits"],
-            tuple(entry["sum"]),
-            tuple(entry.get("per", ())),
-            entry.get("scale", 1.0),
-        )
-
-    def of(self, figures: Figures) -> float:
-        """Returns the figure of one run; NaN if its divisor is 0."""
-        value = self.scale * _total(self.sum, figures)
-        if not self.per:
-            return value
-        below = _total(self.per, figures)
-        return value / below if below else math.nan
-
-
-@dataclass(frozen=True, slots=True)
-class Open:
-    """A condition that the paper does not state, and the values under which each row is run.
-
-    Attributes:
-        kind: `seeds`; `phases`, which are evenly spaced values of a span; or `none`.
-        label: name of the open condition.
-        count: number of values that are run.
-        why: sentence about the meaning of the interval over these values.
-        first: start of the span.
-        span: length of the span, in the unit that `set` gives it.
-        set: overrides of the scenario in which `{}` is replaced by the value.
-    """
-
-    kind: str
-    why: str
-    label: str = "seed"
-    count: int = 1
-    first: float = 0.0
-    span: float = 0.0
-    set: tuple[str, ...] = ()
-
-    @property
-    def values(self) -> list[str]:
-        """The values of phases: the middles of equal parts of the span."""
-        if self.kind != "phases":
-            return [""]
-        step = self.span / self.count
-        return [f"{self.first + step * (index + 0.5):.9f}" for index in range(self.count)]
-
-    @property
-    def seeds(self) -> range:
-        """The seeds under which each value is run."""
-        return range(1, 1 + (self.count if self.kind == "seeds" else 1))
-
-    def spread(self, values: Sequence[float]) -> Spread:
-        """Returns the spread of a figure over the open condition."""
-        match self.kind:
-            case "seeds":
-                # Tables print counts, shares, times and rates: none is negative.
-                return Spread.of_seeds(values, least=0.0)
-            case "phases":
-                return Spread.of_range(values)
-            case _:
-                return Spread.exact(values[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +226,7 @@ class TableExperiment:
             spreads = self._spreads(runner, runs)
             cells = self._cells(spreads)
             pictures = partial(self._pictures, cells)
-            every = [*cells, *self.concluded(spreads)]
+            every = [*cells, *self._shown(spreads), *self.concluded(spreads)]
             made = Reproduction(every, self._sentences(), pictures, self._scenarios(runs))
             self._done[runner] = made
         return self._done[runner]
@@ -347,7 +264,7 @@ class TableExperiment:
         The figures are in this table's CSV, or in the tables that `[[printed]]` names.
         """
         if column in self.rows[0]:
-            texts = [row[column] for row in self.rows]
+            texts = [row[column] and self._reads(row, column) for row in self.rows]
         else:
             texts = [""] * len(self.rows)
             for entry in self._data.get("printed", ()):
@@ -361,6 +278,42 @@ class TableExperiment:
                             (one[column] for one in known if _is_same(one, row)), texts[place]
                         )
         return [float(text) if text else None for text in texts]
+
+    def _shown(self, spreads: Spreads) -> Iterator[Cell]:
+        """Yields a cell for each claim about the shape of a row whose figures are not printed.
+
+        The claim is one cell, however many figures the row has.
+        """
+        for entry in self._data.get("shape", ()):
+            column = entry["column"]
+            if column in self.rows[0]:
+                continue
+            for places in self._groups(entry):
+                means = [spreads[place, PLAIN][column].mean for place in places]
+                holds = self._holds(entry, places, means)
+                along = self._along(entry)
+                first = {key: self.rows[places[0]][key] for key in self.keys if key != along}
+                remark = self.remark(self.rows[places[0]], column)
+                yield Cell(
+                    first,
+                    f'"{entry["says"]}": {self.columns[column].label}',
+                    "",
+                    0,
+                    None,
+                    UNKNOWN,
+                    remark=None if holds else remark,
+                    finding=Finding.HOLDS if holds else Finding.UNREPRODUCED,
+                    asked=self._asked(entry),
+                )
+
+    def _asked(self, entry: Mapping[str, Any]) -> str:
+        """Describes the test of a shape, with its parameters."""
+        other = {"column", "test", "along", "row", "says"}
+        said = [
+            f"{key.replace('_', ' ')} {value:g}" for key, value in entry.items() if key not in other
+        ]
+        test = entry["test"].replace("_", " ")
+        return f"{test} ({', '.join(said)})" if said else test
 
     def _quantity(self, one: Conclusion) -> str:
         """Describes a conclusion and its test, in words."""
@@ -383,8 +336,12 @@ class TableExperiment:
             found.setdefault((place, variant), []).append(named)
         return {
             key: {
-                label: self.open.spread([quantity.of(figures) for figures in runs])
+                label: read([quantity.of(figures) for figures in runs], quantity.most)
                 for label, quantity in quantities.items()
+                for label, read in (
+                    (label, self.open.spread),
+                    *(((_others(label), self.open.others),) if self.open.is_chosen else ()),
+                )
             }
             for key, runs in found.items()
         }
@@ -417,6 +374,9 @@ class TableExperiment:
                     variants[entry["also"]["label"]] = spreads[place, PLAIN][_also(column)]
                 controls = {name: spreads[place, name][column] for name in self.controls}
                 found = [other.beside(place, column, ours[place]) for other in besides]
+                if self.open.is_chosen:
+                    others = spreads[place, PLAIN][_others(column)]
+                    found.append(Beside(self.open.other_values, others))
                 cells.append(
                     Cell(
                         {key: row[key] for key in self.keys},
@@ -501,9 +461,7 @@ class TableExperiment:
         self, entry: Mapping[str, Any], places: Sequence[int], values: Sequence[float]
     ) -> bool:
         axis = [float(self.rows[place][self._along(entry)]) for place in places]
-        known = {"column", "test", "along", "row", "axis_from", "axis_to"}
-        parameters = {key: value for key, value in entry.items() if key not in known}
-        return TESTS[entry["test"]](values, axis, **parameters)
+        return TESTS[entry["test"]](values, axis, **_parameters(entry))
 
     def _along(self, entry: Mapping[str, Any]) -> str:
         return str(entry.get("along", next(reversed(self.keys))))
@@ -571,6 +529,12 @@ class _Other:
         return Beside(label, theirs, abs(ours.mean - mean) <= allowed)
 
 
+def _parameters(entry: Mapping[str, Any]) -> dict[str, float]:
+    """Returns the parameters that a `[[shape]]` gives to its test."""
+    known = {"column", "test", "along", "row", "says", *AXIS_ENDS}
+    return {key: value for key, value in entry.items() if key not in known}
+
+
 def _is_same(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
     """Returns True if two rows agree in every column that both have."""
     return all(other[column] == value for column, value in one.items() if column in other)
@@ -580,9 +544,8 @@ def _also(column: str) -> str:
     return f"{column}, also"
 
 
-def _total(metrics: Sequence[str], figures: Figures) -> float:
-    values = [figures[name] for name in metrics]
-    return sum(0.0 if math.isnan(value) else value for value in values)
+def _others(column: str) -> str:
+    return f"{column}, other values"
 
 
 def _override(text: str) -> tuple[str, str]:

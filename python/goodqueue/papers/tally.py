@@ -81,10 +81,9 @@ class Tally:
 def tally(cells: Sequence[Cell]) -> Tally:
     """Counts the verdicts of cells."""
     verdicts = [cell.verdict for cell in cells]
-    weak = sum(cell.weak for cell in cells)
     return Tally(
-        matches=verdicts.count(Verdict.MATCHES) - weak,
-        weak=weak,
+        matches=verdicts.count(Verdict.MATCHES),
+        weak=verdicts.count(Verdict.WEAK),
         shape=verdicts.count(Verdict.SHAPE),
         fails=verdicts.count(Verdict.NOT),
         findings={one: verdicts.count(one) for one in Finding},

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 LEGEND = (
     "A published figure <em>matches</em> if it lies in our 95 % prediction interval for one run, "
     "rounded or cut to the digits printed; it <em>matches in shape</em> if it does not, but named "
-    "tests of the shape of its row hold. Where the paper prints no number the verdict is on what "
-    "its text claims. A conclusion is a bound on a mean or on a ratio of means: it "
-    "<em>holds</em> if the 95 % interval lies within the bound, and is <em>undecided</em> if it "
-    "straddles the bound. Outside the bound it is <em>contradicted by the paper</em> if the "
-    "paper's own figures break it, too, and else <em>not reproduced</em>; it "
-    "<em>fails elsewhere</em> in rows and under variants of which the paper prints no figures."
+    "tests of the shape of its row hold. A claim about figures that the paper does not print "
+    "counts as a conclusion, once for each row of figures, and not as a published figure. Another "
+    "conclusion is a bound on a mean or on a ratio of means: it <em>holds</em> if the 95 % "
+    "interval lies within the bound, and is <em>undecided</em> if it straddles the bound. Outside "
+    "the bound it is <em>contradicted by the paper</em> if the paper's own figures break it, too, "
+    "and else <em>not reproduced</em>; it <em>fails elsewhere</em> in rows and under variants of "
+    "which the paper prints no figures, unless its text states the claim for these rows."
 )
 
 
@@ -66,15 +67,16 @@ def _answer(found: Sequence[tuple[Experiment, Reproduction]]) -> list[str]:
     cells = tally.once(found)
     counts = tally.tally(cells)
     figures, conclusions = sum(counts.figures.values()), sum(counts.findings.values())
-    matches, holds = counts.matches + counts.weak, counts.findings[Finding.HOLDS]
+    matches, holds = counts.matches, counts.findings[Finding.HOLDS]
     tiles = [
+        page.Tile("Weak matches, which say little", str(counts.weak), (f"of {figures:,}",)),
         page.Tile("Figures in shape only", str(counts.shape), (f"of {figures:,}",)),
         page.Tile("Figures that do not match", str(counts.fails), (f"of {figures:,}",)),
         page.Tile("Conclusions that hold", str(holds), (f"of {conclusions:,}",)),
     ]
     wrong = [
-        f"The deliberately wrong model {one.name} matches {one.matches + one.weak:,} of "
-        f"{one.cells:,} figures."
+        f"The deliberately wrong model {one.name} matches {one.matches:,} of {one.cells:,} "
+        f"figures, ours {one.ours:,} of the same."
         for one in tally.of_all(cells)
     ]
     sentence = " ".join(wrong)

@@ -24,7 +24,7 @@ CONTROL_HEADS = (
     *("control matches", "control weakly"),
 )
 
-CLAIMS = f"{MISSING}: the paper prints no number; the verdict is on the claim of its text"
+CLAIMS = f"{MISSING}: the paper prints no number, and a claim of its text has the verdict"
 
 
 def print_reproduction(one: Experiment, done: Reproduction) -> None:
@@ -41,7 +41,7 @@ def print_reproduction(one: Experiment, done: Reproduction) -> None:
     for text, cells in groupby(concluded, key=lambda cell: cell.quantity):
         say("", text)
         console.print(_cells_table("", list(cells)))
-    if any(cell.published is None and cell.verdict for cell in figures):
+    if any(cell.published is None for cell in concluded):
         console.print(CLAIMS, markup=False)
     console.print(f"cells: {tally(done.cells).text() or 'nothing to match'}", markup=False)
     if made := _controls(done.cells):
@@ -91,6 +91,9 @@ def summary(found: Sequence[tuple[Experiment, Reproduction]]) -> Iterator[Figure
     counts = [(name, tally(cells)) for name, cells in named]
     figures = [[name, *map(str, count.figures.values())] for name, count in counts]
     yield table("Figures", ["", *counts[0][1].figures], figures)
+    ours = [cell for cell in named[-1][1] if cell.is_ours]
+    if ours:
+        counts.append(("of these ours, not the paper's", tally(ours)))
     conclusions = [
         [name, *map(str, count.findings.values())]
         for name, count in counts

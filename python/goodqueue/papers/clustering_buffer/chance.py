@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from statistics import fmean
@@ -14,6 +14,7 @@ import numpy as np
 from goodqueue.core.intervals import t_interval
 from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread
 from goodqueue.papers.clustering_buffer.fit import fit
+from goodqueue.papers.clustering_buffer.saw_tooth import claimed
 from goodqueue.sizing.smoothing.formula import wandering_packets
 from goodqueue.sizing.smoothing.stream import Stream, friendly_decrease, smoothed
 
@@ -120,16 +121,9 @@ def _exponent(sizes: dict[Stream, list[float]]) -> Cell:
 
     points = np.array([[run[0] for run in runs], [run[1] for run in runs]])
     _, found = fit(power, points, [run[2] for run in runs], (0.0, 0.0))
-    return Cell(
-        {"losses": f"{LONG} and more", "increase": "all"},
-        "exponent of a",
-        "",
-        2,
-        None,
-        Spread(found.mean, found.low, found.high),
-        shape=found.low <= 1 <= found.high,
-        remark=REMARK,
-    )
+    row = {"losses": f"{LONG} and more", "increase": "all"}
+    cell = claimed(row, "ours: proportional with random losses, too: exponent of a", found, 1, 2)
+    return replace(cell, remark=REMARK)
 
 
 def _pictures(means: dict[Stream, Interval]) -> Sequence[Picture]:

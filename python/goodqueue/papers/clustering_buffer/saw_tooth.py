@@ -15,6 +15,7 @@ import numpy as np
 
 from goodqueue.papers.cells import Cell, Reproduction, Spread
 from goodqueue.papers.clustering_buffer.fit import fit
+from goodqueue.papers.findings import finding
 from goodqueue.sizing.smoothing.formula import smoothing_packets
 from goodqueue.sizing.smoothing.stream import Stream, friendly_decrease, smoothed
 
@@ -47,9 +48,13 @@ FITTED = (
     "Losses are a list, the same under every seed; intervals of what is fitted are 95 % by the "
     "scatter about the fit B = k a^x R^y T^z + c R T, whose last term is for repair in order"
 )
+NEAR = 0.05
+"""Largest relative distance of a fitted figure, with its interval, from the claimed one."""
+
 CLAIMED = (
-    "The paper prints no formula: proportional and quadratic are exponents of 1 and 2, and a "
-    "figure has the shape if its interval holds what is claimed"
+    "The paper prints no formula: proportional and quadratic are exponents of 1 and 2. A claim "
+    f"holds if the whole interval lies within {NEAR:.0%} of what is claimed, and is undecided if "
+    "it straddles that bound"
 )
 
 
@@ -98,10 +103,10 @@ def _exponents(grid: Sequence[Stream], found: Sequence[Smoothed]) -> tuple[list[
 
     k, x, y, z, repair = fit(law, points, [one.buffer for one in found], (LAW, 1, 2, 2, 1))
     cells = [
-        _claim("increase a", "exponent", x, 1),
-        _claim("rate R", "exponent", y, 2),
-        _claim("round-trip time T", "exponent", z, 2),
-        _claim("a (R T)²", "coefficient", k, LAW, digits=4),
+        claimed({"of": "increase a"}, "proportional: exponent", x, 1),
+        claimed({"of": "rate R"}, "quadratic: exponent", y, 2),
+        claimed({"of": "round-trip time T"}, "quadratic: exponent", z, 2),
+        claimed({"of": "a (R T)²"}, "ours: the coefficient is 1/18", k, LAW, digits=4),
         Cell({"of": "R T"}, "coefficient", "", 2, None, _spread(repair)),
     ]
     return cells, repair.mean
@@ -158,10 +163,19 @@ def _law(stream: Stream, found: Smoothed) -> float:
     return smoothing_packets(found.window, stream.increase, stream.decrease)
 
 
-def _claim(of: str, quantity: str, found: Interval, claimed: float, digits: int = 3) -> Cell:
-    """Returns the cell of a fitted figure, which has the shape if its interval holds the claim."""
-    holds = found.low <= claimed <= found.high
-    return Cell({"of": of}, quantity, "", digits, None, _spread(found), shape=holds)
+def claimed(row: dict[str, str], says: str, found: Interval, value: float, digits: int = 3) -> Cell:
+    """Returns the cell of a claim about a fitted figure, judged by its 95 % interval."""
+    bound = (value * (1 - NEAR), value * (1 + NEAR))
+    return Cell(
+        row,
+        f'"{says}"',
+        "",
+        digits,
+        None,
+        Spread(found.mean, found.low, found.high),
+        finding=finding(found, bound),
+        asked=f"{bound[0]:.{digits}f} to {bound[1]:.{digits}f}",
+    )
 
 
 def _spread(found: Interval) -> Spread:

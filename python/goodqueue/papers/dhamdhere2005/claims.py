@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.papers.cells import Finding
+from goodqueue.papers.findings import finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,12 +112,13 @@ class Claim:
     printed: str | None = None
     because: str = ""
     seen: bool = True
+    counts: str = ""
 
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> Claim:
         """Reads a claim from the data."""
         low, high = entry["outside"] if "outside" in entry else entry["between"]
-        same = ("says", "over", "less", "slope", "printed", "because", "seen")
+        same = ("says", "over", "less", "slope", "printed", "because", "seen", "counts")
         return cls(
             curves=tuple(entry["curves"]),
             bound=(low, high),
@@ -148,6 +150,8 @@ class Claim:
 
     def unit(self, unit: str) -> str:
         """Returns the unit of the value that is judged; a ratio has none."""
+        if self.counts:
+            return self.counts
         if self.slope:
             return f"{unit} per flow"
         if self.less and unit == "%":
@@ -219,19 +223,6 @@ class Claim:
 def claims(entries: Sequence[Mapping[str, Any]]) -> list[Claim]:
     """Reads the claims of an experiment."""
     return [Claim.read(entry) for entry in entries]
-
-
-def finding(value: Interval, bound: tuple[float, float], *, outside: bool = False) -> Finding:
-    """Judges by its 95 % interval if a mean lies within a bound, or, with `outside`, beyond it."""
-    low, high = bound
-    if value.half_width == 0:
-        holds = (low <= value.mean <= high) is not outside
-        return Finding.HOLDS if holds else Finding.UNREPRODUCED
-    inside = low <= value.low and value.high <= high
-    beyond = value.high < low or value.low > high
-    if not inside and not beyond:
-        return Finding.UNDECIDED
-    return Finding.HOLDS if inside is not outside else Finding.UNREPRODUCED
 
 
 def _mean(interval: Interval) -> float:
