@@ -7,22 +7,27 @@ import math
 import tomllib
 from contextlib import closing
 from statistics import fmean
-from typing import TYPE_CHECKING, cast
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from conftest import ROOT
 from evidence.papers import page
+from goodqueue import _core
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.papers.cells import Finding, Reproduction, Verdict
-from goodqueue.papers.dhamdhere2005 import figures
+from goodqueue.papers.dhamdhere2005 import figures, table1, tree_search
 from goodqueue.papers.dhamdhere2005.claims import Claim, Sample, claims, stated
 from goodqueue.papers.dhamdhere2005.figures import FIGURES, Figure
-from goodqueue.papers.dhamdhere2005.mix import ALONE, SOURCES_MS, Case, Mix, Traffic
+from goodqueue.papers.dhamdhere2005.mix import ALONE, Case, Mix, Traffic
 from goodqueue.papers.dhamdhere2005.pictures import picture
 from goodqueue.papers.dhamdhere2005.second_pass import SHARES, CapturesExperiment
 from goodqueue.papers.dhamdhere2005.statements import cells
 from goodqueue.papers.dhamdhere2005.table1 import Table1, rows
+from goodqueue.papers.dhamdhere2005.tree_search import TreesExperiment
+from goodqueue.papers.dhamdhere2005.trees import CHOSEN, TREES, USUAL, Tree
+from goodqueue.sizing.rules.loss.bscl import for_loss, partially_synchronized
 from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
 from goodqueue.study.threads import Threads
@@ -86,9 +91,9 @@ def test_the_traffic_is_that_of_the_scenario() -> None:
 def test_local_flows_are_spread_over_the_sources(flows: int) -> None:
     sources = Traffic(flows).sources
     assert len(sources) == flows
-    counts = [sources.count(source) for source in range(len(SOURCES_MS))]
+    counts = [sources.count(source) for source in range(18)]
     assert max(counts) - min(counts) <= 1
-    assert 1000 * Traffic(flows).link.mean_rtt_s == pytest.approx(fmean(SOURCES_MS), rel=0.06)
+    assert 1000 * Traffic(flows).link.mean_rtt_s == pytest.approx(217, rel=0.06)
     leaves = dict(Traffic(flows).overrides())["flow.local.from"]
     assert json.loads(leaves)[0] == f"leaf{sources[0]}"
 
@@ -103,6 +108,76 @@ def test_bscls_buffer_follows_from_its_parameters() -> None:
     assert fewer.packets == int(8.7 * 240 - traffic.link.local_bdp_packets)
     nearer = figures.sized(traffic, 165, (1, 1, 0.8))
     assert nearer.packets == int(8.7 * 300 - 0.8 * traffic.link.local_bdp_packets)
+
+
+@pytest.mark.parametrize("tree", TREES.values(), ids=lambda one: one.name)
+def test_every_tree_has_the_round_trips_that_the_paper_prints(tree: Tree) -> None:
+    # The appendix: 18 sources, between 20 and 534 ms, with an average of 217 ms.
+    assert (len(tree.rtts_ms), tree.rtts_ms[0], tree.rtts_ms[-1]) == (18, 20, 534)
+    assert fmean(tree.rtts_ms) == 217
+    assert list(tree.rtts_ms) == sorted(tree.rtts_ms)
+    # The run has these round trips, and remote flows have 217 ms with every tree.
+    mix = Mix(cast("Runner", SimpleNamespace(folder=None)), tree=tree)
+    for share in (0.9, ALONE):
+        case = Case(mix.traffic(36, share), 100)
+        links = {one["name"]: one for one in _links(mix.run(case, 1).variant.scenario)}
+        shared = 2 * 5
+        for index, rtt in enumerate(tree.rtts_ms):
+            there = _delay_ms(links[f"leaf{index}"])
+            assert shared + 2 * there == pytest.approx(rtt, abs=1e-6)
+        if share != ALONE:
+            for name in ("remote", "free"):
+                leaf = links[links[name]["to"]]
+                assert shared + 2 * (_delay_ms(leaf) + _delay_ms(links[name])) == 217
+
+
+def test_the_usual_tree_is_the_shape_of_scenarios() -> None:
+    text = (ROOT / "scenarios" / "bscl-mix.toml").read_text("utf-8")
+    scenario = _core.Scenario.parse(text.encode(), "bscl-mix.toml", [])
+    delays = [_delay_ms(one) for one in _links(scenario) if one["name"].startswith("leaf")]
+    assert [10 + 2 * delay for delay in delays] == pytest.approx(list(USUAL.rtts_ms))
+
+
+def test_the_crossing_is_where_the_bound_on_loss_exceeds_that_on_utilisation() -> None:
+    # With 217 ms for all flows C T is 904.2 packets. (22) is 8.7 N - 904.2 and (16) positive, so
+    # loss cannot take over below 104 flows.
+    far = Tree("far", 18 * (217,), "made up")
+    mix = Mix(cast("Runner", SimpleNamespace(folder=None)), tree=far)
+    found = figures.crossing(mix)
+    links = [mix.traffic(count, ALONE).link for count in (found - 1, found)]
+    beyond = [for_loss(one, 0.01) - partially_synchronized(one, 0.55 * one.flows) for one in links]
+    assert found > 104
+    assert beyond[0] <= 0 < beyond[1]
+
+
+def test_the_search_counts_every_trees_claims_and_judges_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def figure(_mix: Mix) -> Figure:
+        return made("fig6", {"C T": {300: 3.9}, "C T / sqrt(N)": {300: 10.0}, "BSCL": {50: 9.0}})
+
+    monkeypatch.setattr(tree_search, "FIGURES", {"fig6": figure})
+    monkeypatch.setattr(tree_search, "SEARCHED", ("fig6",))
+    found = TreesExperiment().reproduce(cast("Runner", SimpleNamespace(folder=None))).cells
+    assert all(cell.verdict is None for cell in found)
+    counted = [cell for cell in found if cell.row.get("experiment") == "fig6"]
+    assert [cell.row["tree"] for cell in counted] == list(TREES)
+    for cell in counted:
+        others = {name: spread.mean for name, spread in cell.variants.items()}
+        assert (cell.ours.mean, others) == (2, {"undecided": 0, "not reproduced": 1})
+
+
+def _links(scenario: _core.Scenario) -> list[dict[str, Any]]:
+    links: list[dict[str, Any]] = tomllib.loads(scenario.resolved_toml())["topology"]["link"]
+    return links
+
+
+def _delay_ms(link: dict[str, Any]) -> float:
+    text = link["delay"]
+    for unit, scale in (("ms", 1.0), ("us", 1e-3), ("s", 1e3)):
+        if text.endswith(unit):
+            return float(text.removesuffix(unit)) * scale
+    raise AssertionError(text)
 
 
 class Threshold:
@@ -303,7 +378,7 @@ def test_every_claim_says_whether_its_bound_was_set_before_data() -> None:
 
 
 def test_every_claim_names_existing_curves(mix: Mix) -> None:
-    known = {*FIGURES, *SHARES, "table1", "captures"}
+    known = {*FIGURES, *SHARES, "table1", "captures", "trees"}
     assert set(stated()) == known
     curves = {
         "fig9-loss": set(figures.ERRORS),
@@ -351,6 +426,7 @@ class Asking:
     """A mix that runs nothing and reports the requested traffic."""
 
     seeds = 1
+    traffic = staticmethod(Traffic)
 
     def replicates(self, cases: Iterable[Case], _seeds: int) -> dict[Case, list[Figures]]:
         raise Asked({case.traffic.local_share for case in cases})
@@ -379,10 +455,7 @@ def test_table_1_computes_nothing_from_printed_values(
 
 
 def test_table_1_is_judged_by_a_stated_bound() -> None:
-    found = {
-        (cell.quantity, cell.row["flows"]): cell
-        for cell in Table1().reproduce(cast("Runner", None)).cells
-    }
+    found = {(cell.quantity, cell.row["flows"]): cell for cell in table1.cells(USUAL)}
     assert len(found) == 2 * 19 + 2
     # BSCL's buffer is 62 packets in place of 282, and it is smallest at 40 flows in place of 17.
     cell = found["buffer by BSCL", "40"]
@@ -393,6 +466,8 @@ def test_table_1_is_judged_by_a_stated_bound() -> None:
     assert found["buffer by BSCL", "100"].ours.mean == int(
         870 - 45e6 * Traffic(100).link.harmonic_rtt_s / 12e3
     )
+    chosen = [cell.ours for cell in Table1().reproduce(cast("Runner", None)).cells]
+    assert chosen == [cell.ours for cell in table1.cells(CHOSEN)]
 
 
 def test_the_page_counts_verdicts_and_shows_the_means_behind_claims(
@@ -459,3 +534,17 @@ def test_section_vi_runs_from_captures_to_loss_and_keeps_its_estimates(tmp_path:
         path.write_text(json.dumps(known))
     again, _ = reproduced()
     assert [cell.ours.mean for cell in again] != [cell.ours.mean for cell in found]
+
+
+def test_no_interval_contains_an_impossible_figure() -> None:
+    curves = {"simulated": {2: Interval(0.02, 0.1), 10: Interval(99.0, 6.0), 20: Interval(25, 32)}}
+    for unit, most in (("%", 100.0), ("packets", math.inf)):
+        figure = Figure("any", "made up", unit, curves, seeds=5)
+        judging = claim(curves=["simulated"], between=[0.0, 98.0])
+        for cell in cells(figure, [judging]):
+            assert 0 <= cell.ours.low <= cell.ours.mean <= cell.ours.high <= most
+    # A difference of two figures may be negative.
+    falling = {"simulated": {2: Interval(9.0, 1.0), 10: Interval(4.0, 1.0)}}
+    differing = claim(curves=["simulated"], less="previous", between=[0.0, math.inf])
+    found = list(cells(Figure("any", "made up", "%", falling, seeds=5), [differing]))
+    assert found[-1].ours.mean == -5.0

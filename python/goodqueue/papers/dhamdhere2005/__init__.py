@@ -11,14 +11,16 @@ if TYPE_CHECKING:
 
 
 def experiments() -> Sequence[Experiment]:
-    """Returns Table I, the simulated figures, and the figures sized from captures."""
+    """Returns Table I, the simulated figures, those from captures, and the trees."""
     from goodqueue.papers.dhamdhere2005.figures import FIGURES
     from goodqueue.papers.dhamdhere2005.second_pass import SHARES, CapturesExperiment
     from goodqueue.papers.dhamdhere2005.statements import FigureExperiment
     from goodqueue.papers.dhamdhere2005.table1 import Table1
+    from goodqueue.papers.dhamdhere2005.tree_search import TreesExperiment
 
     return [
         Table1(),
         *(FigureExperiment(name) for name in FIGURES),
         *(CapturesExperiment(name) for name in SHARES),
+        TreesExperiment(),
     ]

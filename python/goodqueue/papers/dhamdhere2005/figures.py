@@ -27,7 +27,13 @@ from goodqueue.papers.dhamdhere2005.mix import (
     median_burst_of,
     stanford,
 )
-from goodqueue.sizing.rules.loss.bscl import bscl, globally_synchronized, partially_synchronized
+from goodqueue.sizing.rules.loss.bscl import (
+    FEWEST_FLOWS,
+    bscl,
+    for_loss,
+    globally_synchronized,
+    partially_synchronized,
+)
 from goodqueue.sizing.search.smallest import Target
 
 if TYPE_CHECKING:
@@ -36,13 +42,21 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 BUSY = Target("utilization", 0.98, at_least=True)
+SYNCHRONIZATION = 0.55
+"""alpha of figure 3: length of a loss burst over the number of flows."""
+
+CROSSING, PRINTED_CROSSING = "crossing of (16) and (22)", 30
+"""Label of the number of flows from which on loss decides, and the number that is printed."""
+
+MOST_FLOWS = 400
+
 STEP = 1.15
 """Ratio of neighbouring buffers that a search tries."""
 
 BURST_FLOWS = (5, 10, 20, 50, 100, 200)
 UTILIZATION_FLOWS = (2, 3, 5, 7, 10, 20, 40, 80, 120)
 TIMEOUT_FLOWS = (40, 80, 120)
-LOSS_FLOWS = (10, 20, 30, 40, 100, 200, 400)
+LOSS_FLOWS = (10, 20, 30, 40, 60, 90, 200, 400)
 MANY_FLOWS = (2, 10, 50, 100, 200, 300, 400)
 FEW_FLOWS = (2, 4, 6, 10, 20)
 ERROR_FLOWS = (10, 50, 100, 150, 200, 300)
@@ -87,7 +101,7 @@ def fig1(
     """
     curves: dict[str, Points] = {}
     for rate in rates:
-        cases = {count: classic(Traffic(count, ALONE, rate)) for count in flows}
+        cases = {count: classic(mix.traffic(count, ALONE, rate)) for count in flows}
         found = mix.replicates(cases.values(), 2 * mix.seeds)
         mean: dict[int, Interval] = {}
         middle: dict[int, Interval] = {}
@@ -115,7 +129,7 @@ def fig1(
 
 def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
     """Returns the smallest buffers for 98 % utilisation, simulated and by models."""
-    traffic = [Traffic(count, ALONE) for count in flows]
+    traffic = [mix.traffic(count, ALONE) for count in flows]
     bursts = measured_bursts(mix, traffic)
     found, bracketed = smallest_busy(mix, traffic)
     models: dict[str, Callable[[Traffic], float]] = {
@@ -144,7 +158,7 @@ def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
 
 def fig2_loss(mix: Mix, flows: Sequence[int] = TIMEOUT_FLOWS) -> Figure:
     """Returns the loss behind the smallest buffers of figure 2."""
-    traffic = [Traffic(count, ALONE) for count in flows]
+    traffic = [mix.traffic(count, ALONE) for count in flows]
     found, _ = smallest_busy(mix, traffic)
     cases = {one.flows: Case(one, round(found[one.flows].mean)) for one in traffic}
     runs = mix.replicates(cases.values(), mix.seeds)
@@ -163,12 +177,13 @@ def fig2_loss(mix: Mix, flows: Sequence[int] = TIMEOUT_FLOWS) -> Figure:
 
 def fig3(mix: Mix, flows: Sequence[int] = LOSS_FLOWS) -> Figure:
     """Returns the smallest buffer for 98 % utilisation and 1 % loss, and BSCL's at alpha 0.55."""
-    traffic = [Traffic(count, ALONE) for count in flows]
-    model = {one: bscl(one.link, 0.55 * one.flows).packets for one in traffic}
+    traffic = [mix.traffic(count, ALONE) for count in flows]
+    model = {one: bscl(one.link, SYNCHRONIZATION * one.flows).packets for one in traffic}
     aims = [BUSY, Target("loss_rate", LOSS, at_least=False)]
     found, bracketed = smallest(mix, model, aims)
     theory = {
-        "BSCL, alpha 0.55": {one.flows: Interval(packets, 0) for one, packets in model.items()}
+        "BSCL, alpha 0.55": {one.flows: Interval(packets, 0) for one, packets in model.items()},
+        CROSSING: {PRINTED_CROSSING: Interval(crossing(mix), 0)},
     }
     return Figure(
         "fig3",
@@ -184,9 +199,19 @@ def fig3(mix: Mix, flows: Sequence[int] = LOSS_FLOWS) -> Figure:
     )
 
 
+def crossing(mix: Mix) -> int:
+    """Returns the number of flows from which on (22) exceeds (16), with local flows only."""
+    links = (mix.traffic(count, ALONE).link for count in range(FEWEST_FLOWS, MOST_FLOWS + 1))
+    return next(
+        link.flows
+        for link in links
+        if for_loss(link, LOSS) > partially_synchronized(link, SYNCHRONIZATION * link.flows)
+    )
+
+
 def losses(mix: Mix, name: str, local_share: float, flows: Sequence[int] = MANY_FLOWS) -> Figure:
     """Returns one of figures 5 to 7: loss with the buffers of three rules."""
-    traffic = [Traffic(count, local_share) for count in flows]
+    traffic = [mix.traffic(count, local_share) for count in flows]
     rules: dict[str, _Rule] = {
         "C T": lambda one, _runs: classic(one),
         "C T / sqrt(N)": lambda one, _runs: stanford(one),
@@ -200,7 +225,7 @@ def fig7(mix: Mix, flows: Sequence[int] = MANY_FLOWS) -> Figure:
     """Returns figure 7 with BSCL's curve of figure 6, because the paper compares the two."""
     figure = losses(mix, "fig7", 0.8, flows)
     beside = _with_rules(
-        mix, [Traffic(count, 0.9) for count in flows], "loss_rate", {"BSCL, 90 % local": _bscl}
+        mix, [mix.traffic(count, 0.9) for count in flows], "loss_rate", {"BSCL, 90 % local": _bscl}
     )
     return replace(figure, curves={**figure.curves, **beside})
 
@@ -212,7 +237,7 @@ def _bscl(traffic: Traffic, first: list[Figures]) -> Case:
 
 def fig8(mix: Mix, flows: Sequence[int] = FEW_FLOWS) -> Figure:
     """Returns the utilisation with few flows: by (16) at three burst lengths and by three rules."""
-    traffic = [Traffic(count) for count in flows]
+    traffic = [mix.traffic(count) for count in flows]
     curves = _with_rules(
         mix,
         traffic,
@@ -248,7 +273,7 @@ def fig9(mix: Mix, figure: str, flows: Sequence[int] = ERROR_FLOWS) -> Figure:
         return lambda one, runs: sized(one, median_burst_of(runs), error)
 
     rules = {label: rule(error) for label, error in ERRORS.items()}
-    curves = _with_rules(mix, [Traffic(count) for count in flows], figure, rules)
+    curves = _with_rules(mix, [mix.traffic(count) for count in flows], figure, rules)
     short, what = ("loss", "Loss") if figure == "loss_rate" else (figure, "Utilisation")
     return Figure(
         f"fig9-{short}", f"{what} with BSCL from wrong parameters", "%", curves, mix.seeds
@@ -257,7 +282,7 @@ def fig9(mix: Mix, figure: str, flows: Sequence[int] = ERROR_FLOWS) -> Figure:
 
 def fig9_buffer(mix: Mix, flows: Sequence[int] = ERROR_FLOWS) -> Figure:
     """Returns the buffers of figure 9, computed from the bursts that were measured at B = C T."""
-    traffic = [Traffic(count) for count in flows]
+    traffic = [mix.traffic(count) for count in flows]
     bursts = measured_bursts(mix, traffic)
     curves = {
         label: {one.flows: Interval(sized(one, bursts[one], error).packets, 0) for one in traffic}

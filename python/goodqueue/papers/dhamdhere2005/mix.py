@@ -14,6 +14,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
+from goodqueue.papers.dhamdhere2005.trees import CHOSEN, USUAL, Tree
 from goodqueue.sizing.link import Link, as_in_theory
 from goodqueue.study.plan import run_of, variant_of
 
@@ -22,12 +23,6 @@ if TYPE_CHECKING:
 
     from goodqueue.study.model import Run, Variant
     from goodqueue.study.runner import Runner
-
-SOURCES_MS = (
-    *(20, 29, 41, 55, 72, 92, 114, 139, 166),
-    *(197, 230, 265, 304, 344, 388, 433, 483, 534),
-)
-"""Base RTTs in ms of the shape `tree`; the shortest, the longest and the mean are the paper's."""
 
 RATE_BPS = 50e6
 LOSS = 0.01
@@ -41,7 +36,10 @@ REMOTE, WINDOWED, SHORT = 0.4, 0.4, 0.2
 and short flows."""
 
 MSS, PACKET = 1460, 1500
-WINDOWED_FLOWS, WINDOWED_RTT_S = 10, 2 * 0.217
+FAR_MS = 217
+"""Round-trip time of remote and window-limited flows, in ms: the mean of the sources."""
+
+WINDOWED_FLOWS, WINDOWED_RTT_S = 10, 2 * FAR_MS / 1000
 """The round-trip time of window-limited flows, in seconds, includes a full buffer of C T."""
 
 TRUTH, ESTIMATES = "from the scenario", "from captures"
@@ -63,11 +61,12 @@ class Traffic:
     flows: int
     local_share: float = 0.9
     rate_bps: float = RATE_BPS
+    tree: Tree = USUAL
 
     @property
     def sources(self) -> tuple[int, ...]:
         """The index of each local flow's source."""
-        count = len(SOURCES_MS)
+        count = len(self.tree.rtts_ms)
         return tuple((2 * flow + 1) * count // (2 * self.flows) for flow in range(self.flows))
 
     @property
@@ -76,7 +75,7 @@ class Traffic:
         return as_in_theory(
             Link(
                 self.rate_bps,
-                tuple(SOURCES_MS[source] / 1000 for source in self.sources),
+                tuple(self.tree.rtts_ms[source] / 1000 for source in self.sources),
                 self.flows,
                 packet_bytes=PACKET,
                 local_share=self.local_share,
@@ -92,7 +91,9 @@ class Traffic:
     def overrides(self) -> list[tuple[str, str]]:
         """Returns the settings that differ from the file's (50 Mb/s; `mix.toml`: 90 % local)."""
         leaves = ", ".join(f'"leaf{source}"' for source in self.sources)
+        rtts = ", ".join(f'"{rtt}ms"' for rtt in self.tree.rtts_ms)
         local = [
+            ("topology.rtts", f"[{rtts}]"),
             ("topology.target.rate", f"{round(self.rate_bps)}bps"),
             ("flow.local.count", str(self.flows)),
             ("flow.local.from", f"[{leaves}]"),
@@ -103,8 +104,18 @@ class Traffic:
         """Returns the overrides for the remote, window-limited and short flows."""
         rest = (1 - self.local_share) * self.rate_bps
         windowed = WINDOWED * rest / WINDOWED_FLOWS * WINDOWED_RTT_S / (8 * PACKET)
-        short = SHORT * rest / len(SOURCES_MS) * MSS / PACKET
+        short = SHORT * rest / len(self.tree.rtts_ms) * MSS / PACKET
+        before = max(rtt for rtt in self.tree.rtts_ms if rtt < FAR_MS)
+        leaf = self.tree.rtts_ms.index(before)
         return [
+            *(
+                setting
+                for link in ("remote", "free")
+                for setting in (
+                    (f"topology.link.{link}.to", f"leaf{leaf}"),
+                    (f"topology.link.{link}.delay", f"{500 * (FAR_MS - before)}us"),
+                )
+            ),
             ("topology.link.remote.rate", f"{round(REMOTE * rest)}bps"),
             ("flow.windowed.tcp.receive_window", f"{round(windowed) * MSS}B"),
             ("flow.short.workload.load", f"{round(short)}bps"),
@@ -128,14 +139,20 @@ class Mix:
     Attributes:
         seeds: number of replicates of each case; figure 1 has twice as many, ten as in the paper.
         folder: folder of the stored runs.
+        tree: sources of the traffic.
     """
 
-    def __init__(self, runner: Runner, seeds: int = 5) -> None:
+    def __init__(self, runner: Runner, seeds: int = 5, tree: Tree = CHOSEN) -> None:
         """Takes the runner, which runs what its store lacks."""
+        self.tree = tree
         self._runner = runner
         self.folder = runner.folder
         self.seeds = seeds
         self._variants: dict[Case, Variant] = {}
+
+    def traffic(self, flows: int, local_share: float = 0.9, rate_bps: float = RATE_BPS) -> Traffic:
+        """Returns traffic from the sources of this mix's tree."""
+        return Traffic(flows, local_share, rate_bps, self.tree)
 
     def replicates(self, cases: Iterable[Case], seeds: int) -> dict[Case, list[Figures]]:
         """Returns the figures of each case under seeds 1 to `seeds`; missing runs start at once."""
@@ -166,11 +183,12 @@ class Mix:
             name = case.traffic.scenario
             text = files(__package__).joinpath(name).read_bytes()
             scenario = _core.Scenario.parse(text, name, overrides)
-            parameters = {
+            parameters: dict[str, str | int | float | bool] = {
                 "flows": case.traffic.flows,
                 "local_share": case.traffic.local_share,
                 "rate_bps": case.traffic.rate_bps,
                 "limit_packets": case.packets,
+                "tree": case.traffic.tree.name,
             }
             self._variants[case] = variant_of(scenario, parameters)
         return self._variants[case]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from goodqueue.papers.dhamdhere2005.claims import Claim
+    from goodqueue.papers.dhamdhere2005.claims import Claim, Points
     from goodqueue.papers.dhamdhere2005.figures import Figure
 
 CLOSE = 1.36
@@ -44,7 +44,7 @@ def _bars(figure: Figure) -> str:
 
 
 def _lines(figure: Figure, axes: Axes) -> None:
-    theory = [label for label in figure.curves if label in figure.theory]
+    theory = [label for label, points in figure.curves.items() if _is_drawn(figure, label, points)]
     simulated = [label for label in figure.curves if label not in figure.theory]
     for label, colour, mark in zip(simulated, (*CYCLE, BLACK), MARKERS, strict=False):
         points = figure.curves[label]
@@ -62,6 +62,11 @@ def _lines(figure: Figure, axes: Axes) -> None:
         points = figure.curves[label]
         means = [value.mean for value in points.values()]
         axes.plot(list(points), means, linestyle=dash, color=GREY, label=label)
+
+
+def _is_drawn(figure: Figure, label: str, points: Points) -> bool:
+    """Returns True for a curve of theory; a single number is none."""
+    return label in figure.theory and len(points) > 1
 
 
 def _axes(figure: Figure, axes: Axes) -> None:

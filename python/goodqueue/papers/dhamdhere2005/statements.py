@@ -67,7 +67,7 @@ def cells(figure: Figure, said: Sequence[Claim]) -> Iterator[Cell]:
                     figure.unit,
                     figure.digits,
                     None,
-                    _one_run(value, seeds),
+                    possible(_one_run(value, seeds), figure.unit),
                 )
     for claim in said:
         yield from claimed(claim, figure.curves, figure.unit, figure.digits)
@@ -79,17 +79,27 @@ def claimed(
     """Yields a cell for every point that a claim concerns, with the unit of the curves."""
     derived = claim.over or claim.less or claim.slope
     for one in claim.judged(curves):
+        made = Spread(one.value.mean, one.value.low, one.value.high)
         yield Cell(
             {"curve": one.curve, "flows": one.flows},
             f'"{claim.says}"',
             claim.unit(unit),
             DERIVED_DIGITS if derived else digits,
             claim.printed,
-            Spread(one.value.mean, one.value.low, one.value.high),
+            made if derived else possible(made, unit),
             remark=Remark(one.why) if one.why else None,
             finding=one.finding,
             asked=claim.asked(unit),
         )
+
+
+def possible(spread: Spread, unit: str) -> Spread:
+    """Returns the interval without values that no figure can have.
+
+    No loss rate, utilisation, buffer or burst is negative, and no share exceeds 100 %.
+    """
+    most = 100.0 if unit == "%" else math.inf
+    return Spread(spread.mean, max(spread.low, 0.0), min(spread.high, most))
 
 
 def _one_run(interval: Interval, seeds: int) -> Spread:

@@ -19,6 +19,7 @@ from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread
 from goodqueue.papers.dhamdhere2005.claims import claims, stated
 from goodqueue.papers.dhamdhere2005.mix import Traffic, stanford
 from goodqueue.papers.dhamdhere2005.statements import claimed
+from goodqueue.papers.dhamdhere2005.trees import CHOSEN, Tree
 from goodqueue.sizing.rules.loss.bscl import bscl
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def rows() -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
 
 
-def cells() -> Iterator[Cell]:
+def cells(tree: Tree = CHOSEN) -> Iterator[Cell]:
     """Yields a cell for each printed buffer, and one for each claim about BSCL's column."""
     ours: dict[str, Callable[[Traffic], float]] = {
         STANFORD: lambda one: float(stanford(one).packets),
@@ -88,7 +89,7 @@ def cells() -> Iterator[Cell]:
     for rule, packets in ours.items():
         for row in rows():
             flows = int(row["locally_bottlenecked_flows"])
-            value = packets(Traffic(flows))
+            value = packets(Traffic(flows, tree=tree))
             curves.setdefault(rule, {})[flows] = Interval(value, 0)
             yield _cell(rule, flows, row[columns[rule]], value)
     for claim in claims(stated()["table1"]["claim"]):
