@@ -49,6 +49,7 @@ pub struct Analyzer {
     start: Option<Nanos>,
     last: Nanos,
     next_sweep: Nanos,
+    resolution: Nanos,
 }
 
 impl Analyzer {
@@ -68,7 +69,19 @@ impl Analyzer {
             start: None,
             last: 0,
             next_sweep: SWEEP,
+            resolution: 1,
         }
+    }
+
+    /// Sets the resolution of the capture's times, in nanoseconds. No figure can be finer.
+    pub fn set_resolution(&mut self, resolution: Nanos) {
+        self.resolution = resolution;
+    }
+
+    /// Begins a stretch of the capture whose times cannot be compared with earlier ones. The
+    /// connections so far are over.
+    pub fn begin_stretch(&mut self) {
+        self.conclude_those(|_| true);
     }
 
     /// Takes a packet that passed a tapping point at `time_ns`, on the capture's clock.
@@ -287,6 +300,7 @@ impl Analyzer {
                 two_taps: self.two_taps,
                 duration: self.last,
                 start,
+                resolution: self.resolution,
             },
             &Known {
                 link_rate_bps,
@@ -345,9 +359,12 @@ mod tests {
                 destination: ([10, 0, 0, 2], 80).into(),
                 protocol: 6,
                 ecn: Ecn::NotCapable,
+                id: None,
                 ip_bytes: 1040,
                 frame_bytes: 1040,
                 heading: Heading::Unknown,
+                interface: 0,
+                cut: false,
                 transport: Transport::Tcp(tcp),
             };
             analyzer.packet(Tap::First, i64::from(number), &datagram);

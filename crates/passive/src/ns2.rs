@@ -70,9 +70,12 @@ impl Replay {
                 destination: end(record.destination),
                 protocol,
                 ecn: record.ecn,
+                id: None,
                 ip_bytes: record.size,
                 frame_bytes: record.size,
                 heading: Heading::Unknown,
+                interface: 0,
+                cut: false,
                 transport,
             },
         ))

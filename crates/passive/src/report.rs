@@ -23,6 +23,7 @@ pub(crate) struct Seen {
     pub two_taps: bool,
     pub duration: Nanos,
     pub start: Nanos,
+    pub resolution: Nanos,
 }
 
 /// Facts that the user gave in addition to the captures.
@@ -74,6 +75,8 @@ pub struct Report {
     pub duration: Nanos,
     /// Time of the first packet, on the capture's clock.
     pub start: Nanos,
+    /// Resolution of the capture's times.
+    pub resolution: Nanos,
     /// True if there were two tapping points.
     pub two_taps: bool,
     /// True if the losses at the link are those of a log, which names no flows.
@@ -169,6 +172,7 @@ impl Report {
             crossed: [seen.passages.forward, seen.passages.backward],
             duration: seen.duration,
             start: seen.start,
+            resolution: seen.resolution,
             two_taps: seen.two_taps,
             by_log,
             notes,

@@ -48,6 +48,7 @@ fn packet() -> impl Strategy<Value = (bool, i64, Datagram)> {
             source,
             destination,
             protocol: 6,
+            id: None,
             ecn: [
                 Ecn::NotCapable,
                 Ecn::Capable0,
@@ -57,6 +58,8 @@ fn packet() -> impl Strategy<Value = (bool, i64, Datagram)> {
             ip_bytes: tcp.payload.saturating_add(40),
             frame_bytes: tcp.payload.saturating_add(54),
             heading: if ends.1 { Heading::In } else { Heading::Out },
+            interface: 0,
+            cut: false,
             transport: Transport::Tcp(tcp),
         };
         (second, time, datagram)

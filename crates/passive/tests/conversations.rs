@@ -37,8 +37,11 @@ impl Capture {
             destination,
             protocol: 6,
             ecn: Ecn::NotCapable,
+            id: None,
             ip_bytes: 40 + tcp.payload,
             frame_bytes: 40 + tcp.payload,
+            interface: 0,
+            cut: false,
             heading: if from_client {
                 Heading::In
             } else {
@@ -430,9 +433,12 @@ fn memory_does_not_grow_with_connections_without_data() {
             destination: "192.0.2.1:80".parse().unwrap(),
             protocol: 6,
             ecn: Ecn::NotCapable,
+            id: None,
             ip_bytes: 40,
             frame_bytes: 40,
             heading: Heading::Unknown,
+            interface: 0,
+            cut: false,
             transport: Transport::Tcp(header(0, 0, SegmentFlags::SYN, 0)),
         };
         analyzer.packet(Tap::First, i64::from(index), &datagram);

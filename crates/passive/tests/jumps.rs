@@ -18,9 +18,12 @@ fn segment(from_client: bool, number: u32, payload: u32) -> Datagram {
         destination: if from_client { server } else { client },
         protocol: 6,
         ecn: Ecn::NotCapable,
+        id: None,
         ip_bytes: 40 + payload,
         frame_bytes: 40 + payload,
         heading: Heading::Unknown,
+        interface: 0,
+        cut: false,
         transport: Transport::Tcp(tcp),
     }
 }

@@ -20,12 +20,18 @@ pub struct Datagram {
     pub protocol: u8,
     /// ECN field of the IP header.
     pub ecn: Ecn,
+    /// Identification field of IPv4, which IPv6 does not have.
+    pub id: Option<u16>,
     /// Length of the IP packet as sent, in bytes.
     pub ip_bytes: u32,
     /// Length of the frame as sent, in bytes.
     pub frame_bytes: u32,
     /// Direction of the packet, as far as the capture records it.
     pub heading: Heading,
+    /// Index of the interface that captured the packet, counted from 0.
+    pub interface: u32,
+    /// True if the captured part ends within the transport header, so that options are missing.
+    pub cut: bool,
     /// Transport header and payload.
     pub transport: Transport,
 }
@@ -55,9 +61,11 @@ pub fn decode(frame: &Frame<'_>) -> Result<Datagram, Skip> {
     let (packet, heading) = ip_in(frame.link, frame.bytes)?;
     let header_bytes = (frame.bytes.len() - packet.len()) as u32;
     let packet = ip_packet(packet, frame.original_len.saturating_sub(header_bytes))?;
+    let mut cut = false;
     let (ports, transport) = match packet.protocol {
         6 => {
             let (ports, header) = tcp_header(packet.payload, packet.payload_len)?;
+            cut = packet.payload.len() < (packet.payload_len - header.payload) as usize;
             (ports, Transport::Tcp(header))
         }
         17 => {
@@ -74,9 +82,12 @@ pub fn decode(frame: &Frame<'_>) -> Result<Datagram, Skip> {
         destination: SocketAddr::new(packet.destination, ports.1),
         protocol: packet.protocol,
         ecn: packet.ecn,
+        id: packet.id,
         ip_bytes: packet.length,
         frame_bytes: frame.original_len,
         heading: if told { frame.heading } else { heading },
+        interface: frame.interface,
+        cut,
         transport,
     })
 }

@@ -10,6 +10,8 @@ pub(super) struct IpPacket<'a> {
     pub destination: IpAddr,
     pub protocol: u8,
     pub ecn: Ecn,
+    /// Identification field, which IPv6 does not have.
+    pub id: Option<u16>,
     /// Length of the packet as sent, in bytes, header included.
     pub length: u32,
     /// Length of the payload after the IP header and its extensions, as sent, in bytes.
@@ -59,6 +61,7 @@ fn ipv4(bytes: &[u8], wire: u32) -> Result<IpPacket<'_>, Skip> {
         destination: address(16).into(),
         protocol: header[9],
         ecn: ecn_of(header[1]),
+        id: Some(u16::from_be_bytes([header[4], header[5]])),
         length,
         payload_len: length - header_len as u32,
         payload: bytes.get(header_len..captured).ok_or(Skip::CutHeader)?,
@@ -89,6 +92,7 @@ fn ipv6(bytes: &[u8], wire: u32) -> Result<IpPacket<'_>, Skip> {
         destination: address(24).into(),
         protocol: extensions.protocol,
         ecn: ecn_of(class),
+        id: None,
         length,
         payload_len,
         payload: bytes.get(extensions.end..captured).ok_or(Skip::CutHeader)?,
