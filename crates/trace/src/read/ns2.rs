@@ -3,7 +3,7 @@
 //! `+ 1.84375 0 2 cbr 210 ------- 0 0.0 3.1 225 610`: event, time, start and end of the link,
 //! packet type, size, flags, flow, source and destination as node.port, sequence number, packet id.
 
-use super::capture::LARGEST_RECORD;
+use super::file::LARGEST_RECORD;
 use super::tally::{Skip, Tally};
 use goodqueue_types::Ecn;
 use std::io::{self, BufRead};

@@ -15,6 +15,8 @@ pub enum Skip {
     UnknownInterface,
     /// A frame of a link type that goodqueue does not read.
     UnknownLinkType,
+    /// A frame that is encrypted.
+    Encrypted,
     /// A frame that carries another protocol than IP (ARP, LLDP, …).
     NotIp,
     /// A frame whose captured part ends within its headers.
@@ -31,7 +33,7 @@ pub enum Skip {
 
 impl Skip {
     /// Number of reasons.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
     /// All reasons, each at the index `skip as usize`.
     pub const ALL: [Self; Self::COUNT] = [
         Self::DamagedBytes,
@@ -40,6 +42,7 @@ impl Skip {
         Self::OversizedRecord,
         Self::UnknownInterface,
         Self::UnknownLinkType,
+        Self::Encrypted,
         Self::NotIp,
         Self::CutHeader,
         Self::BadHeader,
@@ -57,6 +60,7 @@ impl Skip {
             Self::OversizedRecord => "oversized_record",
             Self::UnknownInterface => "unknown_interface",
             Self::UnknownLinkType => "unknown_link_type",
+            Self::Encrypted => "encrypted",
             Self::NotIp => "not_ip",
             Self::CutHeader => "cut_header",
             Self::BadHeader => "bad_header",

@@ -127,7 +127,7 @@ pub fn samples() -> impl Strategy<Value = Vec<Sample>> {
     let frame = (
         0..2_000_000_000_i64,
         prop::collection::vec(any::<u8>(), 0..80),
-        0..9000_u32,
+        1..9000_u32,
     );
     let sample = frame.prop_map(|(microseconds, bytes, more)| Sample {
         time_ns: microseconds * 1000,

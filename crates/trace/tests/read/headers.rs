@@ -206,7 +206,7 @@ fn packets_without_ports_are_left_out_with_the_reason() {
     assert_eq!(taken_apart(1, &changed(46, 0x20)), Err(Skip::BadHeader));
     assert_eq!(taken_apart(1, &tcp[..40]), Err(Skip::CutHeader));
     assert_eq!(taken_apart(1, &tcp[..10]), Err(Skip::CutHeader));
-    assert_eq!(taken_apart(105, &tcp), Err(Skip::UnknownLinkType));
+    assert_eq!(taken_apart(189, &tcp), Err(Skip::UnknownLinkType));
     let other = taken_apart(1, &changed(23, 1)).unwrap();
     assert_eq!(
         (other.transport, other.source.port()),

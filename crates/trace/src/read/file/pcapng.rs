@@ -1,11 +1,11 @@
 //! The pcapng format (draft-ietf-opsawg-pcapng), in which a file consists of sections, and a
 //! section of blocks.
 
-use super::bytes::Order;
-use super::capture::{Head, LARGEST_RECORD};
-use super::link_layer::{Heading, LinkType};
+use super::capture::{Head, LARGEST_RECORD, MOST_DAMAGE};
 use super::source::Source;
-use super::tally::{Skip, Tally};
+use crate::read::bytes::Order;
+use crate::read::packet::{Heading, LinkType};
+use crate::read::tally::{Skip, Tally};
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -98,21 +98,27 @@ impl PcapNg {
                 return Ok(None);
             };
             let Some((kind, length)) = self.frame_of(bytes) else {
-                self.find_next(source, tally)?;
+                if !self.find_next(source, tally)? {
+                    return Ok(None);
+                }
                 continue;
             };
             if length > LARGEST_BLOCK {
                 // The length must be damaged: skipping that many bytes could skip gigabytes of
                 // valid blocks.
                 tally.add(Skip::OversizedRecord);
-                self.find_next(source, tally)?;
+                if !self.find_next(source, tally)? {
+                    return Ok(None);
+                }
                 continue;
             }
             let Some(block) = source.whole(length, tally)? else {
                 return Ok(None);
             };
             if field(self.order, block, length - 4) as usize != length {
-                self.find_next(source, tally)?;
+                if !self.find_next(source, tally)? {
+                    return Ok(None);
+                }
                 continue;
             }
             if let Some(head) = self.read(kind, &block[..length], tally) {
@@ -134,10 +140,9 @@ impl PcapNg {
         (length >= FRAMING && length.is_multiple_of(4)).then_some((kind, length))
     }
 
-    /// Skips damaged bytes up to a block whose two lengths agree, or to the end of the file if
-    /// there is none.
-    fn find_next<R: Read>(&self, source: &mut Source<R>, tally: &mut Tally) -> io::Result<()> {
-        loop {
+    /// Skips damaged bytes up to a block whose two lengths agree. Returns whether there is one.
+    fn find_next<R: Read>(&self, source: &mut Source<R>, tally: &mut Tally) -> io::Result<bool> {
+        for _ in 0..MOST_DAMAGE {
             source.consume(1);
             tally.add(Skip::DamagedBytes);
             let bytes = source.fill(FRAMING)?;
@@ -145,7 +150,7 @@ impl PcapNg {
                 let rest = bytes.len();
                 tally.add_many(Skip::DamagedBytes, rest as u64);
                 source.consume(rest);
-                return Ok(());
+                return Ok(false);
             }
             let kind = field(self.order, bytes, 0);
             let order = if kind == SECTION {
@@ -163,9 +168,11 @@ impl PcapNg {
             }
             let block = source.fill(length)?;
             if block.len() >= length && field(order, block, length - 4) as usize == length {
-                return Ok(());
+                return Ok(true);
             }
         }
+        tally.add(Skip::CutRecord);
+        Ok(false)
     }
 
     /// Processes a whole block. Returns a frame if the block holds one.

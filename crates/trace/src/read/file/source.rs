@@ -1,6 +1,7 @@
 //! A window onto a stream of bytes that holds as much in memory as one record needs.
 
-use super::tally::{Skip, Tally};
+use super::packed::Unpacked;
+use crate::read::tally::{Skip, Tally};
 use std::io::{self, Read};
 
 /// Number of bytes that are read at once.
@@ -8,7 +9,7 @@ const CHUNK: usize = 1 << 18;
 
 /// Bytes of a reader; only a window of them is in memory.
 pub struct Source<R> {
-    reader: R,
+    reader: Unpacked<R>,
     memory: Vec<u8>,
     start: usize,
     end: usize,
@@ -18,15 +19,20 @@ pub struct Source<R> {
 }
 
 impl<R: Read> Source<R> {
-    pub fn new(reader: R) -> Self {
-        Self {
-            reader,
+    pub fn new(reader: R) -> io::Result<Self> {
+        Ok(Self {
+            reader: Unpacked::new(reader)?,
             memory: vec![0; 2 * CHUNK],
             start: 0,
             end: 0,
             passed: 0,
             ended: false,
-        }
+        })
+    }
+
+    /// Returns the reader.
+    pub fn reader(&self) -> &Unpacked<R> {
+        &self.reader
     }
 
     /// Reads until `wanted` bytes are in memory or the stream ends, and returns the bytes in

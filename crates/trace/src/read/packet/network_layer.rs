@@ -1,6 +1,6 @@
 //! IPv4 (RFC 791) and IPv6 (RFC 8200) headers.
 
-use super::tally::Skip;
+use crate::read::tally::Skip;
 use goodqueue_types::Ecn;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

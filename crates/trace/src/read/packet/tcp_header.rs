@@ -1,7 +1,7 @@
 //! TCP headers and their options (RFC 9293, RFC 7323, RFC 2018, RFC 9768).
 
-use super::bytes::Order;
-use super::tally::Skip;
+use crate::read::bytes::Order;
+use crate::read::tally::Skip;
 use goodqueue_types::{AccEcnOption, SegmentFlags};
 
 /// A TCP header as on the wire: sequence numbers have 32 bits, and the window is unscaled.

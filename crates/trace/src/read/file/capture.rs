@@ -1,17 +1,21 @@
 //! A capture file of either format, read as a stream of frames.
 
-use super::link_layer::{Heading, LinkType};
 use super::pcap::Pcap;
 use super::pcapng::PcapNg;
 use super::source::Source;
-use super::tally::{Skip, Tally};
+use crate::read::packet::{Heading, LinkType};
+use crate::read::tally::{Skip, Tally};
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 
 /// Largest length of a record, in bytes. A longer record cannot hold a packet: the largest
 /// super-segment of Linux (BIG TCP) has 512 KiB.
-pub(super) const LARGEST_RECORD: usize = 1 << 20;
+pub(in crate::read) const LARGEST_RECORD: usize = 1 << 20;
+
+/// Number of damaged bytes in a row after which the rest of a file is left out. A file of gigabytes
+/// of zeros can be compressed to some kilobytes.
+pub(super) const MOST_DAMAGE: usize = 1 << 26;
 
 /// Format of a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +118,7 @@ impl<R: Read> Capture<R> {
     ///
     /// Returns an error if the stream fails or is not a capture.
     pub fn new(reader: R) -> Result<Self, ReadError> {
-        let mut source = Source::new(reader);
+        let mut source = Source::new(reader)?;
         let start = source.fill(24)?;
         let layout = if PcapNg::begins(start) {
             Layout::PcapNg(PcapNg::new())
@@ -190,9 +194,15 @@ impl<R: Read> Capture<R> {
         self.source.position()
     }
 
-    /// Returns whether the file was found to end within a record.
+    /// Returns the name of the file's compression, if it has one. Positions are then those in the
+    /// unpacked data.
+    pub fn compression(&self) -> Option<&'static str> {
+        self.source.reader().compression()
+    }
+
+    /// Returns whether the file was found to end within a record or within compressed data.
     pub fn is_cut(&self) -> bool {
-        self.tally.count(Skip::CutRecord) > 0
+        self.tally.count(Skip::CutRecord) > 0 || self.source.reader().is_damaged()
     }
 }
 
@@ -200,9 +210,22 @@ impl<R: Read> Capture<R> {
 fn looks_like(start: &[u8]) -> &'static str {
     match start {
         [] => "it is empty",
-        [0x1F, 0x8B, ..] => "it is compressed with gzip; unpack it first",
-        [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => "it is compressed with xz; unpack it first",
-        [0x28, 0xB5, 0x2F, 0xFD, ..] => "it is compressed with zstd; unpack it first",
+        [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => {
+            "it is compressed with xz; read it through a pipe, as in \"xz -dc FILE | goodqueue \
+             analyze /dev/stdin\""
+        }
+        [b'B', b'Z', b'h', ..] => "it is compressed with bzip2; unpack it first",
+        [0x04, 0x22, 0x4D, 0x18, ..] => "it is compressed with lz4; unpack it first",
+        [b'P', b'K', 3, 4, ..] => "it is a ZIP archive; unpack it first",
+        [b's', b'n', b'o', b'o', b'p', 0, ..]
+        | [b'G', b'M', b'B', b'U', ..]
+        | [b'R', b'T', b'S', b'S', ..]
+        | [b'X', b'C', b'P', 0, ..]
+        | [b'T', b'R', b'S', b'N', b'I', b'F', b'F', ..]
+        | [0x34, 0xCD, 0xB2, 0xA1, ..]
+        | [0xA1, 0xB2, 0xCD, 0x34, ..] => {
+            "it is a capture of another format; \"editcap -F pcapng FILE OUT\" converts it"
+        }
         [b'+' | b'-' | b'r' | b'd', b' ', b'0'..=b'9', ..] => {
             "it looks like a trace of ns-2, which is read twice: that has to be a file, not a pipe, \
              whose first line has all 12 columns"

@@ -1,11 +1,11 @@
 //! The classic pcap format: a file header, then records that consist of a 16-byte header and a
 //! frame (draft-ietf-opsawg-pcap).
 
-use super::bytes::Order;
-use super::capture::{Format, Head, LARGEST_RECORD};
-use super::link_layer::{Heading, LinkType};
+use super::capture::{Format, Head, LARGEST_RECORD, MOST_DAMAGE};
 use super::source::Source;
-use super::tally::{Skip, Tally};
+use crate::read::bytes::Order;
+use crate::read::packet::{Heading, LinkType};
+use crate::read::tally::{Skip, Tally};
 use std::io::{self, Read};
 
 const RECORD_HEADER: usize = 16;
@@ -110,13 +110,16 @@ impl Pcap {
         } else {
             1_000_000
         };
-        (record.captured <= LARGEST_RECORD && record.fraction < second).then_some(record)
+        // A record of zeros is the content of a disk that was never written.
+        let is_frame = record.captured > 0 || record.original > 0;
+        let fits = record.captured <= LARGEST_RECORD && record.fraction < second;
+        (is_frame && fits).then_some(record)
     }
 
     /// Skips damaged bytes up to a place where two valid records follow one another. Returns
     /// whether such a place exists.
     fn find_next<R: Read>(&self, source: &mut Source<R>, tally: &mut Tally) -> io::Result<bool> {
-        loop {
+        for _ in 0..MOST_DAMAGE {
             source.consume(1);
             tally.add(Skip::DamagedBytes);
             let bytes = source.fill(RECORD_HEADER)?;
@@ -137,6 +140,8 @@ impl Pcap {
                 return Ok(true);
             }
         }
+        tally.add(Skip::CutRecord);
+        Ok(false)
     }
 
     /// Returns whether a record found among damaged bytes is plausible after the last valid record.

@@ -1,11 +1,14 @@
 //! Decoding of the headers of a captured frame.
 
-use super::bytes::Order;
-use super::capture::{Frame, LARGEST_RECORD};
-use super::link_layer::{Heading, ip_in};
-use super::network_layer::ip_packet;
-use super::tally::Skip;
+use super::heading::Heading;
+use super::link_layer::ip_in;
+use super::network_layer::{IpPacket, ip_packet};
 use super::tcp_header::{TcpHeader, tcp_header};
+use super::tunnel::ip_within;
+use super::wireless;
+use crate::read::bytes::Order;
+use crate::read::file::{Frame, LARGEST_RECORD};
+use crate::read::tally::Skip;
 use goodqueue_types::Ecn;
 use std::net::SocketAddr;
 
@@ -47,7 +50,19 @@ pub enum Transport {
     Other,
 }
 
-/// Decodes the link, network and transport headers of a frame.
+/// Largest number of tunnels within one another. Deeper ones are not opened.
+const MOST_TUNNELS: usize = 8;
+
+/// Decodes the packets of a frame, which are several if IEEE 802.11 aggregated them. `take` gets
+/// each packet, or the reason why it cannot be decoded.
+pub fn decode_each(frame: &Frame<'_>, mut take: impl FnMut(Result<Datagram, Skip>)) {
+    if !wireless::each_part(frame, |part| take(decode(part))) {
+        take(decode(frame));
+    }
+}
+
+/// Decodes the link, network and transport headers of a frame, and of the packet within its
+/// innermost tunnel.
 ///
 /// # Errors
 ///
@@ -58,9 +73,10 @@ pub fn decode(frame: &Frame<'_>) -> Result<Datagram, Skip> {
     if frame.original_len as usize > LARGEST_RECORD {
         return Err(Skip::BadHeader);
     }
-    let (packet, heading) = ip_in(frame.link, frame.bytes)?;
-    let header_bytes = (frame.bytes.len() - packet.len()) as u32;
-    let packet = ip_packet(packet, frame.original_len.saturating_sub(header_bytes))?;
+    let found = ip_in(frame.link, frame.bytes)?;
+    let header_bytes = (frame.bytes.len() - found.packet.len()) as u32;
+    let wire = frame.original_len.saturating_sub(header_bytes);
+    let packet = innermost(ip_packet(found.packet, wire)?)?;
     let mut cut = false;
     let (ports, transport) = match packet.protocol {
         6 => {
@@ -76,7 +92,6 @@ pub fn decode(frame: &Frame<'_>) -> Result<Datagram, Skip> {
         }
         _ => ((0, 0), Transport::Other),
     };
-    let told = frame.heading != Heading::Unknown;
     Ok(Datagram {
         source: SocketAddr::new(packet.source, ports.0),
         destination: SocketAddr::new(packet.destination, ports.1),
@@ -84,10 +99,27 @@ pub fn decode(frame: &Frame<'_>) -> Result<Datagram, Skip> {
         ecn: packet.ecn,
         id: packet.id,
         ip_bytes: packet.length,
-        frame_bytes: frame.original_len,
-        heading: if told { frame.heading } else { heading },
+        frame_bytes: frame.original_len.saturating_sub(found.metadata as u32),
+        heading: frame.heading.or(found.heading),
         interface: frame.interface,
         cut,
         transport,
     })
+}
+
+/// Returns the packet within the innermost tunnel.
+fn innermost(mut packet: IpPacket<'_>) -> Result<IpPacket<'_>, Skip> {
+    for _ in 0..MOST_TUNNELS {
+        let Some(inner) = ip_within(&packet)? else {
+            break;
+        };
+        let header_bytes = (packet.payload.len() - inner.len()) as u32;
+        match ip_packet(inner, packet.payload_len.saturating_sub(header_bytes)) {
+            Ok(inner) => packet = inner,
+            // Data that only resemble a tunnel are the payload of this packet.
+            Err(Skip::NotIp | Skip::BadHeader) => break,
+            Err(skip) => return Err(skip),
+        }
+    }
+    Ok(packet)
 }
