@@ -88,6 +88,41 @@ fn the_later_form_of_csv_is_read() {
     assert_eq!(found.sizes.last(), Some(&(1_460_000, 1.0)));
 }
 
+/// Returns a direction of 20,000 packets with this protocol, these addresses and mean packet size.
+fn direction(protocol: &str, six: bool, packet_bytes: u64) -> String {
+    let ends = if six {
+        "2001:db8::1,40000,2001:db8::2,443"
+    } else {
+        "10.0.0.1,40000,10.0.1.1,443"
+    };
+    let bytes = 20_000 * packet_bytes;
+    format!("2026-01-01 00:00:00.000,00:00:10.000,{protocol},{ends},20000,{bytes},1\n")
+}
+
+#[test]
+fn directions_of_acknowledgements_are_no_flows() {
+    // ACKs of TCP have 20 bytes, and 12 with timestamps, beyond IP's 20 or 40. Those of QUIC have 8 bytes of UDP
+    // and about 25 to 60 of QUIC (RFC 9000). Data of both have about 1,200 to 1,500.
+    for (protocol, six, packet_bytes, is_flow) in [
+        ("TCP", false, 40, false),
+        ("TCP", false, 52, false),
+        ("TCP", true, 72, false),
+        ("UDP", false, 61, false),
+        ("UDP", false, 90, false),
+        ("UDP", true, 95, false),
+        ("TCP", false, 576, true),
+        ("UDP", true, 1280, true),
+        ("UDP", false, 300, true),
+    ] {
+        let names = LATER.lines().next().unwrap();
+        let text = format!("{names}\n{}", direction(protocol, six, packet_bytes));
+        let found = summary(&text, Options::default()).unwrap();
+        let flows = u64::from(is_flow);
+        let counted = (found.long[1].group.flows, found.acks.flows);
+        assert_eq!(counted, (flows, 1 - flows), "{protocol} {packet_bytes}");
+    }
+}
+
 #[test]
 fn sampled_records_are_multiplied() {
     let options = Options {

@@ -3,12 +3,14 @@
 use super::table::{Flow, Options, Transport};
 use serde_json::json;
 
-/// Mean bytes of a packet below which a direction of a flow has acknowledgements only: they have 40 bytes, 52
-/// with timestamps, and more with SACK blocks after losses.
-const ACK_BYTES: u64 = 64;
+/// Mean bytes of a TCP packet beyond its headers below which a direction has acknowledgements only: timestamps
+/// have 12 bytes, and SACK blocks after losses more.
+const TCP_ACK_BYTES: u64 = 24;
 
-/// Headers of IP and TCP without options, in bytes.
-const HEADER_BYTES: u64 = 40;
+/// Mean bytes of a QUIC packet beyond IP and UDP below which a direction has acknowledgements only. Such a packet
+/// has a header of up to 25 bytes, a tag of 16 and an ACK frame, which is short without losses (RFC 9000, section
+/// 17.3 and 19.3).
+const QUIC_ACK_BYTES: u64 = 72;
 
 /// Points of the distribution of sizes.
 const POINTS: usize = 100;
@@ -101,19 +103,14 @@ impl Summary {
         let mut elastic = Vec::new();
         for flow in flows {
             let group = match flow.transport {
-                Transport::Tcp | Transport::Quic
-                    if flow.bytes < ACK_BYTES.saturating_mul(flow.packets) =>
-                {
-                    &mut summary.acks
-                }
+                _ if acknowledges(flow) => &mut summary.acks,
                 Transport::Tcp => &mut summary.tcp,
                 Transport::Quic => &mut summary.quic,
                 Transport::Udp => &mut summary.udp,
                 Transport::Other => &mut summary.other,
             };
             group.add(flow);
-            let acks = flow.bytes < ACK_BYTES.saturating_mul(flow.packets);
-            if matches!(flow.transport, Transport::Tcp | Transport::Quic) && !acks {
+            if matches!(flow.transport, Transport::Tcp | Transport::Quic) && !acknowledges(flow) {
                 elastic.push(*flow);
             }
         }
@@ -131,6 +128,16 @@ impl Summary {
         summary.sizes = sizes(&elastic);
         summary
     }
+}
+
+/// Returns true if a direction of TCP or QUIC has acknowledgements only.
+fn acknowledges(flow: &Flow) -> bool {
+    let most = match flow.transport {
+        Transport::Tcp => TCP_ACK_BYTES,
+        Transport::Quic => QUIC_ACK_BYTES,
+        Transport::Udp | Transport::Other => return false,
+    };
+    flow.payload() < most.saturating_mul(flow.packets)
 }
 
 /// Returns the number of long flows at a time: its mean and its range.
@@ -195,10 +202,9 @@ fn concurrent(flows: &[Flow], packets: u64, span_s: f64) -> Long {
 
 /// Returns points of the distribution of the payload of flows, in rising order.
 fn sizes(flows: &[Flow]) -> Vec<(u64, f64)> {
-    let payload = |flow: &Flow| flow.bytes.saturating_sub(HEADER_BYTES * flow.packets);
     let mut sizes: Vec<u64> = flows
         .iter()
-        .map(payload)
+        .map(Flow::payload)
         .filter(|bytes| *bytes > 0)
         .collect();
     sizes.sort_unstable();

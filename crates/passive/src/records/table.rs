@@ -50,6 +50,16 @@ pub struct Flow {
     pub last_s: f64,
     pub packets: u64,
     pub bytes: u64,
+    /// Bytes of the headers of a packet: IP, and TCP or UDP without options.
+    pub headers: u64,
+}
+
+impl Flow {
+    /// Returns the bytes beyond the headers.
+    pub fn payload(&self) -> u64 {
+        self.bytes
+            .saturating_sub(self.headers.saturating_mul(self.packets))
+    }
 }
 
 /// Records by flow.
@@ -115,8 +125,19 @@ impl Table {
             17 => Transport::Udp,
             _ => Transport::Other,
         };
+        let ip = if record.source.0.contains(':') {
+            40
+        } else {
+            20
+        };
+        let above = match transport {
+            Transport::Tcp => 20,
+            Transport::Quic | Transport::Udp => 8,
+            Transport::Other => 0,
+        };
         Flow {
             transport,
+            headers: ip + above,
             first_s: record.first_s.min(record.last_s),
             last_s: record.last_s.max(record.first_s),
             packets: record.packets.saturating_mul(self.options.sampling),
