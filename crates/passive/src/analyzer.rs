@@ -1,7 +1,8 @@
 //! The analyzer: takes packets, keeps the table of connections, and produces flows.
 
 use crate::Nanos;
-use crate::connection::half::{Half, Passed, Shared};
+use crate::connection::half::Half;
+use crate::connection::shared::{Passed, Shared};
 use crate::connection::{Connection, Key};
 use crate::flow::Flow;
 use crate::link::target::{Passages, Series};
@@ -47,6 +48,8 @@ pub struct Analyzer {
     /// Bytes of frames by heading.
     headings: [u64; 3],
     start: Option<Nanos>,
+    /// Earliest and latest time since the first packet.
+    earliest: Nanos,
     last: Nanos,
     next_sweep: Nanos,
     resolution: Nanos,
@@ -67,6 +70,7 @@ impl Analyzer {
             totals: Totals::default(),
             headings: [0; 3],
             start: None,
+            earliest: 0,
             last: 0,
             next_sweep: SWEEP,
             resolution: 1,
@@ -88,6 +92,7 @@ impl Analyzer {
     pub fn packet(&mut self, tap: Tap, time_ns: i64, datagram: &Datagram) {
         let start = *self.start.get_or_insert(time_ns);
         let time = time_ns.saturating_sub(start).clamp(-FARTHEST, FARTHEST);
+        self.earliest = self.earliest.min(time);
         self.last = self.last.max(time);
         if time >= self.next_sweep {
             self.sweep(self.last);
@@ -298,7 +303,7 @@ impl Analyzer {
                 totals: self.totals,
                 heading,
                 two_taps: self.two_taps,
-                duration: self.last,
+                duration: self.last - self.earliest,
                 start,
                 resolution: self.resolution,
             },

@@ -16,11 +16,12 @@ mod quantile;
 pub mod records;
 mod report;
 mod rtt;
+mod sound;
 mod thinned;
 mod thresholds;
 
 pub use analyzer::{Analyzer, Tap};
-pub use connection::half::Counts;
+pub use connection::counts::Counts;
 pub use connection::opening::Opening;
 pub use files::{FileError, Options, Reading, analyze_files};
 pub use flow::classify::{Bottleneck, Class, Control, Shares};

@@ -7,8 +7,9 @@ use crate::link::bursts::{Burst, bursts};
 use crate::link::parameters::{Parameters, effective_round_trip, parameters};
 use crate::link::rate::{Position, Rated, frame_ratio};
 use crate::link::target::{Passages, Series};
-use crate::link::{Link, QueueKind, Stretch, Waits, link};
+use crate::link::{Carried, Link, QueueKind, Stretch, Waits, link};
 use crate::loss::{Loss, Place};
+use crate::sound::{bits_per_second, share};
 use crate::thresholds::Thresholds;
 
 /// Data that the analyzer gathered.
@@ -98,7 +99,11 @@ impl Report {
         if !seen.two_taps {
             notes.push(one_tap_note(local, &flows));
         }
+        for flow in &mut flows {
+            flow.within(seen.duration);
+        }
         settle(&mut flows, &mut losses, local);
+        losses.retain(|loss| loss.packets > 0);
         losses.sort_by_key(|loss| (loss.time, loss.flow));
         // The wait is the time taken less that of the fastest packet.
         let least = seen.passages.least.unwrap_or(0);
@@ -145,15 +150,18 @@ impl Report {
             place: local,
             frame_ratio: frame_ratio(&flows),
         };
+        let bytes = seen.series.bins.iter().map(|bin| bin.bytes[seen.heading]);
+        let carried = Carried::of(&flows, bytes.sum(), local == Place::Downstream);
         let rated = Rated::of(
             &seen.series,
             &seen.passages,
             seen.heading,
             &tap,
+            bits_per_second(carried.bytes, seen.duration),
             known.link_rate_bps,
             &mut notes,
         );
-        let mut link = link(&flows, &at_target, &rated, &waits, seen.duration);
+        let mut link = link(&flows, &at_target, &rated, &waits, &carried, seen.duration);
         if !seen.two_taps && local == Place::Upstream {
             // A tapping point behind the queue does not show the backlog.
             (link.buffer, link.queue_kind) = (None, QueueKind::Unknown);
@@ -310,6 +318,7 @@ fn stretches(
     rated: &Rated,
 ) -> Vec<Stretch> {
     let least = passages.least.unwrap_or(0) as f64;
+    let wait = |took: f64| (took - least).max(0.0) * 1e-9;
     let active = active_flows(series, flows);
     let rows = series.bins.iter().zip(active).enumerate();
     rows.map(|(index, (bin, active_flows))| {
@@ -319,11 +328,11 @@ fn stretches(
             time: index as Nanos * series.width,
             width: series.width,
             throughput_bps,
-            utilization: rated.rate_bps.map(|rate| throughput_bps / rate),
+            utilization: rated.rate_bps.and_then(|rate| share(throughput_bps, rate)),
             active_flows,
             losses: lost[index],
-            delay_mean_s: waited.then(|| (bin.delay_sum / bin.delay_count as f64 - least) * 1e-9),
-            delay_max_s: waited.then_some((bin.delay_max as f64 - least) * 1e-9),
+            delay_mean_s: waited.then(|| wait(bin.delay_sum / bin.delay_count as f64)),
+            delay_max_s: waited.then(|| wait(bin.delay_max as f64)),
         }
     })
     .collect()

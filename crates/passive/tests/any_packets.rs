@@ -14,7 +14,8 @@ fn number() -> impl Strategy<Value = u32> {
 fn header() -> impl Strategy<Value = TcpHeader> {
     let flags = prop_oneof![8 => Just(0x10_u16), 2 => 0..0x200_u16];
     let stamps = prop::option::of((0..500_u32, 0..500_u32));
-    let payload = prop_oneof![0..3000_u32, any::<u32>()];
+    // The reader refuses longer packets.
+    let payload = prop_oneof![0..3000_u32, 0..1_u32 << 20];
     let parts = (
         number(),
         number(),
@@ -89,27 +90,17 @@ proptest! {
         }
         let report = analyzer.finish(None, None, 1);
         prop_assert_eq!(report.totals.tcp_packets, first);
+        prop_assert_eq!(report.contradictions(), Vec::<String>::new());
         for flow in &report.flows {
             let shares = flow.shares.receiver + flow.shares.application + flow.shares.congestion;
             prop_assert!((0.0..=1.0 + 1e-9).contains(&shares), "{:?}", flow.shares);
-            for share in [flow.shares.receiver, flow.shares.application, flow.shares.congestion] {
-                prop_assert!((-1e-9..=1.0).contains(&share), "{:?}", flow.shares);
-            }
-            prop_assert!(flow.duration >= 0);
         }
         let lost = report.link.lost_packets;
         let in_series: u64 = report.series.iter().map(|bin| bin.losses).sum();
         prop_assert_eq!(in_series, lost);
         let forward = || report.flows.iter().filter(|flow| flow.forward);
         let of_flows: u64 = forward().map(|flow| flow.counts.lost[Place::Target as usize]).sum();
-        if two_taps {
-            prop_assert_eq!(of_flows, lost);
-            let (goodput, throughput) = (report.link.goodput_bps, report.link.throughput_bps);
-            prop_assert!(goodput <= throughput, "{goodput} > {throughput}");
-        } else {
-            // A segment that turns out to have arrived is removed only from its flow's count.
-            prop_assert!(of_flows <= lost);
-        }
+        prop_assert_eq!(of_flows, lost);
         prop_assert!(report.losses.is_sorted_by_key(|loss| loss.time));
     }
 }

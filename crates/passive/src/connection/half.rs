@@ -1,6 +1,7 @@
 //! One direction of a TCP connection: the data of one sender, and the ACKs that it received.
 
 use crate::Nanos;
+use crate::connection::counts::Counts;
 use crate::connection::crossing::{Arrival, Crossings, Missing};
 use crate::connection::history::{History, View};
 use crate::connection::opening::Opening;
@@ -8,104 +9,20 @@ use crate::connection::rounds::{Judge, Rounds};
 use crate::connection::scoreboard::{Record, Scoreboard};
 use crate::connection::segment_size::SegmentSize;
 use crate::connection::sequence::Unwrap;
+use crate::connection::shared::{MOST_LOSSES, Passed, Shared, Waited};
 use crate::loss::{LastLosses, Loss, Place};
 use crate::rtt::RoundTrips;
 use crate::rtt::flights::Flights;
 use crate::rtt::slow_start::FirstFlights;
-use crate::thresholds::Thresholds;
 use goodqueue_trace::read::{Heading, TcpHeader};
 use goodqueue_types::{Ecn, SegmentFlags};
+use std::collections::VecDeque;
 
 /// Distance in bytes above which an ACK belongs to another connection, or to none.
 const FAR: u64 = 1 << 30;
 
-/// Counts of a direction.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
-    /// Payload bytes, without repetitions.
-    pub bytes: u64,
-    /// IP bytes of segments with data, including retransmissions.
-    pub ip_bytes: u64,
-    /// Bytes of their frames: IP bytes and the link's own headers that the capture shows.
-    pub frame_bytes: u64,
-    /// Number of segments with data. A super-segment counts as its segments.
-    pub packets: u64,
-    /// Number of segments with data as captured. A super-segment counts once.
-    pub captured: u64,
-    /// Bytes of their IP and TCP headers.
-    pub header_bytes: u64,
-    /// Number of retransmitted segments.
-    pub retransmissions: u64,
-    /// Number of recoveries that began with a fast retransmission.
-    pub fast: u64,
-    /// Number of retransmission timeouts.
-    pub timeouts: u64,
-    /// Number of retransmitted segments whose earlier copy had arrived.
-    pub spurious: u64,
-    /// Number of reordered packets, which came late without a retransmission.
-    pub reordered: u64,
-    /// Packets lost, by place.
-    pub lost: [u64; Place::COUNT],
-    /// Packets marked, by place: between the tapping points, or before them.
-    pub marked: [u64; Place::COUNT],
-    /// Segments below full size, except the last ones before a pause.
-    pub small: u64,
-}
-
-/// Segment that passed the first tapping point.
-#[derive(Clone, Copy, Debug)]
-pub struct Passed<'a> {
-    /// Time in nanoseconds since the first packet of the capture.
-    pub time: Nanos,
-    pub tcp: &'a TcpHeader,
-    /// Bytes of the IP packet as sent.
-    pub ip_bytes: u32,
-    /// IP bytes and the link's own headers that the capture shows.
-    pub frame_bytes: u32,
-    pub ecn: Ecn,
-    pub heading: Heading,
-}
-
-/// State that all flows share.
-pub struct Shared<'a> {
-    pub thresholds: &'a Thresholds,
-    pub losses: &'a mut Vec<Loss>,
-    /// Time that packets take at present between the tapping points.
-    pub usual: Option<Nanos>,
-    /// Excess of round-trip times over the shortest one at times of loss.
-    pub delays_at_loss: &'a mut Vec<Nanos>,
-    pub two_taps: bool,
-    /// Payload bytes newly acknowledged, cumulatively or selectively.
-    pub delivered: u64,
-    /// Shortest time between the tapping point and the receiver and back, for the acknowledged
-    /// data.
-    pub since_link: Nanos,
-    /// Time in which the acknowledged data waited in the queue.
-    pub waited: Option<Waited>,
-    /// Number of data segments that were seen behind the link first.
-    pub backward: u64,
-}
-
-/// Time from `from` to `to` in which data of a flow waited without a pause. The part up to `known`
-/// was reported before.
-#[derive(Clone, Copy, Debug)]
-pub struct Waited {
-    pub from: Nanos,
-    pub known: Nanos,
-    pub to: Nanos,
-}
-
-/// Largest number of losses, and of delays at losses, that are kept. Further ones are only counted
-/// by flow.
-pub const MOST_LOSSES: usize = 1 << 20;
-
-impl Shared<'_> {
-    fn lose(&mut self, loss: Loss) {
-        if self.losses.len() < MOST_LOSSES {
-            self.losses.push(loss);
-        }
-    }
-}
+/// Largest number of losses of a direction that can still be taken back.
+const MOST_RECENT: usize = 64;
 
 /// State of one direction.
 #[derive(Debug, Default)]
@@ -134,6 +51,8 @@ pub struct Half {
     pub size: SegmentSize,
     pub heading: Heading,
     last_losses: LastLosses,
+    /// Numbers of the last losses behind the tapping point.
+    recently_lost: Option<Box<VecDeque<u32>>>,
     /// Sequence position whose acknowledgement ends the recovery.
     recovery_end: u64,
     sacked_high: u64,
@@ -147,6 +66,8 @@ pub struct Half {
     last_small: bool,
     pub max_window: u64,
     pub finished: bool,
+    /// True if the beginning of the direction was seen.
+    begun: bool,
     /// Number of ACKs received.
     pub acks: u64,
     /// Beginning of the flow, once it has data.
@@ -159,6 +80,7 @@ impl Half {
         let tcp = passed.tcp;
         let syn = tcp.flags.contains(SegmentFlags::SYN);
         if syn {
+            self.begun = true;
             if !self.numbers.has_begun() {
                 self.next = self.numbers.position(tcp.seq.wrapping_add(1));
                 (self.una, self.recovery_end) = (self.next, self.next);
@@ -189,8 +111,8 @@ impl Half {
         let first_flights = self.first_flights.get_or_insert_default();
         if first_flights.add(passed.time, tcp.payload, again) {
             let least = shared.thresholds.slow_start_segments as usize;
-            if let Some(whole) = first_flights.estimate(self.size.bytes(), least) {
-                self.rtt.set_slow_start(whole);
+            if let Some(whole) = first_flights.estimate(self.size.bytes(), least, self.begun) {
+                self.rtt.slow_start = Some(whole);
             }
         }
         if self.acks == 0 {
@@ -214,10 +136,9 @@ impl Half {
 
     fn account(&mut self, passed: &Passed<'_>) {
         let tcp = passed.tcp;
-        self.size.seen(tcp.payload, tcp.timestamps.is_some());
+        let segments = u64::from(self.size.seen(tcp.payload, tcp.timestamps.is_some()));
         self.first_data.get_or_insert(passed.time);
         self.heading = passed.heading;
-        let segments = u64::from(self.size.segments(tcp.payload));
         self.counts.packets += segments;
         self.counts.ip_bytes += u64::from(passed.ip_bytes);
         self.counts.captured += 1;
@@ -295,32 +216,39 @@ impl Half {
         let mut sent = 0;
         if known > start {
             // This part is acknowledged already.
-            sent = u64::from(self.size.segments((known - start) as u32));
-            self.counts.retransmissions += sent;
-            self.counts.spurious += sent;
-        }
-        if known == end {
-            return;
+            let repeated = u64::from(self.size.segments((known - start) as u32));
+            self.counts.spurious += repeated;
+            sent += repeated;
         }
         for place in self.scoreboard.stretch(known, end) {
-            sent += self.record_again(place, passed, shared);
+            sent += self.record_again(place, (known, end), passed, shared);
         }
-        if sent > 0 {
+        // Segments that were cut differently do not become more packets.
+        let most = u64::from(self.size.segments(passed.tcp.payload));
+        self.counts.retransmissions += sent.min(most);
+        if sent > 0 && known < end {
             self.recover(start, passed.time, shared);
         }
     }
 
-    /// Handles such data for one record. Returns the number of segments that were retransmitted and
-    /// not only reordered.
-    fn record_again(&mut self, place: usize, passed: &Passed<'_>, shared: &mut Shared<'_>) -> u64 {
+    /// Handles such data for one record, which they may cover in part. Returns the number of
+    /// segments that were retransmitted and not only reordered.
+    fn record_again(
+        &mut self,
+        place: usize,
+        (start, end): (u64, u64),
+        passed: &Passed<'_>,
+        shared: &mut Shared<'_>,
+    ) -> u64 {
         let base = self.rtt.base().unwrap_or(Nanos::MAX);
         let record = self.scoreboard.at_mut(place);
-        let segments = self.size.segments((record.end - record.start) as u32);
+        let bytes = record.end.min(end).saturating_sub(record.start.max(start));
+        let segments = self.size.segments(bytes as u32);
         let before = *record;
         record.copies += 1;
         if before.copies == 0 {
             record.time = passed.time;
-            self.counts.bytes += before.end - before.start;
+            self.counts.bytes += bytes;
             let late = (shared.thresholds.reordering_s * 1e9) as Nanos;
             if passed.time - before.time < late.min(base / 4) {
                 self.counts.reordered += u64::from(segments);
@@ -335,21 +263,36 @@ impl Half {
                 self.last_losses.note(Place::Downstream, passed.time);
             }
         }
-        self.counts.retransmissions += u64::from(segments);
         u64::from(segments)
     }
 
-    /// Counts packets that were found lost.
+    /// Counts packets that were found lost. Not more packets can be lost than were seen: a packet lost
+    /// before the tapping point was seen when it was sent again.
     fn lost(&mut self, place: Place, time: Nanos, packets: u32, shared: &mut Shared<'_>) {
+        let known: u64 = self.counts.lost.iter().sum();
+        let room = self.counts.packets.saturating_sub(known);
+        let packets = u64::from(packets).min(room) as u32;
+        if packets == 0 {
+            return;
+        }
         self.counts.lost[place as usize] += u64::from(packets);
         self.rtt.behind_queue = self.is_behind_queue();
-        shared.lose(Loss {
+        let listed = shared.lose(Loss {
             time,
             flow: self.id,
             packets,
             place,
             wait: None,
         });
+        if place == Place::Downstream
+            && let Some(number) = listed
+        {
+            let recent = self.recently_lost.get_or_insert_default();
+            if recent.len() >= MOST_RECENT {
+                recent.pop_front();
+            }
+            recent.push_back(number);
+        }
     }
 
     /// Decides to which kind of recovery a retransmission belongs.
@@ -375,7 +318,7 @@ impl Half {
             if let (Some(last), Some(base)) = (self.rtt.last(), self.rtt.by_pairs())
                 && shared.delays_at_loss.len() < MOST_LOSSES
             {
-                shared.delays_at_loss.push(last - base);
+                shared.delays_at_loss.push((last - base).max(0));
             }
         }
         if new || silent {
@@ -402,7 +345,7 @@ impl Half {
         self.flights = None;
         self.last_ack = passed.time;
         if let Some((value, _)) = tcp.timestamps {
-            self.rtt.stamp_passed(passed.time, value);
+            self.rtt.stamp_passed(passed.time, value, tcp.payload > 0);
         }
         if ack > self.una {
             self.count_ack(ack, tcp);
@@ -412,7 +355,7 @@ impl Half {
             self.opening.get_or_insert_default().lost();
         }
         self.selective(ack, passed, shared);
-        shared.since_link = self.rtt.receiver.0.unwrap_or(0);
+        shared.since_link = self.rtt.receiver.get().unwrap_or(0);
         let window = u64::from(tcp.window) << scale.min(14);
         self.max_window = self.max_window.max(window);
         self.edge = self.edge.max(ack + window);
@@ -443,9 +386,9 @@ impl Half {
             && !record.sacked
         {
             let (sent, waited) = (record.time, record.waited);
-            self.rtt.sample(passed.time, passed.time - sent, waited);
+            let taken = self.rtt.sample(passed.time, passed.time - sent, waited);
             // Receivers delay the ACK of less than two segments (RFC 5681, section 4.2).
-            if self.duplicates == 0 && ack - self.una >= 2 * u64::from(self.size.bytes()) {
+            if taken && self.duplicates == 0 && ack - self.una >= 2 * u64::from(self.size.bytes()) {
                 shared.waited = self.waited(sent, passed.time);
             }
         }
@@ -464,7 +407,7 @@ impl Half {
     /// that take longer than the fastest to be acknowledged wait in the queue. The data leave the
     /// queue before their ACK arrives, by the time that the fastest data took.
     fn waited(&mut self, sent: Nanos, acknowledged: Nanos) -> Option<Waited> {
-        let left = acknowledged - self.rtt.receiver.0?;
+        let left = acknowledged - self.rtt.receiver.get()?;
         let (from, until) = self.waiting;
         let begins = sent > until;
         let (from, known) = if begins { (sent, sent) } else { (from, until) };
@@ -501,7 +444,7 @@ impl Half {
                 // A duplicate SACK (RFC 2883) shows that the original of a retransmission had
                 // arrived.
                 if index == 0 {
-                    self.duplicate_arrived();
+                    self.duplicate_arrived(shared);
                 }
                 continue;
             }
@@ -517,12 +460,21 @@ impl Half {
         }
     }
 
-    fn duplicate_arrived(&mut self) {
-        let downstream = &mut self.counts.lost[Place::Downstream as usize];
-        if *downstream > 0 {
-            *downstream -= 1;
-            self.counts.spurious += 1;
+    /// Takes back a loss: the packet had arrived.
+    fn duplicate_arrived(&mut self, shared: &mut Shared<'_>) {
+        let Some(recent) = &mut self.recently_lost else {
+            return;
+        };
+        let Some(number) = recent.back().copied() else {
+            return;
+        };
+        let loss = &mut shared.losses[number as usize];
+        loss.packets -= 1;
+        if loss.packets == 0 {
+            recent.pop_back();
         }
+        self.counts.lost[Place::Downstream as usize] -= 1;
+        self.counts.spurious += 1;
     }
 
     /// Takes a segment of this direction that passed the second tapping point.

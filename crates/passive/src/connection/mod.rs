@@ -1,5 +1,6 @@
 //! A connection: its two directions and its handshake.
 
+pub(crate) mod counts;
 pub(crate) mod crossing;
 pub(crate) mod half;
 pub(crate) mod history;
@@ -8,9 +9,12 @@ pub(crate) mod rounds;
 pub(crate) mod scoreboard;
 pub(crate) mod segment_size;
 pub(crate) mod sequence;
+pub(crate) mod shared;
 
 use crate::Nanos;
-use crate::connection::half::{Half, Passed, Shared};
+use crate::connection::half::Half;
+use crate::connection::shared::{Passed, Shared};
+use crate::rtt::{FIRST_TIMEOUT, OLD_FIRST_TIMEOUT};
 use goodqueue_trace::read::TcpHeader;
 use goodqueue_types::SegmentFlags;
 use std::net::SocketAddr;
@@ -43,16 +47,53 @@ struct Handshake {
     syn: Option<Nanos>,
     syn_number: u32,
     answer: Option<Nanos>,
+    /// Number that acknowledges the answer.
+    answer_end: Option<u32>,
     /// True if a SYN or its answer was sent twice, so that they cannot be paired.
     spoilt: bool,
     done: bool,
 }
 
+/// Times of a handshake: the client's part, the server's part, and the whole.
+#[derive(Default)]
+struct Parts {
+    client: Option<Nanos>,
+    server: Option<Nanos>,
+    whole: Option<Nanos>,
+}
+
+impl Handshake {
+    /// Returns the times of the handshake that this segment of the client ends. A client that sends
+    /// data in place of the ACK may have waited for its application, and an ACK of the server's data
+    /// for them, so its part is unknown then.
+    fn parts(&self, last: &Passed<'_>) -> Option<Parts> {
+        let syn = self.syn.filter(|_| !self.spoilt)?;
+        let bare = last.tcp.payload == 0 && self.answer_end.is_none_or(|end| last.tcp.ack == end);
+        let shorter = |time: Nanos, limit| (0..limit).contains(&time).then_some(time);
+        let Some(answer) = self.answer else {
+            // Only the client's direction was seen. The answer may have been sent twice, so times as
+            // long as its first timeout are discarded.
+            let whole = shorter(last.time - syn, FIRST_TIMEOUT).filter(|_| bare);
+            return Some(Parts {
+                whole,
+                ..Parts::default()
+            });
+        };
+        // A part above the first timeout has a retransmission that the capture lacks.
+        let server = shorter(answer - syn, OLD_FIRST_TIMEOUT);
+        let client = shorter(last.time - answer, OLD_FIRST_TIMEOUT).filter(|_| bare);
+        let whole = client.zip(server).map(|(client, server)| client + server);
+        Some(Parts {
+            client,
+            server,
+            whole,
+        })
+    }
+}
+
 /// Number of unmatched packets after which a direction is assumed to cross the link in the reverse
 /// direction.
 const TRIES: u32 = 64;
-/// First retransmission timeout of a SYN or its answer: 1 s (RFC 6298, section 2).
-const FIRST_TIMEOUT: Nanos = 1_000_000_000;
 
 /// State of a connection.
 #[derive(Debug, Default)]
@@ -129,6 +170,7 @@ impl Connection {
             if tcp.flags.contains(SegmentFlags::ACK) {
                 opening.spoilt |= opening.answer.is_some();
                 opening.answer = Some(passed.time);
+                opening.answer_end = Some(tcp.seq.wrapping_add(1));
             } else {
                 opening.spoilt |= opening.syn.is_some();
                 opening.client = Some(from);
@@ -145,24 +187,15 @@ impl Connection {
         if opening.done || !client || !tcp.flags.contains(SegmentFlags::ACK) {
             return;
         }
-        if let (Some(syn), None) = (opening.syn, opening.answer) {
-            opening.done = true;
-            // Only this direction was seen. The answer may have been sent twice, so times as long
-            // as its first timeout (RFC 6298, section 2) are discarded.
-            let whole = passed.time - syn;
-            if !opening.spoilt && (0..FIRST_TIMEOUT).contains(&whole) {
-                self.halves[from].rtt.handshake = Some(whole);
-            }
-        }
-        if let (Some(syn), Some(answer)) = (opening.syn, opening.answer) {
-            opening.done = true;
-            if !opening.spoilt && passed.time >= answer && answer >= syn {
-                let [clients, servers] = [passed.time - answer, answer - syn];
-                for (end, half) in self.halves.iter_mut().enumerate() {
-                    half.rtt.handshake = Some(clients + servers);
-                    let own = if end == from { clients } else { servers };
-                    half.rtt.sender_by_handshake = Some(own);
-                }
+        opening.done = true;
+        if let Some(parts) = opening.parts(passed) {
+            for (end, half) in self.halves.iter_mut().enumerate() {
+                half.rtt.handshake = parts.whole;
+                half.rtt.sender_by_handshake = if end == from {
+                    parts.client
+                } else {
+                    parts.server
+                };
             }
         }
     }

@@ -3,6 +3,7 @@
 use crate::connection::half::Half;
 use crate::loss::Place;
 use crate::quantile::quantile;
+use crate::sound::share;
 use crate::thresholds::Thresholds;
 
 /// Classes of T-RAT for a connection of which both directions were seen.
@@ -85,16 +86,16 @@ pub struct Shares {
 /// Returns the shares of time of a direction.
 pub fn shares(half: &Half) -> Shares {
     let first = half.first_data.unwrap_or(half.last_data);
-    let whole = (half.last_data - first) as f64;
-    if whole <= 0.0 {
+    let whole = half.last_data.saturating_sub(first) as f64;
+    let Some(application) = share(half.application as f64, whole) else {
         return Shares::default();
-    }
-    let application = (half.application as f64 / whole).min(1.0);
-    let receiver = (half.rounds.receiver_limited() as f64 / whole).min(1.0 - application);
+    };
+    let receiver = half.rounds.receiver_limited() as f64;
+    let receiver = share(receiver, whole).map_or(0.0, |share| share.min(1.0 - application));
     Shares {
         receiver,
         application,
-        congestion: 1.0 - application - receiver,
+        congestion: (1.0 - application - receiver).max(0.0),
     }
 }
 

@@ -3,12 +3,15 @@
 pub(crate) mod classify;
 
 use crate::Nanos;
-use crate::connection::half::{Counts, Half};
+use crate::connection::counts::Counts;
+use crate::connection::half::Half;
 use crate::connection::opening::Opening;
 use crate::flow::classify::{
     Bottleneck, Class, Control, Shares, bottleneck, class, control, decrease_factor, shares,
 };
 use crate::loss::Place;
+use crate::rtt::RoundTrips;
+use crate::sound::bits_per_second;
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::Heading;
 use std::net::SocketAddr;
@@ -68,7 +71,8 @@ pub struct Flow {
     pub samples: Vec<(Nanos, Nanos)>,
 }
 
-/// Round-trip times of a flow by method.
+/// Round-trip times of a flow by method. None is above the duration of the capture, none is zero, and
+/// the base RTT is not above any other.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RttFigures {
     /// Best estimate of the base RTT.
@@ -85,7 +89,48 @@ pub struct RttFigures {
     pub mean_s: Option<f64>,
 }
 
+impl RttFigures {
+    fn of(rtt: &RoundTrips, flights: Option<Nanos>) -> Self {
+        let base = rtt.base();
+        let is_whole = |time: &Nanos| *time > 0 && base.is_none_or(|base| base <= *time);
+        let flights = flights.filter(is_whole).map(|median| median as f64 * 1e-9);
+        // The mean of equal samples may be rounded down.
+        let mean = rtt.mean_s().filter(|mean| *mean > 0.0);
+        let mean = mean.map(|mean| base.map_or(mean, |base| mean.max(base as f64 * 1e-9)));
+        Self {
+            base,
+            handshake: rtt.handshake.filter(is_whole),
+            slow_start: rtt.slow_start.filter(is_whole),
+            timestamps: rtt.by_stamps().filter(is_whole),
+            pairs: rtt.by_pairs().filter(is_whole),
+            mean_s: mean.or(flights),
+        }
+    }
+
+    /// Discards times above the duration of the capture: its clock was not that of the packets.
+    fn within(&mut self, duration: Nanos) {
+        let times = [
+            &mut self.base,
+            &mut self.handshake,
+            &mut self.slow_start,
+            &mut self.timestamps,
+            &mut self.pairs,
+        ];
+        for time in times {
+            *time = time.filter(|time| *time <= duration);
+        }
+        self.mean_s = self.mean_s.filter(|mean| *mean <= duration as f64 * 1e-9);
+    }
+}
+
 impl Flow {
+    /// Discards round-trip times above the duration of the capture.
+    pub(crate) fn within(&mut self, duration: Nanos) {
+        self.rtt.within(duration);
+        self.samples
+            .retain(|(_, value)| (1..=duration).contains(value));
+    }
+
     /// Judges a direction that has ended.
     pub fn of(
         mut half: Half,
@@ -98,23 +143,15 @@ impl Flow {
         let places = [Place::Target, Place::Upstream, Place::Downstream];
         let flights = half.flights.take();
         let flights = flights.and_then(|flights| flights.round_trip(thresholds.following_share));
-        let rtt = &half.rtt;
         Self {
             ends,
             forward,
             heading: half.heading,
             start,
             duration: half.last_data.max(half.last_ack).max(start) - start,
-            counts: half.counts,
+            counts: half.counts.settled(&half.size),
             mss: half.size.bytes(),
-            rtt: RttFigures {
-                base: rtt.base(),
-                handshake: rtt.handshake,
-                slow_start: rtt.slow_start,
-                timestamps: rtt.by_stamps(),
-                pairs: rtt.by_pairs(),
-                mean_s: rtt.mean_s().or(flights.map(|median| median as f64 * 1e-9)),
-            },
+            rtt: RttFigures::of(&half.rtt, flights),
             opening: half.opening.as_deref().copied().unwrap_or_default(),
             max_flight: half.rounds.max_flight,
             mean_flight: half.rounds.mean_flight(),
@@ -142,7 +179,7 @@ impl Flow {
 
     /// Returns payload bits per second, without repetitions.
     pub fn goodput_bps(&self) -> Option<f64> {
-        (self.duration > 0).then(|| self.counts.bytes as f64 * 8e9 / self.duration as f64)
+        bits_per_second(self.counts.bytes as f64, self.duration)
     }
 
     /// Returns the bytes of the IP packet of a full segment, with mean headers.

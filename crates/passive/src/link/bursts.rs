@@ -17,6 +17,7 @@
 use crate::Nanos;
 use crate::flow::Flow;
 use crate::loss::Loss;
+use crate::sound::share;
 use crate::thresholds::Thresholds;
 use std::collections::{HashMap, HashSet};
 
@@ -123,7 +124,7 @@ impl HeldBack {
     /// Returns the number of flows present at some time between `from` and `to`.
     fn present(&self, from: Nanos, to: Nanos) -> usize {
         let begun = self.starts.partition_point(|start| *start <= to);
-        begun - self.ends.partition_point(|end| *end < from)
+        begun.saturating_sub(self.ends.partition_point(|end| *end < from))
     }
 
     /// Returns the burst that consists of these losses; at least one is required.
@@ -138,13 +139,13 @@ impl HeldBack {
             }
         }
         let present = self.present(first, last);
-        let is_known = !hit.is_empty() && present > 0;
+        let is_known = !hit.is_empty();
         Burst {
             time: first,
             duration: last - first,
             packets: losses.iter().map(|loss| u64::from(loss.packets)).sum(),
             flows_hit: (!hit.is_empty()).then_some(hit.len() as u64),
-            synchronization: is_known.then(|| f64::from(hit_ours) / present as f64),
+            synchronization: share(f64::from(hit_ours), present as f64).filter(|_| is_known),
             start_up,
         }
     }

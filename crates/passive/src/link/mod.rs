@@ -11,6 +11,7 @@ use crate::link::rate::Rated;
 use crate::link::target::Passages;
 use crate::loss::Loss;
 use crate::quantile::quantile;
+use crate::sound::{bits_per_second, share};
 use crate::thresholds::Thresholds;
 
 /// Kind of queue, by the backlog at its drops.
@@ -45,10 +46,10 @@ pub struct Buffer {
     pub low: f64,
     /// A tenth of drops came at a longer queue; with one tapping point, none.
     pub high: f64,
-    /// Buffer in bytes, if the rate is known.
-    pub bytes: Option<f64>,
-    /// Buffer in packets, if the rate is known.
-    pub packets: Option<f64>,
+    /// Buffer in bytes.
+    pub bytes: f64,
+    /// Buffer in packets, at least one.
+    pub packets: f64,
 }
 
 /// The target link.
@@ -59,20 +60,21 @@ pub struct Link {
     /// True if the user gave the rate.
     pub rate_given: bool,
     /// Bits per second of the frames that passed, as in the capture.
-    pub throughput_bps: f64,
+    /// None if all packets have the same time.
+    pub throughput_bps: Option<f64>,
     /// Throughput over rate, from 0 to 1.
     pub utilization: Option<f64>,
     /// TCP payload bits per second that passed, without repetitions.
-    pub goodput_bps: f64,
+    pub goodput_bps: Option<f64>,
     /// TCP packets with data that arrived in the measured direction, including those lost.
     pub packets: u64,
     /// Packets of the measured direction lost at the link.
     pub lost_packets: u64,
-    /// Lost packets over arrived packets, from 0 to 1.
-    pub loss_rate: f64,
+    /// Lost packets over arrived packets, from 0 to 1. None without packets.
+    pub loss_rate: Option<f64>,
     /// Queueing delay in seconds: minimum, median, 99th percentile, maximum, mean.
     pub queueing_delay_s: Option<[f64; 5]>,
-    /// Estimated buffer.
+    /// Estimated buffer, if the rate is known.
     pub buffer: Option<Buffer>,
     /// Bytes of a frame beyond its IP packet, as in the capture: 14 for Ethernet.
     pub framing_bytes: Option<f64>,
@@ -89,7 +91,7 @@ pub struct Stretch {
     pub width: Nanos,
     /// Bits per second that passed.
     pub throughput_bps: f64,
-    /// Throughput over rate.
+    /// Throughput over rate, from 0 to 1: packets that arrive faster wait.
     pub utilization: Option<f64>,
     /// Number of flows between their first and last packet.
     pub active_flows: u32,
@@ -158,12 +160,45 @@ impl Waits {
         let spread = |quantile: f64| passages.wait_quantile(quantile);
         Self {
             spread: spread(0.5).map(|median| {
-                let largest = passages.longest_wait().unwrap_or(median);
+                let largest = passages.longest_wait().unwrap_or(median).max(0.0);
                 let mean = passages.mean_wait().unwrap_or(median);
-                [0.0, median, spread(0.99).unwrap_or(median), largest, mean]
+                // Quantiles are those of a histogram, whose bins have a width.
+                let p99 = spread(0.99).unwrap_or(median).min(largest);
+                [0.0, median.min(p99), p99, largest, mean.clamp(0.0, largest)]
             }),
             at_drops: at_drops.map(|((low, full), high)| [low, full, high]),
             kind,
+        }
+    }
+}
+
+/// Bytes of the measured direction that passed the link.
+pub(crate) struct Carried {
+    /// Bytes of frames.
+    pub bytes: f64,
+    /// Payload bytes of TCP, without repetitions.
+    pub useful: f64,
+}
+
+impl Carried {
+    /// Computes them. Packets seen by one tapping point before the link include the lost ones.
+    pub fn of(flows: &[Flow], bytes: u64, seen_before: bool) -> Self {
+        let forward = || flows.iter().filter(|flow| flow.forward);
+        let lost: f64 = if seen_before {
+            forward()
+                .map(|flow| flow.counts.frame_bytes as f64 - flow.passed_bytes)
+                .sum()
+        } else {
+            0.0
+        };
+        let useful: u64 = forward().map(|flow| flow.delivered_bytes).sum();
+        let least = forward().filter(|flow| flow.is_held_back());
+        let least: f64 = least.map(|flow| flow.passed_bytes).sum();
+        // A flow whose frames have both directions has some of its bytes in the other one.
+        let bytes = (bytes as f64 - lost).max(useful as f64).max(least);
+        Self {
+            bytes,
+            useful: useful as f64,
         }
     }
 }
@@ -174,50 +209,43 @@ pub(crate) fn link(
     drops: &[Loss],
     rated: &Rated,
     waits: &Waits,
+    carried: &Carried,
     duration: Nanos,
 ) -> Link {
-    let seconds = (duration as f64 * 1e-9).max(1e-9);
     let forward = || flows.iter().filter(|flow| flow.forward);
     let lost: u64 = drops.iter().map(|loss| u64::from(loss.packets)).sum();
     let seen: u64 = forward().map(|flow| flow.counts.packets).sum();
     // Packets seen behind the link do not include the lost ones, which arrived too.
     let packets = seen + if rated.seen_behind { lost } else { 0 };
-    // Packets seen by one tapping point before the link include the lost ones.
-    let lost_bytes: f64 = if rated.seen_before {
-        forward()
-            .map(|flow| flow.counts.frame_bytes as f64 - flow.passed_bytes)
-            .sum()
-    } else {
-        0.0
-    };
-    let throughput_bps = (rated.bytes as f64 - lost_bytes) * 8.0 / seconds;
-    let delivered: u64 = forward().map(|flow| flow.delivered_bytes).sum();
+    let throughput_bps = bits_per_second(carried.bytes, duration);
     let packet = forward().map(Flow::packet_bytes).max_by(f64::total_cmp);
+    let used = throughput_bps.zip(rated.rate_bps);
     Link {
         rate_bps: rated.rate_bps,
         rate_given: rated.given,
         throughput_bps,
-        utilization: rated.rate_bps.map(|rate| throughput_bps / rate),
-        goodput_bps: delivered as f64 * 8.0 / seconds,
+        utilization: used.and_then(|(throughput, rate)| share(throughput, rate)),
+        goodput_bps: bits_per_second(carried.useful, duration),
         packets,
         lost_packets: lost,
-        loss_rate: if packets > 0 {
-            lost as f64 / packets as f64
-        } else {
-            0.0
-        },
+        loss_rate: share(lost as f64, packets as f64),
         queueing_delay_s: waits.spread.map(|spread| spread.map(|wait| wait * 1e-9)),
-        buffer: waits.at_drops.map(|[low, full, high]| {
-            let bytes = rated.rate_bps.map(|rate| rate * full * 1e-9 / 8.0);
-            Buffer {
-                seconds: full * 1e-9,
-                low: low * 1e-9,
-                high: high * 1e-9,
-                bytes,
-                packets: bytes.zip(packet).map(|(bytes, packet)| bytes / packet),
-            }
-        }),
+        buffer: buffer(waits, rated.rate_bps, packet),
         framing_bytes: forward().map(Flow::framing_bytes).max_by(f64::total_cmp),
         queue_kind: waits.kind,
     }
+}
+
+/// Returns the buffer. A wait below the time of one packet shows none.
+fn buffer(waits: &Waits, rate_bps: Option<f64>, packet: Option<f64>) -> Option<Buffer> {
+    let [low, full, high] = waits.at_drops?;
+    let bytes = rate_bps? * full * 1e-9 / 8.0;
+    let packets = bytes / packet.filter(|packet| *packet > 0.0)?;
+    (packets >= 1.0).then_some(Buffer {
+        seconds: full * 1e-9,
+        low: low * 1e-9,
+        high: high * 1e-9,
+        bytes,
+        packets,
+    })
 }

@@ -5,15 +5,13 @@ use crate::flow::Flow;
 use crate::link::target::{Bin, Passages, Series};
 use crate::loss::Place;
 use crate::quantile::quantile;
+use crate::sound::at_least;
 
-/// Rate of the link, and the bytes of the series that belong to the measured direction.
+/// Rate of the link, which is not below the throughput.
 pub(crate) struct Rated {
     pub rate_bps: Option<f64>,
     pub given: bool,
     pub heading: usize,
-    pub bytes: u64,
-    /// True if the bytes were counted before the link.
-    pub seen_before: bool,
     /// True if only packets that had passed the link were seen.
     pub seen_behind: bool,
 }
@@ -24,10 +22,10 @@ impl Rated {
         passages: &Passages,
         heading: usize,
         tap: &Position,
+        throughput_bps: Option<f64>,
         link_rate_bps: Option<u64>,
         notes: &mut Vec<String>,
     ) -> Self {
-        let bytes = series.bins.iter().map(|bin| bin.bytes[heading]).sum();
         let given = link_rate_bps.map(|rate| rate as f64);
         let rate_bps = given.or_else(|| passages.busy_rate()).or_else(|| {
             let (words, rate) = match tap.place {
@@ -43,12 +41,22 @@ impl Rated {
             ));
             rate
         });
+        let believed = at_least(rate_bps, throughput_bps);
+        if let (Some(rate), None, Some(throughput)) = (rate_bps, believed, throughput_bps) {
+            let source = if given.is_some() {
+                "given rate"
+            } else {
+                "rate estimated from queues and ACKs"
+            };
+            notes.push(format!(
+                "the {source} ({rate:.0} b/s) is below the throughput ({throughput:.0} b/s), so the \
+                 rate of the link is unknown"
+            ));
+        }
         Self {
-            rate_bps,
-            given: given.is_some(),
+            rate_bps: believed,
+            given: given.is_some() && believed.is_some(),
             heading,
-            bytes,
-            seen_before: tap.place == Place::Downstream,
             seen_behind: tap.place == Place::Upstream,
         }
     }

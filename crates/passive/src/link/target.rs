@@ -2,7 +2,8 @@
 
 use crate::Nanos;
 use crate::connection::crossing::Arrival;
-use crate::connection::half::{Half, Waited};
+use crate::connection::half::Half;
+use crate::connection::shared::Waited;
 use goodqueue_types::Histogram;
 use std::collections::VecDeque;
 

@@ -16,15 +16,45 @@ const MOST_SAMPLES: usize = 2000;
 /// Largest number of the receiver's clock values whose echo is awaited.
 const MOST_STAMPS: usize = 256;
 
-/// Minimum of several values.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Least(pub Option<Nanos>);
+/// Minimum of several values, in the memory of one.
+#[derive(Clone, Copy, Debug)]
+pub struct Least(Nanos);
+
+impl Default for Least {
+    fn default() -> Self {
+        Self(Nanos::MAX)
+    }
+}
 
 impl Least {
     /// Adds a value.
     pub fn add(&mut self, value: Nanos) {
-        self.0 = Some(self.0.map_or(value, |least| least.min(value)));
+        self.0 = self.0.min(value);
     }
+
+    /// Returns the minimum. None without values.
+    pub fn get(self) -> Option<Nanos> {
+        (self.0 < Nanos::MAX).then_some(self.0)
+    }
+}
+
+/// Time without an answer after which a sender sends again, if it knows no round trip yet: 1 s
+/// (RFC 6298, section 2), and 3 s in older systems (RFC 1122, section 4.2.3.1).
+pub const FIRST_TIMEOUT: Nanos = 1_000_000_000;
+/// See [`FIRST_TIMEOUT`].
+pub const OLD_FIRST_TIMEOUT: Nanos = 3_000_000_000;
+/// Ratio of a retransmission timeout to the first round trip (RFC 6298, section 2: R + 4 R / 2). The
+/// timeout follows later round trips.
+const TIMEOUT_RATIO: f64 = 3.0;
+
+/// Clock value of the receiver whose echo is awaited.
+#[derive(Clone, Copy, Debug)]
+struct Stamp {
+    value: u32,
+    passed: Nanos,
+    /// True if its packet carried data, which the sender acknowledges without delay by its
+    /// application.
+    data: bool,
 }
 
 /// Estimates of the round-trip times of a sender.
@@ -37,22 +67,28 @@ pub struct RoundTrips {
     /// Receiver's part, from data and ACKs.
     pub receiver: Least,
     /// Receiver's part without the known waits between two tapping points.
-    pub receiver_unqueued: Least,
-    /// Sender's part, from timestamps and the handshake.
-    pub sender_by_stamps: Least,
+    receiver_unqueued: Least,
+    /// Sender's part, from timestamps.
+    sender_by_stamps: Least,
+    /// Sender's part, from timestamps, with the time in which its application had no data.
+    sender_with_pauses: Least,
+    /// Sender's part, from the handshake.
     pub sender_by_handshake: Option<Nanos>,
-    /// Sender's part from the first flights: the whole less the receiver's part.
-    sender_by_slow_start: Option<Nanos>,
     /// Last samples of the sender's part from timestamps.
-    recent: [Option<Nanos>; 4],
+    recent: [Least; 4],
+    /// Time of the sender's last packet with an echo.
+    last_echo: Nanos,
     /// True if data waited before they passed the tapping point, as losses there show.
     pub behind_queue: bool,
     smoothed: Option<f64>,
     last: Option<Nanos>,
     sum_ns: f64,
     count: u64,
+    /// Time from which on the samples include the sender's part, and the number of those before.
+    whole_from: Nanos,
+    without_sender: u64,
     samples: Thinned<(Nanos, Nanos)>,
-    stamps: VecDeque<(u32, Nanos)>,
+    stamps: VecDeque<Stamp>,
 }
 
 impl Default for RoundTrips {
@@ -63,14 +99,17 @@ impl Default for RoundTrips {
             receiver: Least::default(),
             receiver_unqueued: Least::default(),
             sender_by_stamps: Least::default(),
+            sender_with_pauses: Least::default(),
             sender_by_handshake: None,
-            sender_by_slow_start: None,
-            recent: [None; 4],
+            recent: [Least::default(); 4],
+            last_echo: Nanos::MIN,
             behind_queue: false,
             smoothed: None,
             last: None,
             sum_ns: 0.0,
             count: 0,
+            whole_from: Nanos::MAX,
+            without_sender: 0,
             samples: Thinned::new(MOST_SAMPLES),
             stamps: VecDeque::new(),
         }
@@ -78,102 +117,144 @@ impl Default for RoundTrips {
 }
 
 impl RoundTrips {
-    /// Adds a sample of the receiver's part.
-    pub fn sample(&mut self, time: Nanos, value: Nanos, waited: Option<Nanos>) {
-        if value < 0 {
-            return;
+    /// Adds a sample of the receiver's part, if the clock did not go back, and if the sender would
+    /// not have sent the data again in this time. Returns true if it was added.
+    pub fn sample(&mut self, time: Nanos, value: Nanos, waited: Option<Nanos>) -> bool {
+        if value < 0 || self.exceeds_timeout(value) {
+            return false;
         }
         self.receiver.add(value);
-        if let Some(waited) = waited {
-            self.receiver_unqueued.add((value - waited).max(0));
+        if let Some(unqueued) = waited.map(|waited| value - waited).filter(|rest| *rest > 0) {
+            self.receiver_unqueued.add(unqueued);
         }
+        let known = self.known_sender_part().is_some();
+        if known {
+            self.whole_from = self.whole_from.min(time);
+        } else {
+            self.without_sender += 1;
+        }
+        let sender = if known { self.sender_part_now() } else { 0 };
+        let kept = value + sender;
         let whole = value + self.sender_part_now();
         self.last = Some(whole);
         // The weights are those of RFC 6298.
         let smoothed = self.smoothed.unwrap_or(whole as f64);
         self.smoothed = Some(smoothed + (whole as f64 - smoothed) / 8.0);
-        self.sum_ns += whole as f64;
+        self.sum_ns += kept as f64;
         self.count += 1;
-        self.samples.push((time, whole));
+        self.samples.push((time, kept));
+        true
+    }
+
+    /// Returns true if the sender would have sent data again before an ACK that came after this
+    /// time. The capture then lacks the ACK, and the answer that it has came after a pause.
+    fn exceeds_timeout(&self, value: Nanos) -> bool {
+        let known = [self.smoothed(), self.last].into_iter().flatten().max();
+        let timeout = known.map_or(0.0, |known| TIMEOUT_RATIO * known as f64);
+        value >= FIRST_TIMEOUT && value as f64 > timeout
     }
 
     /// Records that a clock value of the receiver passed on its way to the sender, which will echo
-    /// it.
-    pub fn stamp_passed(&mut self, time: Nanos, stamp: u32) {
-        if self.stamps.back().is_none_or(|last| last.0 != stamp) {
+    /// it. `data` is true if its packet carried data.
+    pub fn stamp_passed(&mut self, passed: Nanos, value: u32, data: bool) {
+        if self.stamps.back().is_none_or(|last| last.value != value) {
             if self.stamps.len() >= MOST_STAMPS {
                 self.stamps.pop_front();
             }
-            self.stamps.push_back((stamp, time));
+            self.stamps.push_back(Stamp {
+                value,
+                passed,
+                data,
+            });
         }
     }
 
     /// Records that the sender echoed a clock value. The time of the first packet with that value
     /// counts. The echo may answer any of several packets in one tick; the shortest of all samples
     /// is one where it answered the first.
+    ///
+    /// A sender without data echoes an ACK only with its next data, after a pause. A sample has no
+    /// such pause if the value came with data, or if another packet of the sender passed in between.
     pub fn stamp_echoed(&mut self, time: Nanos, echo: u32) {
-        while let Some((stamp, passed)) = self.stamps.front().copied() {
-            let age = echo.wrapping_sub(stamp).cast_signed();
+        let last_echo = std::mem::replace(&mut self.last_echo, time);
+        while let Some(stamp) = self.stamps.front().copied() {
+            let age = echo.wrapping_sub(stamp.value).cast_signed();
             if age < 0 {
                 return;
             }
             self.stamps.pop_front();
             if age == 0 {
-                self.sender_by_stamps.add(time - passed);
-                self.recent.rotate_right(1);
-                self.recent[0] = Some(time - passed);
+                let part = time - stamp.passed;
+                let busy = last_echo >= stamp.passed;
+                if part < 0 {
+                    return;
+                }
+                if busy || stamp.data && part < FIRST_TIMEOUT {
+                    self.sender_by_stamps.add(part);
+                    self.recent.rotate_right(1);
+                    self.recent[0] = Least(part);
+                } else {
+                    self.sender_with_pauses.add(part);
+                }
                 return;
             }
         }
     }
 
-    /// Returns the shortest sender's part, or 0 if it is unknown.
+    fn known_sender_part(&self) -> Option<Nanos> {
+        let known = [self.sender_by_stamps.get(), self.sender_by_handshake];
+        known.into_iter().flatten().min()
+    }
+
+    /// Returns the shortest receiver's part, without known waits.
+    fn receiver_part(&self) -> Option<Nanos> {
+        let parts = [self.receiver_unqueued, self.receiver];
+        parts.into_iter().filter_map(Least::get).min()
+    }
+
+    /// Returns the shortest sender's part, or 0 if it is unknown. Without its own samples it is the
+    /// rest of the whole round trip, or a sample that may include a pause if it is not longer than
+    /// the receiver's part.
     pub fn sender_part(&self) -> Nanos {
-        let known = [self.sender_by_stamps.0, self.sender_by_handshake];
-        let known = known.into_iter().flatten().min();
-        known.or(self.sender_by_slow_start).unwrap_or(0)
+        if let Some(known) = self.known_sender_part() {
+            return known;
+        }
+        let receiver = self.receiver_part().unwrap_or(Nanos::MAX);
+        let whole = self.handshake.or(self.slow_start);
+        let rest = whole.map(|whole| (whole.saturating_sub(receiver)).max(0));
+        let paused = self
+            .sender_with_pauses
+            .get()
+            .filter(|part| *part <= receiver);
+        rest.or(paused).unwrap_or(0)
     }
 
     /// Returns the present sender's part. For a tapping point behind the queue it includes the wait
     /// of data. In this case the estimate is the minimum of a few samples, because an idle sender
     /// answers late. Otherwise it is the minimum of all.
     pub fn sender_part_now(&self) -> Nanos {
-        let recent = self.recent.into_iter().flatten().min();
+        let recent = self.recent.into_iter().filter_map(Least::get).min();
         recent
             .filter(|_| self.behind_queue)
             .unwrap_or_else(|| self.sender_part())
     }
 
-    /// Sets the whole round trip from the spacing of the first flights.
-    pub fn set_slow_start(&mut self, whole: Nanos) {
-        self.slow_start = Some(whole);
-        if let Some(receiver) = self.receiver.0 {
-            self.sender_by_slow_start = Some((whole - receiver).max(0));
-        }
-    }
-
-    /// Returns true if the sender's part is known.
-    pub fn sender_part_known(&self) -> bool {
-        self.sender_by_stamps.0.is_some() || self.sender_by_handshake.is_some()
-    }
-
-    /// Returns the best estimate of the base RTT.
+    /// Returns the best estimate of the base RTT. A time of zero is one that the clock of the
+    /// capture does not resolve.
     pub fn base(&self) -> Option<Nanos> {
-        let receiver = self.receiver_unqueued.0.or(self.receiver.0);
-        let pairs = receiver.filter(|_| self.sender_part_known());
-        let pairs = pairs.map(|receiver| receiver + self.sender_part());
+        let pairs = self.receiver_part().map(|part| part + self.sender_part());
         let whole = [pairs, self.handshake].into_iter().flatten().min();
-        whole.or(self.slow_start).or(receiver)
+        whole.or(self.slow_start).filter(|base| *base > 0)
     }
 
     /// Returns the whole round trip from timestamps alone.
     pub fn by_stamps(&self) -> Option<Nanos> {
-        Some(self.receiver.0? + self.sender_by_stamps.0?)
+        Some(self.receiver.get()? + self.sender_by_stamps.get()?)
     }
 
     /// Returns the shortest whole round trip from data and ACKs.
     pub fn by_pairs(&self) -> Option<Nanos> {
-        Some(self.receiver.0? + self.sender_part())
+        Some(self.receiver.get()? + self.sender_part())
     }
 
     /// Returns the smoothed round-trip time. Without samples the estimate is the round trip of the
@@ -189,11 +270,18 @@ impl RoundTrips {
 
     /// Returns the mean of all samples, in seconds.
     pub fn mean_s(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum_ns / self.count as f64 * 1e-9)
+        let sender = self.without_sender as f64 * self.sender_part() as f64;
+        (self.count > 0).then(|| (self.sum_ns + sender) / self.count as f64 * 1e-9)
     }
 
-    /// Returns times and values of the samples, thinned.
+    /// Returns times and values of the samples, thinned. Samples that were taken before the sender's
+    /// part was known have it, too.
     pub fn into_samples(self) -> Vec<(Nanos, Nanos)> {
-        self.samples.into_values()
+        let (sender, whole_from) = (self.sender_part(), self.whole_from);
+        let mut samples = self.samples.into_values();
+        for (_, value) in samples.iter_mut().filter(|sample| sample.0 < whole_from) {
+            *value += sender;
+        }
+        samples
     }
 }
