@@ -189,10 +189,10 @@ impl RoundTrips {
                 if part < 0 {
                     return;
                 }
+                self.recent.rotate_right(1);
+                self.recent[0] = Least(part);
                 if busy || stamp.data && part < FIRST_TIMEOUT {
                     self.sender_by_stamps.add(part);
-                    self.recent.rotate_right(1);
-                    self.recent[0] = Least(part);
                 } else {
                     self.sender_with_pauses.add(part);
                 }
@@ -201,9 +201,16 @@ impl RoundTrips {
         }
     }
 
+    /// Returns the shortest sender's part that is known. A sample with a pause is one of them if it is
+    /// shorter than one without.
     fn known_sender_part(&self) -> Option<Nanos> {
         let known = [self.sender_by_stamps.get(), self.sender_by_handshake];
-        known.into_iter().flatten().min()
+        let known = known.into_iter().flatten().min()?;
+        Some(
+            self.sender_with_pauses
+                .get()
+                .map_or(known, |part| part.min(known)),
+        )
     }
 
     /// Returns the shortest receiver's part, without known waits.
@@ -235,7 +242,7 @@ impl RoundTrips {
     pub fn sender_part_now(&self) -> Nanos {
         let recent = self.recent.into_iter().filter_map(Least::get).min();
         recent
-            .filter(|_| self.behind_queue)
+            .filter(|_| self.behind_queue && self.known_sender_part().is_some())
             .unwrap_or_else(|| self.sender_part())
     }
 
@@ -249,7 +256,9 @@ impl RoundTrips {
 
     /// Returns the whole round trip from timestamps alone.
     pub fn by_stamps(&self) -> Option<Nanos> {
-        Some(self.receiver.get()? + self.sender_by_stamps.get()?)
+        let parts = [self.sender_by_stamps, self.sender_with_pauses];
+        self.sender_by_stamps.get()?;
+        Some(self.receiver.get()? + parts.into_iter().filter_map(Least::get).min()?)
     }
 
     /// Returns the shortest whole round trip from data and ACKs.
