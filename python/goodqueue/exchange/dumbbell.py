@@ -200,7 +200,7 @@ def dumbbell(scenario: _core.Scenario, file: str, target: str) -> Dumbbell:
 
 def _direct(framing: str) -> Table:
     """Returns the access link of hosts without one: it neither delays packets nor holds them."""
-    way = {"rate": "unlimited", "delay": "0s", "framing": framing, "drop_list": []}
+    way: Table = {"rate": "unlimited", "delay": "0s", "framing": framing, "drop_list": []}
     way["queue"] = {"kind": "drop_tail", "limit": "unlimited"}
     return {**way, "reverse": way}
 
