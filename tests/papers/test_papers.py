@@ -446,7 +446,7 @@ def test_only_the_explained_cells_of_tables_4_and_5_do_not_match(
         if cell["verdict"] != "matches"
     ]
     assert others == [
-        ("table4", "5000", "mean RTT of the ping", "matches in shape"),
+        ("table4", "5000", "mean RTT of the ping", "does not match"),
         ("table4", "100000", "queue length over events", "matches in shape"),
     ]
 

@@ -165,11 +165,13 @@ class Beside:
         label: name of the simulator.
         spread: mean of its runs (NaN if only their range is known), and their interval or range.
         agrees: True if our figure agrees with it; None if agreement is not judged.
+        drawn: True if pictures show it, too.
     """
 
     label: str
     spread: Spread
     agrees: bool | None = None
+    drawn: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,18 @@
-"""A published table as a picture: our figures with intervals, the paper's figures as diamonds."""
+"""A published table as pictures: our figures with intervals, the paper's figures as diamonds."""
 
 from __future__ import annotations
 
 import math
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goodqueue.plots.style import BLACK, CYCLE, Picture, log_ticks
+from goodqueue.plots.style import BLACK, CYCLE, Picture, legend_below, log_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from goodqueue.papers.cells import Cell
@@ -33,6 +35,65 @@ LEGEND_COLUMNS = 4
 LEGEND_ROW_POINTS = 18
 
 
+def comparisons(  # noqa: PLR0913 - by name, each a word of the picture
+    name: str,
+    title: str,
+    cells: Sequence[Cell],
+    axis: str,
+    xlabel: str,
+    *,
+    units: Mapping[str, str],
+    log: bool = True,
+) -> list[Picture]:
+    """Returns one picture, or one for each quantity if a panel would have too many lines.
+
+    Their panels then differ in the first keys, as many as leave a colour for every line.
+
+    Args:
+        name: file name without its ending; further pictures have a letter behind it.
+        title: title above the first panel.
+        cells: all cells of the table.
+        axis: the key that is the x axis.
+        xlabel: its label, with its unit.
+        units: unit of every key.
+        log: True if the x axis is logarithmic.
+    """
+    keys = [key for key in cells[0].row if key != axis]
+    shown = [_with_units(cell, axis, units) for cell in cells]
+    apart = next(
+        count for count in range(len(keys) + 1) if _lines_of(shown, keys[count:]) <= MOST_LINES
+    )
+    if not apart:
+        return [comparison(name, title, shown, axis, xlabel, log=log)]
+    pictures = []
+    for place, quantity in enumerate(dict.fromkeys(cell.quantity for cell in shown)):
+        own = [_in_panel(cell, keys[:apart]) for cell in shown if cell.quantity == quantity]
+        letter = chr(ord("a") + place)
+        pictures.append(comparison(f"{name}-{letter}", title, own, axis, xlabel, log=log))
+    return pictures
+
+
+def _with_units(cell: Cell, axis: str, units: Mapping[str, str]) -> Cell:
+    """Returns the cell with the units of its keys, which legends show; the axis is a number."""
+    row = {
+        key: value if key == axis else f"{value} {units.get(key, '')}".strip()
+        for key, value in cell.row.items()
+    }
+    return replace(cell, row=row)
+
+
+def _lines_of(cells: Sequence[Cell], keys: Sequence[str]) -> int:
+    """Returns the number of lines of a panel that these keys tell apart."""
+    return len({tuple(cell.row[key] for key in keys) for cell in cells})
+
+
+def _in_panel(cell: Cell, keys: Sequence[str]) -> Cell:
+    """Returns the cell for the panel of its values of some keys."""
+    at = ", ".join(cell.row[key] for key in keys)
+    row = {key: value for key, value in cell.row.items() if key not in keys}
+    return replace(cell, row=row, quantity=f"{cell.quantity} at {at}")
+
+
 def comparison(  # noqa: PLR0913 - by name, each a word of the picture
     name: str, title: str, cells: Sequence[Cell], axis: str, xlabel: str, *, log: bool = True
 ) -> Picture:
@@ -49,6 +110,7 @@ def comparison(  # noqa: PLR0913 - by name, each a word of the picture
     quantities = list(dict.fromkeys((cell.quantity, cell.unit) for cell in cells))
     groups = list(dict.fromkeys(_group(cell, axis) for cell in cells))
     colours = {group: CYCLE[index % MOST_LINES] for index, group in enumerate(groups)}
+    marks = _marks(cells)
 
     def draw(axes: list[Axes]) -> None:
         for (quantity, unit), own in zip(quantities, axes, strict=True):
@@ -60,23 +122,40 @@ def comparison(  # noqa: PLR0913 - by name, each a word of the picture
             _scale(own, members)
         _x_axis(axes[-1], sorted({float(cell.row[axis]) for cell in cells}), xlabel, log=log)
         _legend(axes[0], title, {", ".join(group): colour for group, colour in colours.items()})
+        legend_below(axes[0].figure, list(marks.values()), list(marks), None)
 
-    variants = dict.fromkeys(name for cell in cells for name in cell.variants)
-    others = dict.fromkeys(one.label for cell in cells for one in cell.beside)
-    parts = ["diamonds: the paper"] if any(cell.published for cell in cells) else []
-    parts += ["lines with bars: our means and the range of 95 % of single runs"]
-    parts += [f"{dashes}: {name}" for name, dashes in zip(variants, DASHES, strict=False)]
-    ranges = any(math.isnan(one.spread.mean) for cell in cells for one in cell.beside)
-    marks = "thin black lines from least to most, or crosses" if ranges else "crosses"
-    parts += [f"{marks}: {name}" for name in others]
-    caption = "; ".join(parts)
     return Picture(
         name,
-        f"{caption[0].upper()}{caption[1:]}.",
+        f"A panel for each quantity, against {xlabel}.",
         draw,
         panels=len(quantities),
         height_inches=1.3 + 1.9 * len(quantities),
     )
+
+
+def _marks(cells: Sequence[Cell]) -> dict[str, Artist]:
+    """Returns a mark for each kind of figure, by what it means."""
+    from matplotlib.lines import Line2D
+
+    variants = dict.fromkeys(name for cell in cells for name in cell.variants)
+    beside = [one for cell in cells for one in cell.beside if one.drawn]
+    ranges = {one.label for one in beside if math.isnan(one.spread.mean)}
+    others = dict.fromkeys(one.label for one in beside)
+    found: dict[str, Artist] = {}
+    if any(cell.published for cell in cells):
+        found["the paper"] = Line2D([], [], ls="", marker="D", ms=6.5, color=BLACK, mfc="white")
+    varies = any(cell.ours.low < cell.ours.high for cell in cells)
+    interval = "our means and the range of 95 % of single runs"
+    ours = interval if varies else "ours, the same in any run"
+    found[ours] = Line2D([], [], ls="-", marker="o", ms=4, color=BLACK)
+    for name, dashes in zip(variants, DASHES.values(), strict=False):
+        found[name] = Line2D([], [], ls=dashes, lw=1.1, color=BLACK)
+    for name in others:
+        found[name] = Line2D([], [], ls="", marker="x", ms=6, color=BLACK)
+        if name in ranges:
+            text = f"{name}, from least to most"
+            found[text] = Line2D([], [], ls="", marker="|", ms=9, color=BLACK)
+    return found
 
 
 def _group(cell: Cell, axis: str) -> tuple[str, ...]:
@@ -97,7 +176,7 @@ def _lines(axes: Axes, cells: Sequence[Cell], axis: str, colour: str) -> None:
     axes.errorbar(
         x, means, yerr=[below, above], fmt="o-", ms=4, capsize=2.5, color=colour, zorder=3
     )
-    for place in range(len(cells[0].beside)):
+    for place in [place for place, one in enumerate(cells[0].beside) if one.drawn]:
         theirs = [cell.beside[place].spread for cell in cells]
         ranges = [(at, one) for at, one in zip(x, theirs, strict=True) if math.isnan(one.mean)]
         for at, one in ranges:

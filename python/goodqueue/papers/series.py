@@ -38,7 +38,7 @@ def over_time(
         caption=_caption(entry),
         xlabel="time, s",
         panels=[
-            Panel(label, [_line(result, entry)])
+            Panel(f"{_quantity(entry)}\n{label}", [_line(result, entry)])
             for label, result in zip(rows, results, strict=True)
         ],
         until=entry["until"],
@@ -57,18 +57,26 @@ def _line(result: Result, entry: Mapping[str, Any]) -> Line:
     return Line("", line.x[: len(shown)], line.y[: len(shown)], form="steps")
 
 
+def _quantity(entry: Mapping[str, Any]) -> str:
+    """Returns the label of the y axis, with its unit."""
+    return "RTT, ms" if "flow" in entry else "waiting, packets"
+
+
 def _caption(entry: Mapping[str, Any]) -> str:
     what = (
-        f"Round-trip times of {entry['flow']} in ms"
+        f"Round-trip times of {entry['flow']}"
         if "flow" in entry
-        else f"Packets waiting at {entry['link']}"
+        else f"Packets that wait at {entry['link']}"
     )
     return f"{what}, over the first {entry['until']:g} s, a panel for each row of the table."
 
 
 def labels(rows: Sequence[Mapping[str, str]], keys: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Returns a label for each row: its key values with their units."""
+    """Returns a label for each row: its keys and their values, with units."""
     return [
-        ", ".join(f"{row[key]} {entry.get('unit', '')}".strip() for key, entry in keys.items())
+        ", ".join(
+            f"{entry['label']}: {row[key]} {entry.get('unit', '')}".strip()
+            for key, entry in keys.items()
+        )
         for row in rows
     ]

@@ -376,7 +376,7 @@ class TableExperiment:
                 found = [other.beside(place, column, ours[place]) for other in besides]
                 if self.open.is_chosen:
                     others = spreads[place, PLAIN][_others(column)]
-                    found.append(Beside(self.open.other_values, others))
+                    found.append(Beside(self.open.other_values, others, drawn=False))
                 cells.append(
                     Cell(
                         {key: row[key] for key in self.keys},
@@ -483,14 +483,15 @@ class TableExperiment:
         return [*sentences, self.claim] if self.claim else sentences
 
     def _pictures(self, cells: Sequence[Cell]) -> Sequence[Picture]:
-        from goodqueue.papers.pictures import comparison
+        from goodqueue.papers.pictures import comparisons
 
         axis = self._data.get("picture", {}).get("x", next(reversed(self.keys)))
         label, unit = self.keys[axis]["label"], self.keys[axis].get("unit", "")
         log = self._data.get("picture", {}).get("log", True)
         xlabel = f"{label}, {unit}" if unit else label
         name = f"{self.paper}-{self.name}"
-        pictures = [comparison(name, self.title, cells, axis, xlabel, log=log)]
+        units = {key: entry.get("unit", "") for key, entry in self.keys.items()}
+        pictures = comparisons(name, self.title, cells, axis, xlabel, units=units, log=log)
         for place, entry in enumerate(self._data.get("picture", {}).get("series", ())):
             from goodqueue.papers.series import labels, over_time
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 TABLES = {"table3": "1 %", "table4": "2 %", "table5": "5 %"}
 """Probability of random loss in each table."""
 
+UNITS = {"loss": "loss"}
+"""Words behind the values of a key in legends."""
+
 DELAY = "TCP delay"
 THROUGHPUT = "TCP throughput"
 """Labels of the two quantities in the tables."""
@@ -68,10 +71,11 @@ class Figure:
         return replace(cell, row={"loss": loss, **rest}, quantity=quantity, repeats=table)
 
     def _pictures(self, cells: Sequence[Cell]) -> Sequence[Picture]:
-        from goodqueue.papers.pictures import comparison
+        from goodqueue.papers.pictures import comparisons
 
         name = f"{self.paper}-{self.name}"
-        return [comparison(name, self.title, cells, "buffer", "queue-limit of ns-2, packets")]
+        xlabel = "queue-limit of ns-2, packets"
+        return comparisons(name, self.title, cells, "buffer", xlabel, units=UNITS)
 
 
 def drop_tail() -> list[Figure]:

@@ -61,7 +61,8 @@ def wandering(means: Mapping[Stream, Interval], by_chance: float) -> Picture:
                 color=colour,
                 label=f"a = {increase:g}",
             )
-            own.axhline(increase / 18, color=colour, linestyle="--", lw=1)
+            law = f"a/18 = {increase / 18:.3f}: one tooth"
+            own.axhline(increase / 18, color=colour, linestyle="--", lw=1, label=law)
         at = np.array(sorted({stream.losses for stream in means}), float)
         own.plot(at, by_chance * np.sqrt(at), ":", color=BLACK, label="0.21 sqrt(M)")
         own.set_title("Smoothing where losses come at random")

@@ -25,7 +25,7 @@ def picture(figure: Figure, claims: Sequence[Claim]) -> Picture:
         _lines(figure, axes[0])
         _axes(figure, axes[0])
 
-    theory = "; theory has no marks" if figure.theory else ""
+    theory = "; grey lines are theory" if figure.theory else ""
     said = "; ".join(claim.says for claim in claims if claim.is_the_papers)
     paper = f" The paper: {said}." if said else ""
     return Picture(
@@ -83,4 +83,7 @@ def _axes(figure: Figure, axes: Axes) -> None:
     if figure.log:
         axes.set_yscale("log")
         log_ticks(axes.yaxis, "{:,.4g}".format)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    marks = ["bars: 95 % intervals", *(["grey: theory"] if figure.theory else [])]
+    axes.legend(
+        loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, title="\n".join(marks)
+    )
