@@ -48,6 +48,16 @@ def build() -> str:
 def schema() -> str:
     """Returns the JSON Schema of scenario files."""
 
+def memory_parts() -> list[str]:
+    """Returns the names of the parts of a run's memory (`Scenario.memory`)."""
+
+def toml_json(text: bytes, name: str) -> str:
+    """Returns the tables of a TOML text as JSON, without the meaning of a scenario.
+
+    Raises:
+        goodqueue.ScenarioError: if it is not valid TOML; the message names the text.
+    """
+
 def t_quantile(freedom: float, probability: float) -> float:
     """Returns the quantile of Student's t distribution."""
 

@@ -17,6 +17,7 @@ mod tcl;
 pub use error::ImportError;
 
 use error::refuse;
+use goodqueue_types::message::without_mark;
 use network::{Draw, Model};
 
 /// Largest script that is read, in bytes.
@@ -66,7 +67,7 @@ pub fn import(script: &[u8], file: &str, arguments: &[String]) -> Result<Importe
         return Err(named(refuse(0, message, "give at most 1 MiB")));
     }
     // Scripts of the nineties have comments in Latin-1.
-    let text = String::from_utf8_lossy(script);
+    let text = String::from_utf8_lossy(without_mark(script));
     let interpret = |draw| tcl::interpret(&text, arguments, draw).map_err(named);
     let low = interpret(Draw::Low)?;
     let model = if low.draws == 0 {

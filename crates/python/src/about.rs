@@ -1,5 +1,6 @@
 //! The version and the build of the core, and the schema of scenario files.
 
+use crate::convert::error::scenario_error;
 use pyo3::prelude::*;
 
 /// Returns the version of the core.
@@ -18,6 +19,19 @@ pub fn build() -> &'static str {
     } else {
         "release build"
     }
+}
+
+/// Returns the tables of a TOML text as JSON. `name` is the name of the text in messages.
+#[pyfunction]
+pub fn toml_json(py: Python<'_>, text: &[u8], name: &str) -> PyResult<String> {
+    py.detach(|| goodqueue_scenario::toml_json(text, name))
+        .map_err(|error| scenario_error(py, &error))
+}
+
+/// Returns the names of the parts of a run's memory.
+#[pyfunction]
+pub fn memory_parts() -> Vec<&'static str> {
+    goodqueue_scenario::MEMORY_PARTS.to_vec()
 }
 
 /// Returns the JSON Schema of scenario files.

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::about::{build, schema, version};
+    use crate::about::{build, memory_parts, schema, toml_json, version};
     #[pymodule_export]
     use crate::convert::exchange::import_ns2;
     #[pymodule_export]

@@ -16,6 +16,7 @@ pub use flow::long_flows::LongFlow;
 pub use hybrid::{HYBRID_VERSION, Hybrid};
 pub use language::error::ScenarioError;
 pub use language::file::Files;
+pub use language::plain::toml_json;
 pub use language::python::Checksums;
 pub use language::queue::queue_toml;
 pub use language::schema::{reference_markdown, schema};
@@ -24,7 +25,7 @@ pub use language::units::{
     StatedLimit, StatedSpans, UnitError, format_rate, format_size, format_span, parse_fraction,
     parse_limit, parse_rate, parse_size, parse_span, parse_spans,
 };
-pub use network::memory::MemoryPart;
+pub use network::memory::{MEMORY_PARTS, MemoryPart};
 pub use output::buffers::{BufferEcho, LIMIT_COUNTS};
 pub use output::metrics::metrics;
 pub use output::summary::{buffer_json, summary_json};

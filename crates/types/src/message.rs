@@ -45,12 +45,27 @@ pub fn nearest<'a>(written: &str, choices: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, choice)| choice)
 }
 
+/// Byte order mark that some programs write before a text in UTF-8.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Returns the bytes of a text without a byte order mark.
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(MARK).unwrap_or(bytes)
+}
+
+/// Returns true for a character that changes how a terminal shows other characters: a control
+/// character, or one that marks the direction of text.
+fn is_hidden(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 /// Returns a value as it was written, short enough for one line of a message.
 pub fn shorten(text: &str) -> String {
     const LONGEST: usize = 60;
     let clean: String = text
         .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .map(|c| if is_hidden(c) { '\u{fffd}' } else { c })
         .take(LONGEST)
         .collect();
     if text.chars().nth(LONGEST).is_some() {

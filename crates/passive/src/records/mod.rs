@@ -51,7 +51,8 @@ pub fn read(input: &mut dyn BufRead, options: Options) -> Result<Summary, UnitEr
         let Some(byte) = buffer.first().copied() else {
             break b' ';
         };
-        if !byte.is_ascii_whitespace() {
+        // A byte order mark may come before the text.
+        if !byte.is_ascii_whitespace() && !matches!(byte, 0xEF | 0xBB | 0xBF) {
             break byte;
         }
         input.consume(1);

@@ -101,9 +101,11 @@ impl Token {
             )));
         }
         let mut text = Vec::new();
-        let most = *TOKEN.end() as u64 + 2;
+        let most = *TOKEN.end() as u64 + 5;
         file.take(most).read_to_end(&mut text).map_err(unread)?;
         let line = text.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
+        // Some editors write a byte order mark before a text.
+        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         Self::new(line.trim_ascii()).ok_or_else(|| {
             let (least, most) = (TOKEN.start(), TOKEN.end());
             NetError::Refused(format!(

@@ -109,6 +109,16 @@ impl<'a> Document<'a> {
         file: &'a str,
         overrides: &'a [(String, String)],
     ) -> Result<Self, ScenarioError> {
+        check_size(bytes, file)?;
+        Self::read_any(bytes, file, overrides)
+    }
+
+    /// Reads a file of any size, such as one that we wrote.
+    pub(crate) fn read_any(
+        bytes: &'a [u8],
+        file: &'a str,
+        overrides: &'a [(String, String)],
+    ) -> Result<Self, ScenarioError> {
         let text = check_bytes(bytes, file)?;
         let empty = Node {
             value: Value::Table(Table::default()),
@@ -180,6 +190,24 @@ impl<'a> Document<'a> {
     }
 }
 
+/// Refuses a file that is too large for a scenario.
+fn check_size(bytes: &[u8], file: &str) -> Result<(), ScenarioError> {
+    if bytes.len() <= LARGEST_FILE {
+        return Ok(());
+    }
+    Err(ScenarioError {
+        file: file.to_owned(),
+        line: None,
+        column: None,
+        key: String::new(),
+        message: format!(
+            "the file has {} bytes; a scenario has at most 1 MiB",
+            bytes.len()
+        ),
+        help: "check that this is the scenario file you mean".to_owned(),
+    })
+}
+
 /// Refuses contents that cannot be a scenario before they are parsed.
 fn check_bytes<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str, ScenarioError> {
     let refuse = |offset: Option<usize>, message: String, help: &str| {
@@ -196,17 +224,6 @@ fn check_bytes<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str, ScenarioError
             help: help.to_owned(),
         }
     };
-    if bytes.len() > LARGEST_FILE {
-        let message = format!(
-            "the file has {} bytes; a scenario has at most 1 MiB",
-            bytes.len()
-        );
-        return Err(refuse(
-            None,
-            message,
-            "check that this is the scenario file you mean",
-        ));
-    }
     if let Some(offset) = bytes.iter().position(|byte| *byte == 0) {
         let help = "save the file as plain UTF-8 text (not UTF-16, not binary)";
         return Err(refuse(

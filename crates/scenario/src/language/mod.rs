@@ -5,6 +5,7 @@ pub mod document;
 pub mod error;
 pub mod field;
 pub mod file;
+pub mod plain;
 pub mod python;
 pub mod queue;
 pub mod reader;

@@ -3,6 +3,7 @@
 use crate::language::error::{nearest, shorten};
 use crate::language::units::{parse_rate, parse_span};
 use goodqueue_sim::{DeliveryTrace, MOST_OPPORTUNITIES};
+use goodqueue_types::message::without_mark;
 use goodqueue_types::{Rate, Span};
 
 /// Size in bytes above which a file is not accepted as a trace.
@@ -44,10 +45,10 @@ impl std::fmt::Display for TraceError {
 
 impl std::error::Error for TraceError {}
 
-/// Yields the non-empty lines with their numbers, without line ends, surrounding blanks, and
-/// comments after `#`.
+/// Yields the non-empty lines with their numbers, without a byte order mark, line ends, surrounding
+/// blanks, and comments after `#`.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Result<(usize, &str), TraceError>> {
-    let lines = bytes.split(|byte| *byte == b'\n').enumerate();
+    let lines = without_mark(bytes).split(|byte| *byte == b'\n').enumerate();
     lines.filter_map(|(index, line)| {
         let number = index + 1;
         let Ok(text) = std::str::from_utf8(line) else {

@@ -31,6 +31,18 @@ const SUMMARY_OF_LINK: u64 = 12_000;
 /// Number of copies of recorded data: rows in the core and columns of tables.
 const COPIES_OF_RECORDS: u64 = 2;
 
+/// Names of all kinds of parts.
+pub const MEMORY_PARTS: [&str; 8] = [
+    "flows",
+    "flows in the summary",
+    "links of routes",
+    "packets under way",
+    "links",
+    "links of hosts",
+    "packets in time series",
+    "recorded hops of packets",
+];
+
 /// Memory of one kind of part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryPart {
@@ -88,6 +100,10 @@ pub(crate) fn parts(scenario: &Scenario, record: Record) -> Vec<MemoryPart> {
         let bytes = footprint::events() as u64 * COPIES_OF_RECORDS;
         parts.push(part("recorded hops of packets", load.crossings, bytes));
     }
+    debug_assert!(
+        parts.iter().all(|part| MEMORY_PARTS.contains(&part.what)),
+        "a kind of part has no name"
+    );
     parts.retain(|part| part.count > 0);
     parts
 }

@@ -6,6 +6,7 @@
 use super::file::LARGEST_RECORD;
 use super::tally::{Skip, Tally};
 use goodqueue_types::Ecn;
+use goodqueue_types::message::without_mark;
 use std::io::{self, BufRead};
 
 /// Largest length of a line, in bytes. All lines that ns-2 writes are shorter.
@@ -101,7 +102,7 @@ impl<R: BufRead> Ns2Trace<R> {
 
     /// Returns true if a file begins with a valid line of a trace.
     pub fn begins(start: &[u8]) -> bool {
-        let line = start.split(|byte| *byte == b'\n').next();
+        let line = without_mark(start).split(|byte| *byte == b'\n').next();
         line.and_then(|line| std::str::from_utf8(line).ok())
             .and_then(record)
             .is_some()
@@ -122,7 +123,13 @@ impl<R: BufRead> Ns2Trace<R> {
             }
             self.position += length as u64;
             let whole = self.line.ends_with(b"\n");
-            let line = std::str::from_utf8(&self.line).ok();
+            let is_first = self.position == length as u64;
+            let line = if is_first {
+                without_mark(&self.line)
+            } else {
+                &self.line
+            };
+            let line = std::str::from_utf8(line).ok();
             if let Some(record) = line.filter(|_| whole).and_then(record) {
                 self.records += 1;
                 return Ok(Some(record));
