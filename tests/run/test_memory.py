@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from test_stops import large
 
-from conftest import SMALL, goodqueue, refused
+from conftest import ROOT, SMALL, goodqueue, refused
 from goodqueue import RequestError, load, run
 from goodqueue.cli import run_command
 from goodqueue.core.parallel import JOBS_PER_PROCESSOR, available_processors
@@ -177,3 +177,19 @@ def test_no_more_threads_are_started_than_are_useful(tmp_path: Path) -> None:
     assert f"note: {most} threads instead of 100,000" in done.stderr
     dry = goodqueue("sweep", study, "--jobs", 1, "--dry-run")
     assert "note" not in dry.stderr
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda f: f.stem)
+def test_every_ready_scenario_that_needs_too_much_memory_is_refused_with_a_remedy(
+    file: Path,
+) -> None:
+    made = parts(load(str(file)), series=True, packets=True)
+    for largest in made:
+        ordered = sorted(made, key=lambda part: part != largest)
+        with pytest.raises(RequestError, match="would take about .*\n  help: .*--memory"):
+            check(ordered, 1)
+
+
+def test_wifi_is_refused_with_a_remedy() -> None:
+    message = refused(goodqueue("run", ROOT / "scenarios/wifi.toml", "--memory", "100kB"))
+    assert "help: lower the queue limits or the receive windows" in message

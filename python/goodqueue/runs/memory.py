@@ -35,7 +35,7 @@ REMEDIES = {
     "links of routes": "reduce the flows (to at most {flows:,}), or shorten routes",
     "links": "reduce the links",
     "links of hosts": "reduce the hosts",
-    "packets in flight": "lower the queue limits or the receive windows",
+    "packets under way": "lower the queue limits or the receive windows",
     "packets in time series": "omit the series with --no-series, or shorten the duration",
     "recorded hops of packets": "omit record.packets, or shorten the duration",
 }
