@@ -137,7 +137,9 @@ class FakeEmulations:
         verdict = "not trusted" if self.made in self.untrusted else "trusted"
         link = {"utilization": 1.0, "mean_queueing_delay_s": 0.02, "drops": 3}
         summary = {"links": {"bottleneck": link}}
-        return SimpleNamespace(interrupted=False, fidelity={"verdict": verdict}, summary=summary)
+        return SimpleNamespace(
+            interrupted=False, fidelity={"verdict": verdict}, summary=summary, failed=[]
+        )
 
 
 def test_finished_runs_are_not_repeated_and_untrusted_ones_are(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from goodqueue.core.text import shortened
 from goodqueue.errors import ScenarioError
 from goodqueue.runs.api import NamedText, load
 from goodqueue.runs.plugins import table_of
-from goodqueue.runs.settings import queue_table, toml_of
+from goodqueue.runs.settings import inline_table, queue_table, settings_of, toml_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,10 +92,11 @@ def control_of(text: str, *, allow_python: bool = False) -> Subject:
     if not name.startswith("{"):
         return Subject(name, name)
     try:
-        table = tomllib.loads(f"control = {name}")["control"]
-    except tomllib.TOMLDecodeError as error:
+        table = inline_table(name, f"--control {name}")
+    except ScenarioError as error:
         raise ScenarioError(
-            f"error: --control {name}: {error}\n  help: write a name, or a table such as "
+            f"error: --control {shortened(name)}: {error.message}\n"
+            "  help: write a name, or a table such as "
             '{ kind = "cubic", beta = 0.8 }'
         ) from None
     return _named(name, table, allow_python=allow_python)
@@ -125,7 +126,7 @@ def resolved(queue: Mapping[str, Any] | str) -> Settings:
         },
         "flow": [{"workload": {"kind": "bulk"}}],
     }
-    scenario = tomllib.loads(load(settings).resolved_toml())
+    scenario = settings_of(load(settings))
     table: Settings = scenario["topology"]["bottleneck"]["queue"]
     return table
 

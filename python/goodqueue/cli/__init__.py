@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from goodqueue.cli.exits import EXIT_BAD_INPUT, EXIT_INTERRUPTED
 from goodqueue.core.extras import EXTRAS, lacking
+from goodqueue.core.text import print_message
 from goodqueue.errors import CacheWarning, LibraryError, RequestError, ScenarioError, os_error
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def run_command(arguments: list[str]) -> int:
             raise
         return _refuse(_of_file(refused))
     if code == EXIT_INTERRUPTED:  # a command's, or what typer makes of a KeyboardInterrupt
-        print("interrupted", file=sys.stderr)
+        print_message("interrupted")
     return code if isinstance(code, int) else 0
 
 
@@ -108,7 +109,7 @@ def _notes() -> Iterator[None]:
 
         def show(message: Warning | str, category: type[Warning], *where: object) -> None:
             if issubclass(category, CacheWarning):
-                print(f"Note: {message}.", file=sys.stderr)
+                print_message(f"Note: {message}.")
             else:
                 others(message, category, *where)  # type: ignore[arg-type]
 
@@ -131,5 +132,5 @@ def _of_file(error: OSError) -> str:
 
 
 def _refuse(message: str) -> int:
-    print(message, file=sys.stderr)
+    print_message(message)
     return EXIT_BAD_INPUT

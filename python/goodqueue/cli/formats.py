@@ -5,8 +5,6 @@ The schema is printed without the libraries that the other commands need.
 
 from __future__ import annotations
 
-import sys
-import tomllib
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
@@ -69,13 +67,14 @@ def import_script(asked: Import) -> int:
 
 def parse_line(asked: Parse) -> int:
     """Prints a line of `tc qdisc show`, or `-` for standard input, as the table of a queue."""
+    from goodqueue.core.reading import read_standard_input
     from goodqueue.output.terminal import print_json, say, stdout
+    from goodqueue.runs.settings import inline_table
 
-    line = sys.stdin.read() if asked.line == "-" else asked.line
+    line = read_standard_input() if asked.line == "-" else asked.line
     table, commands, notes = _core.parse_qdisc(line)
     if asked.json:
-        queue = tomllib.loads(f"queue = {table}")["queue"]
-        print_json({"queue": queue, "tc": commands, "notes": notes})
+        print_json({"queue": inline_table(table, "the queue"), "tc": commands, "notes": notes})
         return 0
     say(f"queue = {table}")
     console = stdout()

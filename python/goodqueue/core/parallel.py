@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from goodqueue._core import Cancel
+from goodqueue.core.text import print_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,12 +40,9 @@ def jobs_of(wanted: int | None) -> int:
     most = JOBS_PER_PROCESSOR * processors
     if wanted is None or wanted <= most:
         return wanted or processors
-    print(
-        (
-            f"note: {most:,} threads instead of {wanted:,}, because more have no effect on "
-            f"this machine (processors: {processors:,})"
-        ),
-        file=sys.stderr,
+    print_message(
+        f"note: {most:,} threads instead of {wanted:,}, because more have no effect on "
+        f"this machine (processors: {processors:,})"
     )
     return most
 

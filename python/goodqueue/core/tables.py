@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goodqueue.core.polars import pl
+from goodqueue.core.text import cell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from goodqueue._core import Table
 
@@ -30,6 +32,13 @@ def frame(table: Table, names: Mapping[str, Sequence[str]]) -> pl.DataFrame:
         if column in names:
             columns[column] = columns[column].cast(pl.UInt32).cat.to(pl.Enum(names[column]))
     return pl.DataFrame(columns)
+
+
+def write_csv(table: pl.DataFrame, file: Path) -> None:
+    """Writes a table as CSV. Texts that a spreadsheet would compute begin with an apostrophe."""
+    texts = pl.selectors.string() | pl.selectors.categorical() | pl.selectors.enum()
+    safe = table.with_columns(texts.cast(pl.String).map_elements(cell, pl.String))
+    safe.rename({name: cell(name) for name in safe.columns}).write_csv(file)
 
 
 def _present(values: pl.Series) -> pl.Series:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.errors import RequestError
+from goodqueue.core.reading import read_bytes
 from goodqueue.runs.api import NamedText, load
 
 if TYPE_CHECKING:
@@ -46,14 +45,10 @@ def import_ns2(file: str | PathLike[str], arguments: Sequence[str] = ()) -> Impo
         ScenarioError: for the first command that has no equivalent.
     """
     name = str(file)
-    try:
-        if name == "-":
-            name, content = "<stdin>", sys.stdin.buffer.read(MOST_BYTES + 1)
-        else:
-            with Path(file).open("rb") as stream:
-                content = stream.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise RequestError(f"{name}: cannot be read: {error.strerror}") from None
+    if name == "-":
+        name, content = "<stdin>", sys.stdin.buffer.read(MOST_BYTES + 1)
+    else:
+        content = read_bytes(file, MOST_BYTES)
     toml, notes = _core.import_ns2(content, name, list(arguments))
     # Bounds of values are those of the scenario format.
     load(NamedText(toml.encode(), f"the scenario made of {name}"))

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.runs.settings import printable
+from goodqueue.core.text import printable
 
 if TYPE_CHECKING:
     from goodqueue.exchange.dumbbell import Dumbbell

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
+from goodqueue.core.reading import read_text
 from goodqueue.errors import RequestError, nearest_file
 from goodqueue.runs.api import MOST_BYTES, NamedText, load
 
@@ -53,7 +53,7 @@ def read_file(source: str | NamedText) -> Opened:
     try:
         with Path(source).open("rb") as file:
             data = file.read(MOST_REPORT_BYTES + 1)
-        text = data.decode()
+        text = data.decode("utf-8-sig")
     except OSError as error:
         raise _unread(source, error) from error
     except UnicodeDecodeError as error:
@@ -87,7 +87,7 @@ def read_scenario(source: str | NamedText) -> Opened:
             raise _unread(source, error) from error
     # The message of a mistake names the file.
     load(NamedText(data, name))
-    text = data.decode()
+    text = data.decode("utf-8-sig")
     files = _side_files(text, folder)
     status, answer = _core.LabJob("open", json.dumps({"text": text, "files": files})).answer()
     found = json.loads(answer)
@@ -99,14 +99,14 @@ def read_scenario(source: str | NamedText) -> Opened:
 
 def _side_files(text: str, folder: Path) -> dict[str, str]:
     """Returns the texts of the files that a valid scenario names."""
-    names = set(_named(tomllib.loads(text)))
+    names = set(_named(json.loads(_core.toml_json(text.encode(), "the scenario"))))
     bytes_each = {name: (folder / name).stat().st_size for name in names}
     if sum(bytes_each.values()) > MOST_SIDE_BYTES:
         raise RequestError(
             f"the files that this scenario names have more than {MOST_SIDE_BYTES >> 20} MiB, the "
             "most that the lab opens; run it with goodqueue run"
         )
-    return {name: (folder / name).read_text(encoding="utf-8") for name in sorted(names)}
+    return {name: read_text(folder / name, MOST_SIDE_BYTES) for name in sorted(names)}
 
 
 def _named(node: Any) -> Iterator[str]:  # noqa: ANN401 - any value of a TOML file

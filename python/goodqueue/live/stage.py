@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
+from goodqueue.core.text import print_message
 from goodqueue.live import precedence
 from goodqueue.live.tables import save_tables
 from goodqueue.live.uplink.nat import hand_over
@@ -110,7 +111,7 @@ def program(niceness: str, resolver: str, user: str, hosts: str, *command: str) 
     """Becomes a program of the user. Returns only if the operating system refuses."""
     precedence.give_up(int(niceness))
     error = _core.emulate_program(int(user), hosts, resolver, list(command))
-    print(f"{command[0]}: {error}", file=sys.stderr)
+    print_message(f"{command[0]}: {error}")
     return EXIT_REFUSED
 
 

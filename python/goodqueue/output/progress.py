@@ -8,6 +8,7 @@ import time
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Self
 
+from goodqueue.core.text import print_message
 from goodqueue.output.terminal import progress
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Terminal:
 
     def stopping(self) -> None:
         """Reports that Ctrl-C was pressed."""
-        print("\nfinishing the current runs; Ctrl-C again stops them", file=sys.stderr)
+        print_message("\nfinishing the current runs; Ctrl-C again stops them")
 
     def _show(self) -> None:
         if self._task is None or self._bar.disable:

@@ -22,13 +22,15 @@ from rich.text import Text
 
 from goodqueue.core.intervals import Interval
 from goodqueue.core.metrics import is_share, range_of
+from goodqueue.core.text import for_terminal, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
 
-    from rich.console import ConsoleOptions, RenderResult
+    from rich.console import ConsoleOptions, RenderableType, RenderResult
     from rich.progress import Progress
+    from rich.segment import Segment
 
 ANY_WIDTH = 1 << 16
 """Width of redirected output in columns: more than any table has."""
@@ -39,18 +41,32 @@ KEYS = re.compile(r"\.(?=[a-z_])")
 """Boundary between two keys of a path, at which a narrow header is broken."""
 
 
+class Terminal(Console):
+    """A console whose texts cannot control the terminal, whichever file or name they are from."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Yields the parts of what is printed, with harmless texts."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield segment._replace(text=for_terminal(segment.text))
+
+
 @cache
 def stdout() -> Console:
     """Returns the console for answers."""
     width, height = _size_of(sys.stdout)
-    return Console(highlight=False, width=width, height=height)
+    return Terminal(highlight=False, width=width, height=height)
 
 
 @cache
 def stderr() -> Console:
     """Returns the console for progress and errors."""
     width, height = _size_of(sys.stderr)
-    return Console(stderr=True, highlight=False, width=width, height=height)
+    return Terminal(stderr=True, highlight=False, width=width, height=height)
 
 
 def _size_of(stream: TextIO) -> tuple[int | None, int | None]:
@@ -247,7 +263,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 def plain(text: str) -> str:
     """Returns a user's text on one line, with markup and control characters made harmless."""
-    return escape("".join(letter if letter.isprintable() else " " for letter in text))
+    return escape(printable(text))
 
 
 def counted(count: float | None, noun: str, digits: int = 3) -> str:

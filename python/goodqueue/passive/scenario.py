@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
 
+from goodqueue.core.text import printable
 from goodqueue.passive.model import LINUX_QUICK_ACKS, Choices, Model, Sender, Short, model_of
-from goodqueue.runs.settings import printable, readable_toml
+from goodqueue.runs.settings import readable_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,6 +14,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import Formatter, LogFormatter, LogLocator, NullLocator, ScalarFormatter
 
 from goodqueue.core.drawing import Drawing
+from goodqueue.core.text import printable as text_of_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -191,8 +192,7 @@ class Picture:
 
 def printable(text: str) -> str:
     """Returns a text on one line, without control characters, which formats do not allow."""
-    kept = (letter if letter.isprintable() or letter == NO_WIDTH else " " for letter in text)
-    return "".join(kept)
+    return text_of_line(text, kept=NO_WIDTH)
 
 
 def title_of_all(figure: Figure | SubFigure, text: str) -> None:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import tomllib
+import json
 from pathlib import PurePath
 
+from goodqueue import _core
 from goodqueue.errors import ScenarioError
+
+
+def keys_of(data: bytes) -> set[str]:
+    """Returns the keys of the outermost table of a file.
+
+    Raises:
+        ScenarioError: if the file is not valid TOML.
+    """
+    return set(json.loads(_core.toml_json(data, "the file")))
 
 
 def kind_of(data: bytes) -> str | None:
     """Returns `scenario` or `study` for a file with keys of one of them only; None otherwise."""
     try:
-        keys = tomllib.loads(data.decode()).keys()
-    except (ValueError, RecursionError):
+        keys = keys_of(data)
+    except ScenarioError:
         return None
     is_study = not keys.isdisjoint({"scenario", "sweep"})
     is_scenario = not keys.isdisjoint({"topology", "flow"})

@@ -13,6 +13,7 @@ from typing import Any
 
 from goodqueue import _core
 from goodqueue._core import Scenario
+from goodqueue.core.text import printable, shortened
 from goodqueue.errors import ScenarioError
 from goodqueue.runs.plugins import checksum_of, names_python
 
@@ -66,12 +67,24 @@ def queue_table(text: str) -> Settings:
         kind, _, options = text.strip().partition(" ")
         table, _, _ = _core.parse_qdisc(f"qdisc {kind} 0: root {options}")
     try:
-        return dict(tomllib.loads(f"queue = {table}")["queue"])
-    except tomllib.TOMLDecodeError as error:
+        return inline_table(table, f"queue {text}")
+    except ScenarioError as error:
         raise ScenarioError(
-            f"error: queue {text}: {error}\n  help: write a line of tc, as in "
+            f"error: queue {shortened(text)}: {error.message}\n  help: write a line of tc, as in "
             "'fq_codel limit 1000p', or a table, as in '{ kind = \"codel\", target = \"5ms\" }'"
         ) from None
+
+
+def inline_table(text: str, name: str) -> Settings:
+    """Returns an inline table of scenario files, such as `{ kind = "cubic", beta = 0.8 }`.
+
+    Raises:
+        ScenarioError: if it is none; the message has the name that is given for it.
+    """
+    found = json.loads(_core.toml_json(f"table = {text}".encode(), name))
+    if found.keys() != {"table"} or not isinstance(found["table"], dict):
+        raise ScenarioError(f"error: {name}: this is no table", message="this is no table")
+    return dict(found["table"])
 
 
 def overrides(pairs: Overrides) -> list[tuple[str, str]]:
@@ -127,11 +140,6 @@ def _block(head: str, path: str, table: Mapping[str, Any], comments: Mapping[str
     lines += [head] if head else []
     lines += [f"{_key(key)} = {_toml(value)}" for key, value in table.items()]
     return "\n".join(lines) + "\n"
-
-
-def printable(text: str) -> str:
-    """Returns a text without characters that would end its line."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _plain(value: object) -> str:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.errors import RequestError
+from goodqueue.core.reading import read_text
 
 if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 CONFIGURED = "the row `configured` of the rules"
-
-MOST_BYTES = 1 << 24
-"""Largest size of a file that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +84,5 @@ def read_device(text: str) -> Device:
         ScenarioError: if it is neither output of `tc` nor a configuration of SONiC.
     """
     file, _, name = text.partition(":")
-    path = Path(file)
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise RequestError(f"--device {file}: the file has more than {MOST_BYTES} bytes")
-        content = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise RequestError(f"--device {file}: cannot be read: {reason}") from None
+    content = read_text(file, name=f"--device {file}")
     return Device(**_core.read_device(f"--device {file}", content, name or None))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections import defaultdict
 from contextlib import closing
 from copy import copy
@@ -16,8 +15,10 @@ from goodqueue import _core
 from goodqueue.core.columns import column
 from goodqueue.core.intervals import t_interval
 from goodqueue.core.metrics import range_of
+from goodqueue.core.reading import read_bytes
 from goodqueue.core.shown import axes_of, html_of
-from goodqueue.errors import DamageError, RequestError
+from goodqueue.errors import DamageError, RequestError, ScenarioError
+from goodqueue.runs.kind import keys_of
 from goodqueue.study.plan import identity
 from goodqueue.study.record.ledger import (
     TABLES,
@@ -183,10 +184,10 @@ class Results:
         """Returns True if the study in the folder has a stopping rule."""
         file = self.folder / STUDY
         try:
-            return file.is_file() and "stop" in tomllib.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
+            return file.is_file() and "stop" in keys_of(read_bytes(file))
+        except ScenarioError as error:
             raise DamageError(
-                f"{file} is damaged ({error}); the next sweep of the study writes it again"
+                f"{file} is damaged ({error.message}); the next sweep of the study writes it again"
             ) from None
 
     def of(self, plan: StudyPlan) -> pl.DataFrame:

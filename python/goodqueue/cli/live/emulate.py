@@ -13,6 +13,7 @@ from goodqueue.cli.files import print_written, source_of
 from goodqueue.cli.runs.run import print_summary, print_traces, write_result
 from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart, check_output, whole_directory
+from goodqueue.core.text import for_terminal
 from goodqueue.errors import RequestError
 from goodqueue.live.emulation import (
     WHOLE_FRAMES,
@@ -97,7 +98,7 @@ def _emulate_file(asked: Emulate) -> int:
         for program in programs
     ]
     if not asked.allow_commands:
-        listed = "\n".join(map(printable_lines, lines))
+        listed = "\n".join(map(for_terminal, lines))
         raise RequestError(
             f"{file} starts these programs on this machine, with your permissions and your files:"
             f"\n{listed}\n  help: if you trust them, repeat the command with --allow-commands"
@@ -105,11 +106,6 @@ def _emulate_file(asked: Emulate) -> int:
     for line in lines:
         stderr().print(f"runs{line[1:]}", soft_wrap=True, markup=False)
     return _emulate(asked, scenario, programs, [file, *files_read(scenario)])
-
-
-def printable_lines(text: str) -> str:
-    """Returns a text without characters that could hide a part of it on a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _emulate(

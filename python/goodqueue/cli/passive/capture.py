@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
+from goodqueue.core.reading import read_text
+from goodqueue.core.text import shortened
 from goodqueue.errors import RequestError, nearest
 from goodqueue.output.terminal import progress
 from goodqueue.passive import Analysis, analyze
@@ -16,6 +19,9 @@ from goodqueue.passive import Analysis, analyze
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+MOST_DROPS_BYTES = 1 << 26
+"""Largest log of drops that is read, in bytes."""
 
 MOST = 1_000_000_000
 """Largest threshold that is accepted."""
@@ -77,9 +83,8 @@ def read_drops(path: Path) -> list[float]:
         RequestError: with the line that is not a time.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file))
-    except (UnicodeDecodeError, csv.Error):
+        rows = list(csv.reader(io.StringIO(read_text(path, MOST_DROPS_BYTES), newline="")))
+    except csv.Error:
         raise RequestError(
             f"{path} is not a drop log, because it is not a text with lines and columns"
         ) from None
@@ -91,7 +96,7 @@ def read_drops(path: Path) -> list[float]:
             continue
         time = _number(row[column]) if column < len(row) else None
         if time is None:
-            text = ",".join(row)
+            text = shortened(",".join(row))
             raise RequestError(
                 f"{path}:{number}: {text!r} has no time; begin each line with seconds on "
                 "the capture's clock, or name the column time_s in a header"

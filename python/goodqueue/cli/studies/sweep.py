@@ -16,6 +16,7 @@ from goodqueue.cli.studies.report import check_outside, write_report
 from goodqueue.core.drawing import FORMATS, drawing_of
 from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart
+from goodqueue.core.reading import has_bytes
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import JsonLines, Terminal, duration
 from goodqueue.output.terminal import counted, plain, print_json, say, stdout, table
@@ -43,7 +44,7 @@ def sweep_study(asked: SweepOptions) -> int:
     check_part(study, part)
     folder = _folder(asked)
     if asked.metrics:
-        print("\n".join(study.variants[0].scenario.metric_names()))
+        say(*study.variants[0].scenario.metric_names())
         return 0
     if study.plots:
         from goodqueue.plots.study.pictures import check_plots
@@ -126,7 +127,7 @@ def _write_report(study: StudyPlan, folder: Path, asked: SweepOptions) -> None:
 def _check_study(file: str, folder: Path, study: StudyPlan) -> None:
     """Refuses to replace the study file that is read by its resolved form."""
     kept = folder / STUDY
-    if kept.exists() and kept.samefile(file) and kept.read_bytes() != study.text.encode():
+    if kept.exists() and kept.samefile(file) and not has_bytes(kept, study.text.encode()):
         raise RequestError(
             f"--out {folder}: the study file {file} is its {STUDY}, which would be replaced by the "
             "study as resolved; name another folder"

@@ -12,8 +12,14 @@ from dataclasses import asdict, dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from goodqueue.core.reading import read_text
+
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+MOST_LEDGER_BYTES = 1 << 28
+"""Largest ledger that is read, in bytes: a run takes about 500."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ class Ledger:
         self._file = file
         self._lock = Lock()
         self._held: dict[str, Finished] = {}
-        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        lines = read_text(file, MOST_LEDGER_BYTES).splitlines() if file.exists() else []
         for line in lines:
             try:
                 finished = Finished(**json.loads(line))
