@@ -262,6 +262,25 @@ def test_commands_run_own_classes_of_a_file_only_with_leave(
         assert done.returncode == (3 if no_rule_applies else 0), done.stderr
 
 
+def test_results_of_own_classes_need_no_leave(own: ModuleType, tmp_path: Path) -> None:
+    """Results are read, and no class is imported: the source may be gone."""
+    (tmp_path / "own.toml").write_text(naming(own, "Aimd", naming(own, "Fifo")))
+    (tmp_path / "study.toml").write_text('scenario = "own.toml"\n' + STUDY)
+    done = command("sweep", "study.toml", "--out", "runs", "--allow-python", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    Path(str(own.__file__)).unlink()
+    for words in (
+        ("--report", "page.html"),
+        ("--draw", "picture.png"),
+        ("--export", "rows.csv"),
+        ("--verify",),
+        (),
+    ):
+        done = command("results", "runs", *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert "data:image/png" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 def naming(own: ModuleType, subject: str, scenario: str = SCENARIO) -> str:
     """Returns a scenario that names a class of the module."""
     table = f'kind = "python", class = "{own.__name__}:{subject}"'

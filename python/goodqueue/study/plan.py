@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.core.parallel import available_processors
+from goodqueue.core.reading import read_text
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.runs.plugins import with_queues
+from goodqueue.runs.settings import settings_of
 from goodqueue.study.model import Bound, Keep, PlotSpec, Run, StopSpec, StudyPlan, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from goodqueue.runs.engines import Engine
     from goodqueue.study.model import Parameter
+
+CHECKSUM = re.compile(r"^# (\S+:\S+) ([0-9a-f]+)$", re.MULTILINE)
+"""Line of a stored study with a class in Python and the checksum of its source."""
 
 LARGEST_SEED = (1 << 63) - 1
 
@@ -52,7 +59,7 @@ def plan(study: _core.Study, queues: Sequence[tuple[str, str, str]] = ()) -> Stu
         _check_metrics(study, variants)
     return StudyPlan(
         title=outline["title"],
-        text=study.resolved_toml(),
+        text=study.resolved_toml() + _checksums(variants),
         axes=tuple(outline["axes"]),
         variants=variants,
         seeds=outline["seeds"],
@@ -60,6 +67,57 @@ def plan(study: _core.Study, queues: Sequence[tuple[str, str, str]] = ()) -> Stu
         plots=plots,
         keep=Keep(**outline["keep"]),
     )
+
+
+def stored_plan(file: Path) -> StudyPlan:
+    """Returns the study of a folder, as its sweep wrote it. No class in Python is imported.
+
+    Args:
+        file: the folder's `study.toml`, which has the checksum of each class that runs had.
+
+    Raises:
+        ScenarioError: with place, mistake and remedy.
+        RequestError: if the file cannot be read.
+    """
+    text = read_text(file)
+    known: dict[str, str] = dict(CHECKSUM.findall(text))
+    found: set[str] = set()
+
+    def checksum(name: str) -> str:
+        found.add(name)
+        return known.get(name, "")
+
+    made = plan(_core.Study.parse(text.encode(), str(file), [], checksum))
+    if lacking := found - known.keys():
+        raise RequestError(
+            f"{file} has no checksum of {min(lacking)}, because an earlier version wrote it; sweep "
+            "the study again, which repeats no run"
+        )
+    return made
+
+
+def _checksums(variants: Sequence[Variant]) -> str:
+    """Returns the checksums of the classes in Python that variants name, as comments."""
+    known: dict[str, str] = {}
+    for variant in variants:
+        scenario = variant.scenario
+        named = {name for _, name in (*scenario.python_controls(), *scenario.python_queues())}
+        if not named <= known.keys():
+            known |= dict(_classes(settings_of(scenario)))
+    lines = [f"# {name} {checksum}\n" for name, checksum in sorted(known.items())]
+    return "".join(["\n# Checksums of classes in Python:\n", *lines]) if lines else ""
+
+
+def _classes(node: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any value of a TOML file
+    """Yields the name and the checksum of each class that a scenario names."""
+    if isinstance(node, dict):
+        if isinstance(node.get("class"), str) and isinstance(node.get("checksum"), str):
+            yield node["class"], node["checksum"]
+        for value in node.values():
+            yield from _classes(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _classes(item)
 
 
 def _check_metrics(study: _core.Study, variants: Sequence[Variant]) -> None:

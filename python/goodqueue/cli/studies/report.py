@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from goodqueue.core.outdir import check_file
+from goodqueue.core.outdir import check_file, check_page
 from goodqueue.errors import RequestError
 from goodqueue.output.terminal import stderr
+from goodqueue.study.plan import stored_plan
 from goodqueue.study.record.store import STUDY
-from goodqueue.study.sweep import Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,10 @@ def check_outside(option: str, file: Path | None, folders: list[Path]) -> None:
                 f"{option} {file}: this is in the study's folder {folder}, which the command "
                 "reads; name a file elsewhere"
             )
-    check_file(file)
+    if option == "--report":
+        check_page(file)
+    else:
+        check_file(file)
 
 
 def write_report(
@@ -70,7 +73,7 @@ def write_report(
         file = results.folder / STUDY
         if not file.is_file():
             raise RequestError(f"{results.folder} contains no {STUDY}: a page needs the study")
-        plan = Study(file).plan
+        plan = stored_plan(file)
     results = results.within(plan)
     chosen = results.known(metrics) if metrics else _usual(results, plan)
     write(results, plan, chosen, _pictures(results, plan), sys.argv[1:], path)
