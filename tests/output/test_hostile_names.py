@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,9 +14,10 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from conftest import SMALL, goodqueue
+from conftest import SMALL, goodqueue, tracked
 from goodqueue import run
-from goodqueue.output import page
+from goodqueue.core.tables import write_csv
+from goodqueue.output import page, terminal
 from goodqueue.plots.runs import pictures
 from goodqueue.plots.study.picture import study_picture
 from goodqueue.plots.style import Picture, _take_literally, legend_label
@@ -125,3 +128,89 @@ def test_a_hostile_title_goes_through_the_whole_command(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "\x07" not in done.stdout
     assert r"a $\frac{$ <b>&_" in done.stdout
+
+
+HIDDEN = "a\x1b[31m\x9b2K\u202etxt\u2066\u200b.toml"
+"""A name that colours a terminal, deletes its line, and turns the direction of its letters."""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "NAME"),
+        ("run", "NAME.toml", "--set", f"duration={HIDDEN}"),
+        ("run", "NAME.toml", "--set", f"{HIDDEN}=1"),
+        ("run", "NAME.toml", "--out", "NAME.toml"),
+        ("size", "NAME"),
+        ("size", "--from", "NAME"),
+        ("size", "NAME.toml", "--quick", "--device", "NAME"),
+        ("sweep", "NAME"),
+        ("results", "NAME"),
+        ("compare", "NAME", "other"),
+        ("analyze", "NAME"),
+        ("flows", "NAME"),
+        ("import", "NAME"),
+        ("export", "NAME", "--to", "ns2"),
+        ("export", "small.toml", "--to", HIDDEN),
+        ("lab", "--no-browser", "NAME"),
+        ("reproduce", HIDDEN),
+        ("characterize", HIDDEN),
+        (HIDDEN,),
+        ("run", f"--{HIDDEN}"),
+    ],
+)
+def test_a_message_cannot_control_the_terminal(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / f"{HIDDEN}.toml").write_text(SMALL)
+    (tmp_path / "small.toml").write_text(SMALL)
+    done = goodqueue(*(word.replace("NAME", HIDDEN) for word in command))
+    assert done.returncode == 2
+    assert all(one.isprintable() or one == "\n" for one in done.stderr), ascii(done.stderr)
+    assert not done.stdout
+
+
+def test_an_answer_cannot_control_the_terminal(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / HIDDEN
+    done = goodqueue("run", small, "--set", "duration=2s", "--out", out)
+    assert done.returncode == 0
+    assert "written to" in done.stdout
+    assert all(one.isprintable() or one == "\n" for one in done.stdout + done.stderr)
+
+
+def test_a_console_keeps_its_own_colours() -> None:
+    console = terminal.Terminal(force_terminal=True, width=80, highlight=False)
+    with console.capture() as found:
+        console.print("[red]a\x1b[2Kb\u202ec[/]", "d\u00a0\u2009e")
+    plain = found.get().replace("\x1b[31m", "").replace("\x1b[0m", "")
+    assert plain == "a?[2Kb?c d\u00a0\u2009e\n"
+
+
+def test_only_one_function_prints_messages() -> None:
+    """It makes them harmless; what is printed to standard output passes the console or is JSON."""
+    for path in tracked("python/goodqueue/*.py"):
+        if path.name not in {"text.py", "sender.py"}:
+            assert not re.search(r"\bprint\([^#]*?sys\.stderr\)", path.read_text()), path
+
+
+FORMULAS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1"]
+
+
+def test_cells_of_texts_are_no_formulas(tmp_path: Path) -> None:
+    texts = [*FORMULAS, "-1.5", "+3", "a=b", "", None]
+    frame = pl.DataFrame({"=name": texts, "number": [-1.5] * len(texts)})
+    write_csv(frame.with_columns(kind=pl.col("=name").cast(pl.Categorical)), tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["'=name", "number", "kind"]
+    cells = [f"'{text}" for text in FORMULAS] + ["-1.5", "+3", "a=b", "", ""]
+    assert [row[0] for row in rows] == cells
+    assert [row[2] for row in rows] == cells
+    assert {row[1] for row in rows} == {"-1.5"}
+
+
+def test_only_one_function_writes_csv() -> None:
+    for path in tracked("python/goodqueue/*.py"):
+        if path.name != "tables.py":
+            assert not re.search(r"\.write_csv|csv\.(writer|DictWriter)", path.read_text()), path

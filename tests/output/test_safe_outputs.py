@@ -10,6 +10,7 @@ import pytest
 from conftest import SMALL, goodqueue, refused
 from goodqueue.cli import run_command
 from goodqueue.core.outdir import check_apart, check_folder
+from goodqueue.core.owned import sign
 from goodqueue.errors import RequestError
 
 STUDY = """\
@@ -145,9 +146,9 @@ def test_links_inside_out_are_not_followed(small: Path, tmp_path: Path) -> None:
     assert goodqueue(*run).returncode == 0
     (out / "summary.json").unlink()
     (out / "summary.json").symlink_to(precious)
-    assert goodqueue(*run).returncode == 0
+    assert "contains summary.json" in refused(goodqueue(*run))
     assert precious.read_text() == "x"
-    assert not (out / "summary.json").is_symlink()
+    assert (out / "summary.json").is_symlink()
 
 
 def test_a_directory_of_traces_holds_nothing_else(small: Path, tmp_path: Path) -> None:
@@ -179,9 +180,107 @@ def test_a_folder_with_foreign_files_is_refused(tmp_path: Path) -> None:
     check_folder(tmp_path / "new", ["*.dat"])
     check_folder(tmp_path, ["*.dat"])
     (tmp_path / "a.dat").write_text("x")
+    with pytest.raises(RequestError, match=r"contains a\.dat"):
+        check_folder(tmp_path, ["*.dat"])
+    check_folder(tmp_path, ["*.dat"], log="a.dat")
+    sign(tmp_path)
     check_folder(tmp_path, ["*.dat"])
     with pytest.raises(RequestError, match="is not a directory"):
         check_folder(tmp_path / "a.dat", ["*.dat"])
     (tmp_path / "b.doc").write_text("x")
     with pytest.raises(RequestError, match=r"contains b\.doc"):
         check_folder(tmp_path, ["*.dat"])
+
+
+WRITERS = {
+    "run": ("run", "small.toml", "--set", "duration=2s"),
+    "size": ("size", "small.toml", "--quick"),
+    "analyze": ("analyze", "c.pcap"),
+    "compare": ("compare", "small.toml", "other.toml"),
+    "characterize": ("characterize", "codel"),
+}
+"""Commands with `--out`, without that option."""
+
+
+@pytest.fixture
+def inputs(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Returns a folder with the files that these commands read, which is the working directory."""
+    monkeypatch.chdir(small.parent)
+    capture = ("run", small, "--set", "duration=2s", "--pcap", "before=c.pcap")
+    assert goodqueue(*capture).returncode == 0
+    (small.parent / "other.toml").write_text(small.read_text().replace("20p", "10p"))
+    return small.parent
+
+
+@pytest.mark.parametrize("name", ["summary.json", "scenario.toml", "report.html", ".goodqueue"])
+@pytest.mark.parametrize("command", WRITERS)
+def test_a_folder_of_another_program_is_not_replaced(command: str, name: str, inputs: Path) -> None:
+    out = inputs / "out"
+    out.mkdir()
+    (out / name).write_text("{}")
+    (out / "summary.json").write_text("{}")
+    assert "which is not a result of goodqueue" in refused(
+        goodqueue(*WRITERS[command], "--out", out)
+    )
+    assert (out / name).read_text() == "{}"
+
+
+def test_a_result_that_the_user_changed_is_not_replaced(inputs: Path) -> None:
+    out = inputs / "out"
+    for _ in range(2):
+        assert goodqueue(*WRITERS["run"], "--out", out).returncode == 0
+    scenario = out / "scenario.toml"
+    scenario.write_text(scenario.read_text() + "# my notes\n")
+    message = refused(goodqueue(*WRITERS["run"], "--out", out))
+    assert "contains scenario.toml, which is not a result of goodqueue, or has changed" in message
+    assert scenario.read_text().endswith("# my notes\n")
+
+
+def test_a_page_in_a_folder_of_results_is_replaced_with_them(inputs: Path) -> None:
+    command = (*WRITERS["size"], "--out", "out")
+    assert goodqueue(*command).returncode == 0
+    for _ in range(2):
+        assert goodqueue(*command, "--report", "out/report.html").returncode == 0
+    assert (inputs / "out/report.html").exists()
+
+
+PAGES = {
+    "size": WRITERS["size"],
+    "analyze": WRITERS["analyze"],
+    "reproduce": ("reproduce", "gijsbers2011", "table4"),
+    "sweep": ("sweep", "study.toml", "--out", "runs"),
+}
+"""Commands with `--report`, without that option."""
+
+
+@pytest.mark.parametrize("command", PAGES)
+def test_a_file_that_is_no_page_is_not_replaced_by_one(command: str, inputs: Path) -> None:
+    (inputs / "study.toml").write_text(STUDY.replace("../small.toml", "small.toml"))
+    page = inputs / "thesis.html"
+    page.write_text("<html>my thesis about goodqueue</html>")
+    done = goodqueue(*PAGES[command], "--report", page)
+    assert f"{page} is not a page of goodqueue" in refused(done)
+    assert page.read_text() == "<html>my thesis about goodqueue</html>"
+
+
+def test_an_earlier_page_is_replaced(inputs: Path) -> None:
+    page = inputs / "page.html"
+    for _ in range(2):
+        assert goodqueue(*WRITERS["size"], "--report", page).returncode == 0
+
+
+def test_a_study_file_without_a_ledger_is_not_replaced(small: Path, tmp_path: Path) -> None:
+    study, folder = study_of(small), tmp_path / "runs"
+    folder.mkdir()
+    (folder / "study.toml").write_text("# another study\n")
+    assert "contains study.toml" in refused(goodqueue("sweep", study, "--out", folder))
+    assert (folder / "study.toml").read_text() == "# another study\n"
+
+
+def test_a_file_with_the_name_of_a_trace_is_not_replaced(small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    (folder / "plot.gp").write_text("set title 'mine'\n")
+    run = ("run", small, "--set", "duration=2s", "--trace", folder)
+    assert "contains plot.gp" in refused(goodqueue(*run))
+    assert (folder / "plot.gp").read_text() == "set title 'mine'\n"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goodqueue.core.outdir import MARKER, whole_directory, whole_file, whole_files, write_whole
+from goodqueue.core.outdir import whole_directory, whole_file, whole_files, write_whole
 from goodqueue.core.unfinished import (
     ENDING,
     OLD,
@@ -76,9 +76,9 @@ def test_the_next_writer_clears_a_directory_that_a_killed_one_left(tmp_path: Pat
         process.kill()
     assert len(names(tmp_path)) == 1
     with whole_directory(target) as directory:
-        (directory / MARKER).write_text("whole")
+        (directory / "summary.json").write_text("whole")
     assert names(tmp_path) == ["out"]
-    assert (target / MARKER).read_text() == "whole"
+    assert (target / "summary.json").read_text() == "whole"
 
 
 @pytest.mark.parametrize("how", ["whole_file", "whole_directory"])
@@ -89,13 +89,13 @@ def test_two_writers_at_once_leave_each_other_alone(tmp_path: Path, how: str) ->
             write_whole(target, "from here")
         else:
             with whole_directory(target) as directory:
-                (directory / MARKER).write_text("from here")
+                (directory / "summary.json").write_text("from here")
         assert len(names(tmp_path)) == 2
-        assert (target if target.is_file() else target / MARKER).read_text() == "from here"
+        assert (target if target.is_file() else target / "summary.json").read_text() == "from here"
         process.communicate("go on\n")
         assert process.returncode == 0
     assert names(tmp_path) == ["out"]
-    assert (target if target.is_file() else target / MARKER).read_text() == "from the other"
+    assert (target if target.is_file() else target / "summary.json").read_text() == "from the other"
 
 
 def test_constant_clearing_removes_nothing_of_a_live_writer(tmp_path: Path) -> None:
@@ -122,10 +122,10 @@ def test_results_that_a_killed_writer_moved_away_are_restored(tmp_path: Path) ->
     # The writer was killed after it moved the old results away and before it moved the new ones in.
     gone = tmp_path / f".out-abcd1234{REPLACED}"
     (gone / OLD).mkdir(parents=True)
-    (gone / OLD / MARKER).write_text("old")
+    (gone / OLD / "summary.json").write_text("old")
     clear_leftovers(tmp_path)
     assert names(tmp_path) == ["out"]
-    assert (tmp_path / "out" / MARKER).read_text() == "old"
+    assert (tmp_path / "out" / "summary.json").read_text() == "old"
 
 
 def test_files_with_similar_names_are_kept(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from goodqueue.core.drawing import FORMATS
-from goodqueue.core.outdir import MARKER
+from goodqueue.core.owned import LIST
 from goodqueue.output.terminal import say, stderr
 from goodqueue.runs.api import MOST_BYTES, NamedText
 from goodqueue.runs.plugins import search_here
@@ -37,7 +37,7 @@ def write_scenario(directory: Path, toml: str) -> None:
 
 def print_written(out: Path) -> None:
     """Prints the names of the files in an output directory, pictures first."""
-    names = sorted(path.name for path in out.iterdir())
+    names = sorted(path.name for path in out.iterdir() if path.name != LIST)
     endings = tuple(f".{ending}" for ending in FORMATS)
     pictures = [str(out / name) for name in names if name.endswith(endings)]
     others = [name for name in names if not name.endswith(endings)]
@@ -53,4 +53,4 @@ def print_wrote(path: Path) -> None:
 def write_json(directory: Path, summary: dict[str, object]) -> None:
     """Writes the figures, as `--json` prints them."""
     text = json.dumps(summary, indent=2, allow_nan=False)
-    (directory / MARKER).write_text(text + "\n", encoding="utf-8")
+    (directory / "summary.json").write_text(text + "\n", encoding="utf-8")

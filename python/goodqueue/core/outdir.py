@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.core.drawing import FORMATS
+from goodqueue.core.owned import LIST, foreign, is_signed, sign
 from goodqueue.core.unfinished import (
     ENDING,
     OLD,
@@ -24,31 +24,17 @@ from goodqueue.errors import RequestError, os_error
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-MARKER = "summary.json"
-"""File that marks a directory of results, which newer results may replace."""
-
 LITTLE = 64 * 1024
 """Free space, in bytes, below which a failed write is taken for a full disk."""
 
+GENERATOR = '<meta name="generator" content="goodqueue">'
+"""Line near the start of each page, by which a page is recognised."""
+
+MOST_OF_HEAD = 1024
+"""Bytes of a page in which this line is."""
+
 FILES = "files"
 """Name of the directory that holds files until all of them are moved into place."""
-
-_PICTURES = (
-    *("backlog", "cwnd", "delay", "delay-cdf", "rtt", "throughput", "curve", "pareto"),
-    *("classes", "rtts", "loss-bursts", "link", "ellipses"),
-)
-
-_OURS = {
-    *(MARKER, "scenario.toml", "captions.txt", "report.html"),
-    *(f"{name}.{ending}" for name in _PICTURES for ending in FORMATS),
-    *("throughput.parquet", "delays.parquet"),
-    *(f"scenario-{number}.toml" for number in range(1, 100)),
-    *("rules.csv", "rules.parquet", "curve.csv", "curve.parquet"),
-    *("backlog.parquet", "windows.parquet", "rtt.parquet", "limits.parquet"),
-    *("queueing-delays.parquet", "packets.parquet"),
-    *("flows.parquet", "rtts.parquet", "losses.parquet", "bursts.parquet", "series.parquet"),
-}
-"""Every file that a command writes. A directory with any other file is not replaced."""
 
 
 def check_apart(inputs: Iterable[str | Path], outputs: Mapping[str, Path | None]) -> None:
@@ -102,7 +88,7 @@ def _is_special(target: Path) -> bool:
     return target.exists() and not target.is_file() and not target.is_dir()
 
 
-def check_folder(folder: Path, ours: Sequence[str]) -> None:
+def check_folder(folder: Path, ours: Sequence[str], log: str = "") -> None:
     """Refuses to add files to a directory that holds other files, or symbolic links.
 
     Writing through a symbolic link would change a file elsewhere.
@@ -110,6 +96,7 @@ def check_folder(folder: Path, ours: Sequence[str]) -> None:
     Args:
         folder: the directory, which need not exist.
         ours: patterns of the names of the command's files.
+        log: name of a file that only the command writes. A directory with it is the command's.
 
     Raises:
         RequestError: if the directory holds such a file or link; the message names it.
@@ -117,6 +104,7 @@ def check_folder(folder: Path, ours: Sequence[str]) -> None:
     if folder.exists() and not folder.is_dir():
         raise RequestError(f"{folder} is not a directory; name a new one")
     held = sorted(folder.iterdir()) if folder.is_dir() else []
+    held = [path for path in held if path.name != LIST]
     check_links(folder)
     for path in held:
         if not any(path.match(pattern) for pattern in ours):
@@ -124,6 +112,18 @@ def check_folder(folder: Path, ours: Sequence[str]) -> None:
                 f"{folder} contains {path.name}, which is not a file of this command; name "
                 "a new directory"
             )
+    if held and not (log and (folder / log).is_file()):
+        _check_owned(folder)
+
+
+def _check_owned(folder: Path) -> None:
+    """Refuses a directory with a file that goodqueue did not write, or that changed since."""
+    name = foreign(folder)
+    if name is not None:
+        raise RequestError(
+            f"{folder} contains {name}, which is not a result of goodqueue, or has changed since; "
+            "name a new directory"
+        )
 
 
 def check_links(folder: Path) -> None:
@@ -145,12 +145,8 @@ def check_links(folder: Path) -> None:
 
 def check_output(target: Path) -> None:
     """Refuses a directory to which results cannot be written, before any time is spent on them."""
-    held = {path.name for path in target.iterdir()} if target.is_dir() else set()
-    if held and (MARKER not in held or not held <= _OURS):
-        foreign = min(held - _OURS, default=min(held))
-        raise RequestError(
-            f"{target} contains {foreign}, which is not a result of goodqueue; name a new directory"
-        )
+    if target.is_dir():
+        _check_owned(target)
     if target.exists() and not target.is_dir():
         raise RequestError(f"{target} is not a directory; name a new one")
     parent = target.resolve().parent
@@ -158,6 +154,19 @@ def check_output(target: Path) -> None:
     if not existing.is_dir():
         raise RequestError(f"{existing} is not a directory; name another place for {target.name}")
     _check_writable(existing, target)
+
+
+def check_page(target: Path) -> None:
+    """Refuses a page that cannot be written, or a file in its place that is no page of ours."""
+    check_file(target)
+    if target.is_file() and target.stat().st_size:
+        with target.open("rb") as file:
+            start = file.read(MOST_OF_HEAD)
+        if GENERATOR.encode() not in start:
+            raise RequestError(
+                f"{target} is not a page of goodqueue and would be replaced; name another file, or "
+                "move it away"
+            )
 
 
 def check_file(target: Path) -> None:
@@ -198,6 +207,8 @@ def whole_file(target: Path) -> Iterator[Path]:
         clear_leftovers(beside.parent, beside.name)
         with unfinished_file(beside) as path, _naming(target):
             yield path
+        if is_signed(beside.parent):
+            sign(beside.parent, [beside])
 
 
 def write_whole(target: Path, text: str) -> None:
@@ -225,6 +236,7 @@ def whole_directory(target: Path) -> Iterator[Path]:
             directory.chmod(0o755)
             with _naming(target):
                 yield directory
+                sign(directory)
             _replace(beside, directory)
 
 

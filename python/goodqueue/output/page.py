@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from goodqueue import _core
-from goodqueue.core.outdir import write_whole
+from goodqueue.core.outdir import GENERATOR, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -86,6 +86,7 @@ def write(
     parts = [
         "<!doctype html>",
         '<html lang="en"><meta charset="utf-8">',
+        GENERATOR,
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{escape(title)}</title><style>{style()}</style>",
         f"<main><h1>{escape(heading)}</h1>",

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 from goodqueue import _core
 from goodqueue.core.outdir import check_folder, write_whole
+from goodqueue.core.owned import sign
 from goodqueue.errors import RequestError
 from goodqueue.papers.cells import UNKNOWN, Beside, Cell, Finding, Remark, Reproduction, Spread
 from goodqueue.papers.conclusions import Conclusion, Sample
@@ -94,6 +95,7 @@ class Traced:
         }
         script = gnuplot(self.scenario.links[0], self.files["queue"], windows)
         write_whole(target / "plot.gp", script)
+        sign(target)
         cell = ", ".join(f"{key} {value}" for key, value in self.row.items())
         return f"{cell}, seed {self.seed}{f': {self.why}' if self.why else ''}"
 

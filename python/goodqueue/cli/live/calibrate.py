@@ -10,6 +10,7 @@ from goodqueue import _core
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_folder, write_whole
+from goodqueue.core.owned import sign
 from goodqueue.errors import RequestError
 from goodqueue.live.calibration.cells import Path as Link
 from goodqueue.live.calibration.cells import cells
@@ -41,7 +42,7 @@ def calibrate_kernel(asked: Calibrate) -> int:
     wanted = cells(link, only=asked.only or [], quick=asked.quick)
     jobs = asked.jobs or os.cpu_count() or 1
     plan, out = Plan(link, wanted, asked.repeats, asked.seeds, jobs), asked.out
-    check_folder(out, OURS)
+    check_folder(out, OURS, LEDGER)
     out.mkdir(parents=True, exist_ok=True)
     ledger = Ledger(out / LEDGER)
     try:
@@ -74,6 +75,7 @@ def _write(found: Calibration, out: Path) -> None:
     write_whole(out / "calibration.md", markdown(found))
     write_whole(out / "calibration.json", dumps(as_json(found), indent=2, allow_nan=False) + "\n")
     write_page(found, drawn, sys.argv[1:], out / "calibration.html")
+    sign(out)
 
 
 def _print(found: Calibration, out: Path) -> None:

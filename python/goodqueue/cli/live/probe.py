@@ -11,7 +11,7 @@ from goodqueue.cli.commands.options import drawing
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, print_wrote, write_json
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import check_apart, check_file, check_output, whole_directory
+from goodqueue.core.outdir import check_apart, check_file, check_output, check_page, whole_directory
 from goodqueue.live.probe import probe, serve
 from goodqueue.live.probe_size import sized
 from goodqueue.output.live.probe import print_probe, write_page
@@ -58,9 +58,10 @@ def _check(asked: Asked) -> None:
     """Refuses outputs that cannot be written, before anything is sent."""
     if asked.report is not None or asked.out is not None:
         require("polars", "matplotlib")
-    for file in (asked.report, asked.flent):
-        if file is not None:
-            check_file(file)
+    if asked.report is not None:
+        check_page(asked.report)
+    if asked.flent is not None:
+        check_file(asked.flent)
     if asked.out is not None:
         check_output(asked.out)
     written = {"--out/": asked.out, "--report": asked.report, "--flent": asked.flent}

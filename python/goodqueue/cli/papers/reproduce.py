@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_wrote
-from goodqueue.core.outdir import check_file
+from goodqueue.core.outdir import check_page
 from goodqueue.errors import RequestError
 from goodqueue.output.papers.tables import print_reproduction, summary
 from goodqueue.output.terminal import goes_on, print_json, progress, say, stderr, stdout, table
@@ -76,7 +76,7 @@ def reproduce_papers(asked: Reproduce) -> int:
     wanted = _wanted(asked)
     report = asked.report
     if report is not None:
-        check_file(report)
+        check_page(report)
     found: list[tuple[Experiment, Reproduction]] = []
     with _runner(asked, [one.title for one in wanted]) as (runner, next_one):
         interrupted = False

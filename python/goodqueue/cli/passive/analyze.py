@@ -13,6 +13,7 @@ from goodqueue.core.outdir import (
     check_apart,
     check_file,
     check_output,
+    check_page,
     whole_directory,
     write_whole,
 )
@@ -40,15 +41,15 @@ def analyze_capture(asked: Analyze) -> int:
         thresholds=thresholds,
         seed=asked.seed,
     )
+    places = {"--out/": out, "--to-scenario": to_scenario, "--report": asked.report}
+    check_apart(capture.files(), places)
     if out is not None:
         check_output(out)
     if to_scenario is not None:
         check_file(to_scenario)
     if asked.report is not None:
         require("matplotlib")
-        check_file(asked.report)
-    places = {"--out/": out, "--to-scenario": to_scenario, "--report": asked.report}
-    check_apart(capture.files(), places)
+        check_page(asked.report)
     analysis = capture.analyze()
     scenario = None if to_scenario is None else _scenario(analysis, capture.file)
     if out is not None:

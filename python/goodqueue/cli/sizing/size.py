@@ -19,7 +19,8 @@ from goodqueue.cli.files import (
     write_scenario,
 )
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import check_apart, check_file, check_output, whole_directory
+from goodqueue.core.outdir import check_apart, check_output, check_page, whole_directory
+from goodqueue.core.tables import write_csv
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import duration
 from goodqueue.output.sizing.answer import (
@@ -182,13 +183,13 @@ def _size(  # noqa: PLR0913, PLR0917 - the question, its inputs, and how it is a
     work: Callable[[Listener], Answer] | None = None,
 ) -> int:
     out, report, effort = asked.out, asked.report, _effort(asked)
+    check_apart(inputs, {"--out/": out, "--report": report})
     if report is not None:
         require("matplotlib")
-        check_file(report)
+        check_page(report)
     if out is not None:
         require("polars", "matplotlib")
         check_output(out)
-    check_apart(inputs, {"--out/": out, "--report": report})
     if asked.quick:
         answer = by_theory(link, trial, QUICK, notes)
         if not asked.json:
@@ -275,7 +276,7 @@ def _write(answer: Answer, out: Path, pictured: Drawing) -> None:
         if answer.scenario is not None:
             write_scenario(directory, answer.scenario.resolved_toml())
         for name, frame in (("rules", answer.rules), ("curve", answer.curve)):
-            frame.write_csv(directory / f"{name}.csv")
+            write_csv(frame, directory / f"{name}.csv")
             frame.write_parquet(directory / f"{name}.parquet")
         pictures = _pictures(answer)
         if pictures:

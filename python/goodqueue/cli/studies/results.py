@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from goodqueue.cli.commands.options import conditions, given
@@ -12,6 +14,7 @@ from goodqueue.cli.studies.report import check_outside, first_look, write_report
 from goodqueue.core.columns import distinct_ends
 from goodqueue.core.extras import require
 from goodqueue.core.outdir import check_apart, whole_file
+from goodqueue.core.tables import write_csv
 from goodqueue.errors import RequestError
 from goodqueue.output.terminal import counted, plain, print_json, quantity, say, stdout, table
 from goodqueue.study.record.store import Store
@@ -56,7 +59,9 @@ def show_results(asked: ShowResults) -> int:
             console.print(f"{counted(rows.height, 'row')} written to {asked.export}", markup=False)
         return 0
     if quiet:
-        print(rows.write_json())
+        # Only texts have other letters than those of ASCII.
+        letters = re.compile(r"[^\n -~]")
+        print(letters.sub(lambda found: json.dumps(found[0])[1:-1], rows.write_json()))
         return 0
     _print(results, rows, asked)
     return 0
@@ -155,7 +160,7 @@ def _rows(results: Results, asked: ShowResults) -> pl.DataFrame:
 def export(rows: pl.DataFrame, file: Path) -> None:
     """Writes a table in the format of its file's suffix."""
     writers: dict[str, Callable[[Path], object]] = {
-        ".csv": rows.write_csv,
+        ".csv": partial(write_csv, rows),
         ".parquet": rows.write_parquet,
         ".json": rows.write_json,
     }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 from goodqueue.core.outdir import write_whole
 from goodqueue.output.page import figure
+from goodqueue.study.record.cache import warn_unused
 
 if TYPE_CHECKING:
     from goodqueue.papers.cells import Reproduction
@@ -28,16 +30,18 @@ SOURCES = ("output", "papers", "plots", "sizing")
 
 def drawn(one: Experiment, done: Reproduction, store: Path) -> str:
     """Returns the pictures of an experiment as HTML, drawn or from the cache."""
-    folder = store / FOLDER
-    folder.mkdir(exist_ok=True)
-    page = folder / f"{one.paper}-{one.name}.html"
+    page = store / FOLDER / f"{one.paper}-{one.name}.html"
     key = f"<!-- {_key(done)} -->\n"
-    if page.is_file():
+    with suppress(OSError, ValueError):  # a damaged page is drawn again
         kept = page.read_text("utf-8")
         if kept.startswith(key):
             return kept.removeprefix(key)
     text = "\n".join(map(figure, done.pictures()))
-    write_whole(page, key + text)
+    try:
+        page.parent.mkdir(exist_ok=True)
+        write_whole(page, key + text)
+    except OSError as error:
+        warn_unused(page.parent, error)
     return text
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue.core.outdir import check_folder, write_whole
+from goodqueue.core.owned import sign
 from goodqueue.core.unfinished import scratch
 from goodqueue.runs.results.flent import FlentFile, bulk_flows
 from goodqueue.runs.settings import settings_of
@@ -52,6 +53,7 @@ def opened(
             made.write(folder)
     if not isinstance(wanted, Mapping):
         write_whole(Path(wanted, "plot.gp"), _script(scenario))
+        sign(Path(wanted))
 
 
 def folders_of(traces: Iterable[tuple[str, Path]]) -> list[Path]:

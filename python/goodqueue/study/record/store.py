@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from goodqueue import _core
 from goodqueue.core.outdir import check_links, whole_file
+from goodqueue.core.reading import has_bytes
 from goodqueue.core.unfinished import clear_leftovers, unfinished_file
 from goodqueue.errors import RequestError
 from goodqueue.study.model import Keep
@@ -110,7 +111,7 @@ class Store:
         """
         folder = Path(folder)
         with readable_errors(folder):
-            _check_folder(folder)
+            _check_folder(folder, text)
             folder.mkdir(parents=True, exist_ok=True)
         connection = open_to_write(folder, patience_s)
         try:
@@ -372,21 +373,22 @@ def _mask(keep: Keep) -> int:
     return keep.series | keep.histograms << 1 | keep.flows << 2
 
 
-def _check_folder(folder: Path) -> None:
+def _check_folder(folder: Path, text: str | None) -> None:
     if folder.exists() and not folder.is_dir():
         raise RequestError(f"{folder} is not a directory; name a new one")
+    check_links(folder)
+    check_links(folder / TABLES)
     if folder.is_dir() and not (folder / LEDGER).exists():
         foreign = min((path.name for path in folder.iterdir()), default=None)
-        if foreign is not None and foreign != STUDY:
+        is_same = text is None or has_bytes(folder / STUDY, text.encode())
+        if foreign is not None and not (foreign == STUDY and is_same):
             raise RequestError(
                 f"{folder} contains {foreign} and no ledger of a study; name a new directory"
             )
-    check_links(folder)
-    check_links(folder / TABLES)
 
 
 def _write_whole(target: Path, content: bytes) -> None:
-    if target.exists() and target.read_bytes() == content:
+    if has_bytes(target, content):
         return
     with whole_file(target) as path:
         path.write_bytes(content)
