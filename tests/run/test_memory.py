@@ -186,7 +186,7 @@ def test_every_ready_scenario_that_needs_too_much_memory_is_refused_with_a_remed
     made = parts(load(str(file)), series=True, packets=True)
     for largest in made:
         ordered = sorted(made, key=lambda part: part != largest)
-        with pytest.raises(RequestError, match="would take about .*\n  help: .*--memory"):
+        with pytest.raises(RequestError, match=r"would take about .*\n  help: .*--memory"):
             check(ordered, 1)
 
 
