@@ -19,6 +19,7 @@ fn reading_json(reading: &Reading) -> Value {
     json!({
         "path": reading.path.display().to_string(),
         "format": reading.format,
+        "compression": reading.compression,
         "frames": reading.frames,
         "packets": reading.packets,
         "bytes_read": reading.bytes_read,
@@ -28,6 +29,7 @@ fn reading_json(reading: &Reading) -> Value {
         "cut_at_byte": reading.is_cut.then_some(reading.bytes_read),
         "first_s": reading.span_s.map(|span| span.0),
         "last_s": reading.span_s.map(|span| span.1),
+        "resolution_s": reading.resolution_ns as f64 * 1e-9,
         "links": reading.totals.as_ref().map(totals_json),
     })
 }

@@ -1,17 +1,23 @@
 //! Analysis of files of packets: captures of one or two tapping points, or a trace of ns-2.
 
+mod clock;
+mod evidence;
+mod notes;
+mod resolution;
+mod stream;
+
 use crate::analyzer::{Analyzer, Tap};
 use crate::ns2::{Replay, target_link};
 use crate::report::Report;
 use crate::thresholds::Thresholds;
-use goodqueue_trace::read::{
-    Capture, Datagram, Ns2Record, Ns2Totals, Ns2Trace, ReadError, Skip, Tally, decode,
-};
+use clock::Ordered;
+use goodqueue_trace::read::{LinkType, Ns2Record, Ns2Totals, Ns2Trace, Skip, Tally, Unpacked};
 use std::cell::RefCell;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
+use stream::Stream;
 
 /// Error code "is a directory" of every Unix. Reading a directory would fail with it later.
 const EISDIR: i32 = 21;
@@ -66,11 +72,13 @@ pub struct Reading {
     pub path: PathBuf,
     /// Name of its format.
     pub format: &'static str,
+    /// Name of its compression.
+    pub compression: Option<&'static str>,
     /// Number of frames, or of lines of a trace.
     pub frames: u64,
     /// Number of these frames that held IP packets and were analysed.
     pub packets: u64,
-    /// Bytes read until the reading ended.
+    /// Bytes read until the reading ended, unpacked.
     pub bytes_read: u64,
     /// Number of interfaces that the file describes.
     pub interfaces: usize,
@@ -80,6 +88,12 @@ pub struct Reading {
     pub is_cut: bool,
     /// Times of the first and last packet in seconds, on the file's clock.
     pub span_s: Option<(f64, f64)>,
+    /// Resolution of the times, in nanoseconds.
+    pub resolution_ns: i64,
+    /// First link type whose frames are not read.
+    pub unknown_link: Option<LinkType>,
+    /// What the reader had to assume or to leave out.
+    pub notes: Vec<String>,
     /// Packets and bytes at each link, for a trace of ns-2.
     pub totals: Option<Ns2Totals>,
 }
@@ -113,11 +127,25 @@ pub fn analyze_files(
     }
     loop {
         let from_second = match &next {
-            [Some(first), Some(second)] => second.0 < first.0,
+            [Some(first), Some(second)] => second.time < first.time,
             [first, second] => first.is_none() && second.is_some(),
         };
         let taken = next[usize::from(from_second)].take();
-        let Some((time, datagram)) = taken else { break };
+        let Some(Ordered {
+            time,
+            begins_stretch,
+            datagram,
+        }) = taken
+        else {
+            break;
+        };
+        if begins_stretch {
+            refuse_stretches(options, &first)?;
+            if let Some(second) = &second {
+                refuse_stretches(options, second)?;
+            }
+            analyzer.begin_stretch();
+        }
         if from_second {
             analyzer.packet(Tap::Second, time, &datagram);
             if let Some(second) = &mut second {
@@ -136,31 +164,66 @@ pub fn analyze_files(
     finish(analyzer, readings, options)
 }
 
+/// Refuses a capture whose clock was set if its times have to agree with those of another file.
+fn refuse_stretches<P: FnMut(u64) -> bool>(
+    options: &Options,
+    stream: &Stream<'_, P>,
+) -> Result<(), FileError> {
+    let alone = options.after.is_none() && options.drops.is_none();
+    match notes::not_comparable(stream.findings()).filter(|_| !alone) {
+        Some(why) => Err(FileError::NoPackets(stream.path().to_owned(), why)),
+        None => Ok(()),
+    }
+}
+
 fn finish(
-    analyzer: Analyzer,
+    mut analyzer: Analyzer,
     readings: Vec<Reading>,
     options: &Options,
 ) -> Result<(Report, Vec<Reading>), FileError> {
     if let Some(empty) = readings.iter().find(|reading| reading.packets == 0) {
-        let why = if empty.frames == 0 {
-            "it holds no frames".to_owned()
-        } else {
-            let reasons = empty
-                .skipped
-                .iter()
-                .map(|(skip, count)| format!("{} {count}", skip.name()));
-            let reasons: Vec<_> = reasons.collect();
-            format!(
-                "none of its {} frames holds an IP packet: {}",
-                empty.frames,
-                reasons.join(", ")
-            )
-        };
-        return Err(FileError::NoPackets(empty.path.clone(), why));
+        return Err(FileError::NoPackets(empty.path.clone(), why_empty(empty)));
     }
+    let resolutions = readings.iter().map(|reading| reading.resolution_ns);
+    analyzer.set_resolution(resolutions.max().unwrap_or(1));
     let drops = options.drops.as_deref();
-    let report = analyzer.finish(options.link_rate_bps, drops, options.seed);
+    let mut report = analyzer.finish(options.link_rate_bps, drops, options.seed);
+    for reading in readings.iter().rev() {
+        let name = |note: &String| match readings.len() {
+            1 => note.clone(),
+            _ => format!("{}: {note}", reading.path.display()),
+        };
+        report.notes.splice(0..0, reading.notes.iter().map(name));
+    }
     Ok((report, readings))
+}
+
+/// Says why a file has no packets, and what helps.
+fn why_empty(reading: &Reading) -> String {
+    if reading.frames == 0 {
+        return "it holds no frames".to_owned();
+    }
+    let reasons = reading
+        .skipped
+        .iter()
+        .map(|(skip, count)| format!("{} {count}", skip.name()));
+    let reasons: Vec<_> = reasons.collect();
+    let frames = reading.frames;
+    let mut why = format!(
+        "none of its {frames} frames holds an IP packet: {}",
+        reasons.join(", ")
+    );
+    let encrypted = reading.skipped.count(Skip::Encrypted);
+    for remedy in [
+        reading.unknown_link.map(notes::unknown_link),
+        (encrypted > 0).then(|| notes::encrypted(encrypted)),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        why = format!("{why}; {remedy}");
+    }
+    why
 }
 
 /// Progress of the reading, for the caller.
@@ -187,12 +250,17 @@ impl<P: FnMut(u64) -> bool> Watch<P> {
         if self.read - self.reported < STEP {
             return Ok(());
         }
-        self.reported = self.read;
-        if (self.progress)(self.read / self.passes) {
+        if self.goes_on() {
             Ok(())
         } else {
             Err(io::Error::other(FileError::Stopped))
         }
+    }
+
+    /// Reports the progress. Returns false to stop.
+    fn goes_on(&mut self) -> bool {
+        self.reported = self.read;
+        (self.progress)(self.read / self.passes)
     }
 }
 
@@ -231,108 +299,6 @@ impl Extent {
     }
 }
 
-/// Packets of one capture file.
-struct Stream<'w, P> {
-    path: PathBuf,
-    capture: Capture<Watched<'w, P>>,
-    skipped: Tally,
-    packets: u64,
-    extent: Extent,
-    clock: Clock,
-}
-
-/// Detector of wrong times in damaged records. A single one would stretch a capture over years.
-#[derive(Default)]
-struct Clock {
-    last: Option<i64>,
-    /// Last of the consecutive times far from the last good one and near each other, and their
-    /// number.
-    odd: Option<(i64, u32)>,
-}
-
-impl Clock {
-    /// Difference from the time of the packet before, above which a time is odd.
-    const FAR_NS: u64 = 3600 * 1_000_000_000;
-    /// Number of odd times in a row that are accepted if they agree: there was a pause in the
-    /// capture, or the clock was set.
-    const ENOUGH: u32 = 3;
-
-    fn is_odd(&mut self, time: i64) -> bool {
-        let near = |other: i64| time.abs_diff(other) <= Self::FAR_NS;
-        if self.last.is_none_or(near) {
-            (self.last, self.odd) = (Some(time), None);
-            return false;
-        }
-        let streak = self
-            .odd
-            .filter(|(odd, _)| near(*odd))
-            .map_or(1, |(_, streak)| streak + 1);
-        if streak >= Self::ENOUGH {
-            (self.last, self.odd) = (Some(time), None);
-            return false;
-        }
-        self.odd = Some((time, streak));
-        true
-    }
-}
-
-impl<'w, P: FnMut(u64) -> bool> Stream<'w, P> {
-    fn open(path: &Path, watch: &'w RefCell<Watch<P>>) -> Result<Self, FileError> {
-        let file = open(path)?;
-        let capture = Capture::new(Watched { file, watch }).map_err(|error| match error {
-            ReadError::Io(error) => failed(path, error),
-            error @ ReadError::NotACapture(_) => {
-                FileError::NoPackets(path.to_owned(), error.to_string())
-            }
-        })?;
-        Ok(Self {
-            path: path.to_owned(),
-            capture,
-            skipped: Tally::default(),
-            packets: 0,
-            extent: Extent::default(),
-            clock: Clock::default(),
-        })
-    }
-
-    fn next(&mut self) -> Result<Option<(i64, Datagram)>, FileError> {
-        loop {
-            let frame = self.capture.next_frame();
-            let frame = frame.map_err(|error| failed(&self.path, error))?;
-            let Some(frame) = frame else { return Ok(None) };
-            let time = frame.time_ns;
-            match decode(&frame) {
-                Ok(_) if self.clock.is_odd(time) => self.skipped.add(Skip::OddTime),
-                Ok(datagram) => {
-                    self.packets += 1;
-                    self.extent.add(time);
-                    return Ok(Some((time, datagram)));
-                }
-                Err(skip) => self.skipped.add(skip),
-            }
-        }
-    }
-
-    fn reading(self) -> Reading {
-        let mut skipped = self.skipped;
-        for (skip, count) in self.capture.tally().iter() {
-            skipped.add_many(skip, count);
-        }
-        Reading {
-            path: self.path,
-            format: self.capture.format().name(),
-            frames: self.capture.frames(),
-            packets: self.packets,
-            bytes_read: self.capture.position(),
-            interfaces: self.capture.interfaces(),
-            skipped,
-            is_cut: self.capture.is_cut(),
-            span_s: self.extent.seconds(),
-            totals: None,
-        }
-    }
-}
-
 fn open(path: &Path) -> Result<File, FileError> {
     let file = File::open(path).map_err(|error| failed(path, error))?;
     if file
@@ -352,7 +318,8 @@ fn is_ns2(path: &Path) -> Result<bool, FileError> {
         return Ok(false);
     }
     let mut start = Vec::new();
-    let read = open(path)?.take(4096).read_to_end(&mut start);
+    let file = Unpacked::new(open(path)?).map_err(|error| failed(path, error))?;
+    let read = file.take(4096).read_to_end(&mut start);
     read.map_err(|error| failed(path, error))?;
     Ok(Ns2Trace::<BufReader<File>>::begins(&start))
 }
@@ -363,7 +330,9 @@ fn read_ns2<P: FnMut(u64) -> bool>(
     mut take: impl FnMut(&Ns2Record),
 ) -> Result<Reading, FileError> {
     let file = open(path)?;
-    let mut trace = Ns2Trace::new(BufReader::with_capacity(1 << 18, Watched { file, watch }));
+    let mut file = Unpacked::new(Watched { file, watch }).map_err(|error| failed(path, error))?;
+    let compression = file.compression();
+    let mut trace = Ns2Trace::new(BufReader::with_capacity(1 << 18, &mut file));
     let mut extent = Extent::default();
     while let Some(record) = trace.next_record().map_err(|error| failed(path, error))? {
         extent.add(record.time_ns);
@@ -372,13 +341,17 @@ fn read_ns2<P: FnMut(u64) -> bool>(
     Ok(Reading {
         path: path.to_owned(),
         format: "ns-2",
+        compression,
         frames: trace.records(),
         packets: trace.records(),
         bytes_read: trace.position(),
         interfaces: 0,
-        is_cut: trace.tally().count(Skip::CutRecord) > 0,
         skipped: trace.tally().clone(),
         span_s: extent.seconds(),
+        resolution_ns: 1,
+        unknown_link: None,
+        notes: Vec::new(),
+        is_cut: trace.tally().count(Skip::CutRecord) > 0 || file.is_damaged(),
         totals: None,
     })
 }
