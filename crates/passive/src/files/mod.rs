@@ -7,6 +7,7 @@ mod resolution;
 mod stream;
 
 use crate::analyzer::{Analyzer, Tap};
+use crate::flow::classify::Control;
 use crate::ns2::{Replay, target_link};
 use crate::report::Report;
 use crate::thresholds::Thresholds;
@@ -21,6 +22,11 @@ use stream::Stream;
 
 /// Error code "is a directory" of every Unix. Reading a directory would fail with it later.
 const EISDIR: i32 = 21;
+
+/// Note on a trace of ns-2. A sender whose `window_` ends the growth of its flights before a loss
+/// reduces them by less than its congestion control reduces the window.
+const NO_WINDOWS: &str = "a trace of ns-2 shows neither windows nor the agents' `window_`, so no \
+                          congestion control is named";
 
 /// Bytes between two calls for progress.
 const STEP: u64 = 1 << 20;
@@ -377,5 +383,10 @@ fn analyze_ns2(
         }
     })?;
     reading.totals = Some(totals);
-    finish(analyzer, vec![reading], options)
+    reading.notes.push(NO_WINDOWS.to_owned());
+    let (mut report, readings) = finish(analyzer, vec![reading], options)?;
+    for flow in &mut report.flows {
+        flow.control = Control::Unknown;
+    }
+    Ok((report, readings))
 }
