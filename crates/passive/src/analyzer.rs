@@ -2,14 +2,17 @@
 
 use crate::Nanos;
 use crate::connection::half::Half;
+use crate::connection::plausible::{Held, Position};
 use crate::connection::shared::{Passed, Shared};
 use crate::connection::{Connection, Key};
 use crate::flow::Flow;
 use crate::link::target::{Passages, Series};
 use crate::loss::Loss;
+use crate::repeats::Repeats;
 use crate::report::{Known, Report, Seen, Totals};
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
+use goodqueue_types::SegmentFlags;
 use std::collections::HashMap;
 
 /// Largest number of connections that are followed at once. Above this number, idle connections are
@@ -45,6 +48,8 @@ pub struct Analyzer {
     passages: Passages,
     series: Series,
     totals: Totals,
+    /// Packets seen lately at each tapping point.
+    repeats: [Repeats; 2],
     /// Bytes of frames by heading.
     headings: [u64; 3],
     start: Option<Nanos>,
@@ -68,6 +73,7 @@ impl Analyzer {
             passages: Passages::default(),
             series: Series::default(),
             totals: Totals::default(),
+            repeats: [Repeats::default(), Repeats::default()],
             headings: [0; 3],
             start: None,
             earliest: 0,
@@ -98,6 +104,10 @@ impl Analyzer {
             self.sweep(self.last);
         }
         let (key, from) = Key::of(datagram.source, datagram.destination, datagram.protocol);
+        if self.is_repeated(tap, time, &key, from, datagram) {
+            self.totals.repeated += 1;
+            return;
+        }
         if tap == Tap::First {
             match datagram.transport {
                 Transport::Tcp(_) => self.totals.tcp_packets += 1,
@@ -116,7 +126,100 @@ impl Analyzer {
         if self.connections.len() >= MOST_CONNECTIONS && !self.connections.contains_key(&key) {
             self.make_room(time);
         }
-        self.follow(tap, time, key, from, datagram);
+        if tap == Tap::Second || self.follows(time, key, from, datagram) {
+            self.follow(tap, time, key, from, datagram);
+        }
+    }
+
+    /// Returns true if a packet was seen before at this tapping point.
+    fn is_repeated(
+        &mut self,
+        tap: Tap,
+        time: Nanos,
+        key: &Key,
+        from: usize,
+        datagram: &Datagram,
+    ) -> bool {
+        let connection = self.connections.get_mut(key);
+        let context = connection
+            .as_ref()
+            .map(|connection| connection.context(from));
+        let context = context.unwrap_or_default();
+        let repeats = &mut self.repeats[usize::from(tap == Tap::Second)];
+        let mut again = repeats.seen(time, key, from, datagram, context);
+        if let (Transport::Tcp(tcp), Some(connection), Tap::First) =
+            (&datagram.transport, connection, tap)
+        {
+            again = again || connection.halves[from].is_other_cut(tcp, time, context);
+            if tcp.payload > 0 || tcp.flags.contains(SegmentFlags::SYN) {
+                connection.repeated(again);
+            }
+        }
+        again
+    }
+
+    /// Returns true if a packet follows those of its connection before. Takes packets that were held
+    /// and are believed now.
+    fn follows(&mut self, time: Nanos, key: Key, from: usize, datagram: &Datagram) -> bool {
+        let Transport::Tcp(tcp) = &datagram.transport else {
+            return true;
+        };
+        let Some(connection) = self.connections.get_mut(&key) else {
+            return true;
+        };
+        let position = connection.position(from, tcp);
+        if position == Position::Within {
+            if connection.held.is_some() {
+                self.release(&key, from);
+            }
+            return true;
+        }
+        let held = &mut connection.held.get_or_insert_default()[from];
+        let (believed, dropped) = held.add(time, datagram, tcp);
+        self.totals.outside += dropped;
+        let Some(believed) = believed else {
+            return false;
+        };
+        if position == Position::Outside
+            && let Some(old) = self.connections.remove(&key)
+        {
+            self.totals.resumed += 1;
+            self.conclude(key, *old);
+        }
+        for packet in believed {
+            self.follow(Tap::First, packet.time, key, from, &packet.datagram);
+        }
+        false
+    }
+
+    /// Takes the held packets that follow those before, and drops the others.
+    fn release(&mut self, key: &Key, from: usize) {
+        let Some(connection) = self.connections.get_mut(key) else {
+            return;
+        };
+        let Some(held) = &mut connection.held else {
+            return;
+        };
+        for packet in held[from].take() {
+            let Transport::Tcp(tcp) = &packet.datagram.transport else {
+                continue;
+            };
+            let connection = self.connections.get(key);
+            let position = connection.map(|connection| connection.position(from, tcp));
+            if position == Some(Position::Within) {
+                self.follow(Tap::First, packet.time, *key, from, &packet.datagram);
+            } else {
+                self.totals.outside += 1;
+            }
+        }
+        if let Some(connection) = self.connections.get_mut(key)
+            && connection
+                .held
+                .as_ref()
+                .is_some_and(|held| held.iter().all(Held::is_empty))
+        {
+            connection.held = None;
+        }
     }
 
     fn follow(&mut self, tap: Tap, time: Nanos, key: Key, from: usize, datagram: &Datagram) {
@@ -252,6 +355,9 @@ impl Analyzer {
     fn conclude(&mut self, key: Key, connection: Connection) {
         let [low, high] = key.ends;
         let forward = connection.forward;
+        if let Some(held) = &connection.held {
+            self.totals.outside += held.iter().map(|held| held.len() as u64).sum::<u64>();
+        }
         for (from, mut half) in connection.halves.into_iter().enumerate() {
             let mut shared = Shared {
                 thresholds: &self.thresholds,
@@ -351,7 +457,7 @@ fn number(half: &mut Half, tcp: &TcpHeader, flows: &mut Vec<Option<Flow>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_types::{Ecn, SegmentFlags};
+    use goodqueue_types::Ecn;
 
     #[test]
     fn a_direction_that_does_not_fit_into_the_list_is_counted_once() {

@@ -14,6 +14,7 @@ mod loss;
 mod ns2;
 mod quantile;
 pub mod records;
+mod repeats;
 mod report;
 mod rtt;
 mod sound;

@@ -48,6 +48,13 @@ pub struct Totals {
     pub connections: u64,
     /// Connections that were assumed to be over because the table was full.
     pub evicted: u64,
+    /// Packets that were seen before at the same tapping point, and do not count again.
+    pub repeated: u64,
+    /// TCP packets left out because their numbers are outside any possible window, or far from those
+    /// of all packets around them.
+    pub outside: u64,
+    /// Connections between ports that another connection had used, without a SYN.
+    pub resumed: u64,
     /// Number of data directions left out because the list of flows was full.
     pub unlisted: u64,
 }
@@ -96,6 +103,7 @@ impl Report {
         } else {
             side(&flows)
         };
+        notes.extend(total_notes(&seen.totals));
         if !seen.two_taps {
             notes.push(one_tap_note(local, &flows));
         }
@@ -202,6 +210,31 @@ fn side(flows: &[Flow]) -> Place {
     } else {
         Place::Downstream
     }
+}
+
+/// Returns notes on packets that do not count, or that count as other connections.
+fn total_notes(totals: &Totals) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut note = |count: u64, words: &str| {
+        if count > 0 {
+            notes.push(format!("{words}: {count}"));
+        }
+    };
+    note(
+        totals.repeated,
+        "packets that the capture has several times, as at several interfaces of one host, count once; \
+         repeated packets left out",
+    );
+    note(
+        totals.outside,
+        "packets whose TCP numbers are far from those of the packets around them are left out",
+    );
+    note(
+        totals.resumed,
+        "connections whose numbers jumped for good count as two, because the ports were used again or \
+         the capture lacks much; such connections",
+    );
+    notes
 }
 
 fn one_tap_note(local: Place, flows: &[Flow]) -> String {

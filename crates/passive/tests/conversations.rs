@@ -323,9 +323,9 @@ fn the_same_capture_gives_the_same_losses_in_the_same_order() {
     let order = || {
         let mut capture = Capture::new(false);
         for port in 1000..1100 {
-            for number in [0, 1, 1] {
+            for (time, number) in [(0, 0), (1, 1), (300, 1)] {
                 let tcp = header(1 + number * MSS, 1, SegmentFlags::ACK, MSS);
-                capture.between([port, 80], Tap::First, MS * i64::from(number), true, tcp);
+                capture.between([port, 80], Tap::First, MS * time, true, tcp);
             }
         }
         let losses = capture.finish().losses;

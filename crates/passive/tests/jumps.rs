@@ -59,7 +59,7 @@ fn counts_of_lost_packets_do_not_overflow() {
     }
     analyzer.packet(Tap::First, 0, &syn);
     for copy in 1..5000 {
-        analyzer.packet(Tap::First, copy * 1_000_000, &segment(true, 0, 1 << 20));
+        analyzer.packet(Tap::First, copy * 10_000_000, &segment(true, 0, 1 << 20));
     }
     let report = analyzer.finish(None, None, 1);
     let counts = &report.flows[0].counts;

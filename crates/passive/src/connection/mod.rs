@@ -5,6 +5,7 @@ pub(crate) mod crossing;
 pub(crate) mod half;
 pub(crate) mod history;
 pub(crate) mod opening;
+pub(crate) mod plausible;
 pub(crate) mod rounds;
 pub(crate) mod scoreboard;
 pub(crate) mod segment_size;
@@ -13,7 +14,9 @@ pub(crate) mod shared;
 
 use crate::Nanos;
 use crate::connection::half::Half;
+use crate::connection::plausible::{Held, Position};
 use crate::connection::shared::{Passed, Shared};
+use crate::repeats::Context;
 use crate::rtt::{FIRST_TIMEOUT, OLD_FIRST_TIMEOUT};
 use goodqueue_trace::read::TcpHeader;
 use goodqueue_types::SegmentFlags;
@@ -91,6 +94,8 @@ impl Handshake {
     }
 }
 
+/// Number of segments with data after which those of a connection are not seen again any more.
+const MOST_UNREPEATED: u8 = 128;
 /// Number of unmatched packets after which a direction is assumed to cross the link in the reverse
 /// direction.
 const TRIES: u32 = 64;
@@ -108,6 +113,10 @@ pub struct Connection {
     pub forward: Option<usize>,
     pub last: Nanos,
     pub closed: bool,
+    /// Segments of each direction that do not follow those before them.
+    pub held: Option<Box<[Held; 2]>>,
+    /// Number of segments with data since one was seen again. None before.
+    unrepeated: Option<u8>,
 }
 
 impl Connection {
@@ -128,6 +137,38 @@ impl Connection {
         // A connection without data may be one of a client whose SYN was not captured. A SYN that
         // comes again within a second is then a retransmission.
         opens && !known && (self.closed || used || time - self.last > 1_000_000_000)
+    }
+
+    /// Returns the position of a segment of end `from` relative to the segments before it.
+    pub fn position(&self, from: usize, tcp: &TcpHeader) -> Position {
+        let begins = SegmentFlags::SYN.with(SegmentFlags::RST);
+        if tcp.flags.0 & begins.0 != 0 {
+            return Position::Within;
+        }
+        let scaled = self.scales == [None; 2] || self.scales.iter().all(Option::is_some);
+        let knows_windows = self.handshake.answer.is_some() && scaled;
+        let data = self.halves[from].position(tcp.seq, tcp.payload, knows_windows);
+        if !tcp.flags.contains(SegmentFlags::ACK) {
+            return data;
+        }
+        data.max(self.halves[1 - from].position_of_ack(tcp.ack))
+    }
+
+    /// Records that a segment with data was seen, for the first time or `again`.
+    pub fn repeated(&mut self, again: bool) {
+        if again {
+            self.unrepeated = Some(0);
+        } else if let Some(count) = &mut self.unrepeated {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Returns what is known for the recognition of repeated segments of end `from`.
+    pub fn context(&self, from: usize) -> Context {
+        Context {
+            answered: self.halves[from].rtt.receiver.get(),
+            repeats: self.unrepeated.is_some_and(|count| count < MOST_UNREPEATED),
+        }
     }
 
     /// Takes a segment that passed the first tapping point. `from` is the index of its sender.

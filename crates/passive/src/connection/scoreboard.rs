@@ -116,6 +116,21 @@ impl Scoreboard {
         first..behind + usize::from(crossed)
     }
 
+    /// Returns true if a stretch consists of data that were each sent once, at times that `lately`
+    /// accepts, and not as one segment with these limits.
+    pub fn is_cut_otherwise(&self, start: u64, end: u64, lately: impl Fn(Nanos) -> bool) -> bool {
+        let Some(first) = self.find(start) else {
+            return false;
+        };
+        let record = self.records[first];
+        if (record.start, record.end) == (start, end) {
+            return false;
+        }
+        let parts = self.records.range(first..);
+        let mut parts = parts.take_while(|record| record.start < end);
+        parts.all(|record| record.copies == 1 && !record.filled && lately(record.time))
+    }
+
     /// Returns the record at an index.
     pub fn at_mut(&mut self, place: usize) -> &mut Record {
         &mut self.records[place]

@@ -27,35 +27,22 @@ impl Rated {
         notes: &mut Vec<String>,
     ) -> Self {
         let given = link_rate_bps.map(|rate| rate as f64);
-        let rate_bps = given.or_else(|| passages.busy_rate()).or_else(|| {
-            let (words, rate) = match tap.place {
+        let (source, rate_bps) = match (given, passages.busy_rate()) {
+            (Some(rate), _) => (Source::Given, Some(rate)),
+            (None, Some(rate)) => (Source::Queue, Some(rate)),
+            (None, None) => match tap.place {
                 Place::Downstream => acknowledged(series, heading, tap.frame_ratio),
                 _ => (
-                    "the highest throughput over 0.1 s",
+                    Source::Assumed("the highest throughput over 0.1 s"),
                     most_in_a_tenth(series, heading),
                 ),
-            };
-            notes.push(format!(
-                "the link's rate is not given and no queue was seen from two tapping points, so the \
-                 rate is assumed to be {words}"
-            ));
-            rate
-        });
+            },
+        };
         let believed = at_least(rate_bps, throughput_bps);
-        if let (Some(rate), None, Some(throughput)) = (rate_bps, believed, throughput_bps) {
-            let source = if given.is_some() {
-                "given rate"
-            } else {
-                "rate estimated from queues and ACKs"
-            };
-            notes.push(format!(
-                "the {source} ({rate:.0} b/s) is below the throughput ({throughput:.0} b/s), so the \
-                 rate of the link is unknown"
-            ));
-        }
+        notes.extend(source.note(rate_bps, believed, throughput_bps));
         Self {
             rate_bps: believed,
-            given: given.is_some() && believed.is_some(),
+            given: source == Source::Given && believed.is_some(),
             heading,
             seen_behind: tap.place == Place::Upstream,
         }
@@ -86,8 +73,8 @@ fn most_in_a_tenth(series: &Series, heading: usize) -> Option<f64> {
         .filter(|most| *most > 0.0)
 }
 
-/// Returns the rate of acknowledged data, with a description of its source.
-fn acknowledged(series: &Series, heading: usize, ratio: f64) -> (&'static str, Option<f64>) {
+/// Returns the rate of acknowledged data, with its source.
+fn acknowledged(series: &Series, heading: usize, ratio: f64) -> (Source, Option<f64>) {
     let (words, payload) = match busy_rate(series, heading) {
         Some(rate) => (
             "the rate of acknowledged data while data waited",
@@ -98,7 +85,48 @@ fn acknowledged(series: &Series, heading: usize, ratio: f64) -> (&'static str, O
             ninetieth_acknowledged(series, heading),
         ),
     };
-    (words, payload.map(|rate| rate * ratio))
+    (Source::Assumed(words), payload.map(|rate| rate * ratio))
+}
+
+/// Source of the rate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// The user gave it.
+    Given,
+    /// A queue between two tapping points emptied with it.
+    Queue,
+    /// No queue was seen; the words describe what the rate is assumed to be.
+    Assumed(&'static str),
+}
+
+impl Source {
+    /// Returns the note on an assumed rate, or on a rate that the throughput contradicts.
+    fn note(
+        self,
+        rate: Option<f64>,
+        believed: Option<f64>,
+        throughput: Option<f64>,
+    ) -> Option<String> {
+        let unseen = "the link's rate is not given and no queue was seen from two tapping points";
+        match (self, rate, believed) {
+            (Self::Assumed(words), _, Some(_)) => {
+                Some(format!("{unseen}, so the rate is assumed to be {words}"))
+            }
+            (Self::Assumed(_), None, _) => Some(format!("{unseen}, so the rate is unknown")),
+            (_, Some(rate), None) => {
+                let source = match self {
+                    Self::Given => "given",
+                    _ => "estimated",
+                };
+                let throughput = throughput.unwrap_or_default();
+                Some(format!(
+                    "the {source} rate, {rate:.0} b/s, is below the throughput, {throughput:.0} b/s, \
+                     so the link's rate is unknown"
+                ))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Returns the rate while data waited, measured over stretches of 0.2 s of such time. The estimate
