@@ -46,6 +46,13 @@ impl<T> Thinned<T> {
         &self.kept
     }
 
+    /// Returns the kept values of the first `count` that were added.
+    pub fn first_mut(&mut self, count: u64) -> &mut [T] {
+        let kept = usize::try_from(count.div_ceil(self.every)).unwrap_or(usize::MAX);
+        let kept = kept.min(self.kept.len());
+        &mut self.kept[..kept]
+    }
+
     /// Returns the kept values in order and drops the rest.
     pub fn into_values(self) -> Vec<T> {
         self.kept
@@ -61,5 +68,7 @@ mod tests {
         let mut series = Thinned::new(8);
         (0..100).for_each(|value| series.push(value));
         assert_eq!(series.values(), [0, 16, 32, 48, 64, 80, 96]);
+        assert_eq!(series.first_mut(33), [0, 16, 32]);
+        assert_eq!(series.first_mut(32), [0, 16]);
     }
 }

@@ -173,7 +173,7 @@ impl Half {
             return Position::Within;
         }
         let beyond = self.numbers.peek(ack).saturating_sub(self.next);
-        if beyond <= self.reach().max(LACKING) {
+        if beyond <= self.reach() {
             Position::Within
         } else if beyond <= FAR {
             Position::Far

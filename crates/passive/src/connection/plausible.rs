@@ -12,7 +12,7 @@ use goodqueue_trace::read::{Datagram, TcpHeader};
 pub const USUAL_REACH: u64 = 65_535;
 /// Largest window of TCP (RFC 7323, section 2.3).
 pub const LARGEST_WINDOW: u64 = 65_535 << 14;
-/// Distance by which acknowledgements may exceed the data seen, because captures lack packets.
+/// Distance below the last data within which data follow if no ACKs were seen.
 pub const LACKING: u64 = 1 << 20;
 
 /// Number of segments that agree, so that they are believed.

@@ -84,8 +84,7 @@ pub struct RoundTrips {
     last: Option<Nanos>,
     sum_ns: f64,
     count: u64,
-    /// Time from which on the samples include the sender's part, and the number of those before.
-    whole_from: Nanos,
+    /// Number of samples before the sender's part was known, which do not include it.
     without_sender: u64,
     samples: Thinned<(Nanos, Nanos)>,
     stamps: VecDeque<Stamp>,
@@ -108,7 +107,6 @@ impl Default for RoundTrips {
             last: None,
             sum_ns: 0.0,
             count: 0,
-            whole_from: Nanos::MAX,
             without_sender: 0,
             samples: Thinned::new(MOST_SAMPLES),
             stamps: VecDeque::new(),
@@ -128,11 +126,7 @@ impl RoundTrips {
             self.receiver_unqueued.add(unqueued);
         }
         let known = self.known_sender_part().is_some();
-        if known {
-            self.whole_from = self.whole_from.min(time);
-        } else {
-            self.without_sender += 1;
-        }
+        self.without_sender += u64::from(!known);
         let sender = if known { self.sender_part_now() } else { 0 };
         let kept = value + sender;
         let whole = value + self.sender_part_now();
@@ -285,12 +279,11 @@ impl RoundTrips {
 
     /// Returns times and values of the samples, thinned. Samples that were taken before the sender's
     /// part was known have it, too.
-    pub fn into_samples(self) -> Vec<(Nanos, Nanos)> {
-        let (sender, whole_from) = (self.sender_part(), self.whole_from);
-        let mut samples = self.samples.into_values();
-        for (_, value) in samples.iter_mut().filter(|sample| sample.0 < whole_from) {
+    pub fn into_samples(mut self) -> Vec<(Nanos, Nanos)> {
+        let sender = self.sender_part();
+        for (_, value) in self.samples.first_mut(self.without_sender) {
             *value += sender;
         }
-        samples
+        self.samples.into_values()
     }
 }
