@@ -26,6 +26,10 @@ const FAR: u64 = 1 << 30;
 /// Largest number of losses of a direction that can still be taken back.
 const MOST_RECENT: usize = 64;
 
+/// Numbers of the last losses of a direction.
+#[derive(Debug, Default)]
+struct RecentlyLost(VecDeque<u32>);
+
 /// State of one direction.
 #[derive(Debug, Default)]
 pub struct Half {
@@ -54,7 +58,7 @@ pub struct Half {
     pub heading: Heading,
     last_losses: LastLosses,
     /// Numbers of the last losses behind the tapping point.
-    recently_lost: Option<Box<VecDeque<u32>>>,
+    recently_lost: Option<Box<RecentlyLost>>,
     /// Sequence position whose acknowledgement ends the recovery.
     recovery_end: u64,
     sacked_high: u64,
@@ -68,8 +72,6 @@ pub struct Half {
     last_small: bool,
     pub max_window: u64,
     pub finished: bool,
-    /// True if the beginning of the direction was seen.
-    begun: bool,
     /// Number of ACKs received.
     pub acks: u64,
     /// Beginning of the flow, once it has data.
@@ -82,7 +84,7 @@ impl Half {
         let tcp = passed.tcp;
         let syn = tcp.flags.contains(SegmentFlags::SYN);
         if syn {
-            self.begun = true;
+            self.rtt.begun = true;
             if !self.numbers.has_begun() {
                 self.next = self.numbers.position(tcp.seq.wrapping_add(1));
                 (self.una, self.recovery_end) = (self.next, self.next);
@@ -113,7 +115,7 @@ impl Half {
         let first_flights = self.first_flights.get_or_insert_default();
         if first_flights.add(passed.time, tcp.payload, again) {
             let least = shared.thresholds.slow_start_segments as usize;
-            if let Some(whole) = first_flights.estimate(self.size.bytes(), least, self.begun) {
+            if let Some(whole) = first_flights.estimate(self.size.bytes(), least, self.rtt.begun) {
                 self.rtt.slow_start = Some(whole);
             }
         }
@@ -355,7 +357,7 @@ impl Half {
         if place == Place::Downstream
             && let Some(number) = listed
         {
-            let recent = self.recently_lost.get_or_insert_default();
+            let RecentlyLost(recent) = &mut **self.recently_lost.get_or_insert_default();
             if recent.len() >= MOST_RECENT {
                 recent.pop_front();
             }
@@ -530,7 +532,7 @@ impl Half {
 
     /// Takes back a loss: the packet had arrived.
     fn duplicate_arrived(&mut self, shared: &mut Shared<'_>) {
-        let Some(recent) = &mut self.recently_lost else {
+        let Some(RecentlyLost(recent)) = self.recently_lost.as_deref_mut() else {
             return;
         };
         let Some(number) = recent.back().copied() else {

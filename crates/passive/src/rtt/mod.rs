@@ -78,6 +78,8 @@ pub struct RoundTrips {
     recent: [Least; 4],
     /// Time of the sender's last packet with an echo.
     last_echo: Nanos,
+    /// True if the beginning of the flow was seen.
+    pub begun: bool,
     /// True if data waited before they passed the tapping point, as losses there show.
     pub behind_queue: bool,
     smoothed: Option<f64>,
@@ -102,6 +104,7 @@ impl Default for RoundTrips {
             sender_by_handshake: None,
             recent: [Least::default(); 4],
             last_echo: Nanos::MIN,
+            begun: false,
             behind_queue: false,
             smoothed: None,
             last: None,

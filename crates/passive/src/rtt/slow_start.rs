@@ -114,9 +114,9 @@ mod tests {
     fn a_pause_of_the_application_is_no_round_trip() {
         let flights = |times: &[i64]| {
             let mut flights = FirstFlights::default();
-            times
-                .iter()
-                .for_each(|ms| _ = flights.add(ms * 1_000_000, 1448, false));
+            for ms in times {
+                flights.add(ms * 1_000_000, 1448, false);
+            }
             flights
         };
         // Two messages of three segments, and a pause of 0.8 s or of 21 s.
