@@ -120,6 +120,7 @@ class DeviceQueue(TypedDict):
         is_fifo: True if it drops only at its limit.
         counters: packets sent, dropped and marked since it was attached, if known.
         unknown: the reason why the limit is unknown; None if it is known.
+        remarks: sentences about the choice of the queue, and about figures that cannot hold.
     """
 
     name: str
@@ -129,14 +130,16 @@ class DeviceQueue(TypedDict):
     is_fifo: bool
     counters: tuple[int, int, int] | None
     unknown: str | None
+    remarks: list[str]
 
 def read_device(what: str, text: str, name: str | None) -> DeviceQueue:
-    """Reads the queue of a device: `tc -s -j qdisc show`, or `config_db.json` of SONiC.
+    """Reads the queue of a device: `tc -s qdisc show`, or `config_db.json` of SONiC.
 
     Args:
         what: name of the text in messages.
-        text: the output or the file.
-        name: the device, or the switch's queue, as in `Ethernet0|3`; None for the only device.
+        text: the output, as text or JSON, or the file.
+        name: the device, its class, as in `eth0/1:10`, or the switch's queue, as in
+            `Ethernet0|3`; None for the only device.
 
     Raises:
         goodqueue.ScenarioError: if the text is neither of the two.

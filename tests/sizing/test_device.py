@@ -55,10 +55,62 @@ def test_a_queue_whose_limit_is_not_shown_is_named_with_the_reason(tmp_path: Pat
     assert "txqueuelen" in device.notes(LINK)[0]
 
 
+LEAF = """\
+qdisc htb 1: dev wan root refcnt 2 r2q 10 default 0x10 direct_packets_stat 0 direct_qlen 1000
+ Sent 5064 bytes 10 pkt (dropped 2, overlimits 0 requeues 0)
+ backlog 0b 0p requeues 0
+qdisc pfifo 120: dev wan parent 1:20 limit 50p
+ Sent 64 bytes 1 pkt (dropped 0, overlimits 0 requeues 0)
+ backlog 0b 0p requeues 0
+qdisc bfifo 110: dev wan parent 1:10 limit 30Kb
+ Sent 5000 bytes 9 pkt (dropped 2, overlimits 0 requeues 0)
+ backlog 0b 0p requeues 0
+qdisc noqueue 0: dev lo root refcnt 2
+"""
+"""Output of `tc -s qdisc show` for two classes of htb."""
+
+
+def test_the_busiest_class_is_the_configured_queue(tmp_path: Path) -> None:
+    file = tmp_path / "tc.txt"
+    file.write_text(LEAF)
+    answer = json.loads(goodqueue(*SIZE, "--device", str(file)).stdout)
+    # 30,720 bytes hold 20 packets of 1500 bytes.
+    assert answer["rules"][-1]["packets"] == 20
+    notes = " ".join(answer["notes"])
+    assert "that of the class 1:10 is taken, which sent most bytes" in notes
+    assert "sent 9 packets, dropped 2" in notes
+    assert read_device(f"{file}:wan/1:20").limit_packets == 50
+
+
+def test_output_without_statistics_has_no_counters(tmp_path: Path) -> None:
+    file = tmp_path / "tc.txt"
+    file.write_text("qdisc pfifo 8001: dev wan root refcnt 2 limit 100p")
+    assert read_device(str(file)).counters is None
+
+
 def test_a_queue_of_a_switch_has_its_share_of_the_pool() -> None:
     device = read_device(f"{SWITCH}:Ethernet4|3")
     assert device.limit_bytes == 8_001_518
     assert device.on(LINK).configured_packets == 5334
+
+
+def test_a_queue_of_a_switch_has_no_more_than_its_pool(tmp_path: Path) -> None:
+    file = tmp_path / "config_db.json"
+    config = json.loads(SWITCH.read_text())
+    config["BUFFER_PROFILE"]["fixed"]["static_th"] = "99999999"
+    file.write_text(json.dumps(config))
+    device = read_device(f"{file}:Ethernet0|1")
+    assert device.limit_bytes == 9_000_000
+    remarks = " ".join(device.notes(LINK))
+    assert "allows 100001517 B" in remarks
+    assert "has static_th, and its pool egress_lossy_pool is dynamic" in remarks
+
+
+def test_a_foreign_json_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "iperf3.json"
+    file.write_text('{"start": {}, "intervals": [], "end": {}}')
+    with pytest.raises(ScenarioError, match=r"is output of iperf3(?s:.*)config_db\.json of SONiC"):
+        read_device(str(file))
 
 
 def test_a_link_without_a_device_has_only_published_rules() -> None:
@@ -77,3 +129,5 @@ def test_files_that_are_no_device_are_refused(tmp_path: Path) -> None:
         read_device(str(SWITCH))
     with pytest.raises(ScenarioError, match="Ethernet0"):
         read_device(f"{SWITCH}:Ethernet0|9")
+    with pytest.raises(RequestError, match="more than 16777216 bytes"):
+        read_device("/dev/zero")

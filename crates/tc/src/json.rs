@@ -1,218 +1,176 @@
-//! Output of `tc -j qdisc show`, with or without `-s`, as the lines of `tc qdisc show`.
+//! Output of `tc -j qdisc show`, with or without `-s`, as the qdiscs of `tc qdisc show`.
 //!
 //! In JSON times are whole microseconds, rates bytes per second and sizes bytes. Values without a unit
-//! mean the same in a line, except rates.
+//! mean the same in a line, except rates. A flag is true, or null.
 
+use super::entry::{Counters, Entry};
+use super::foreign::seems;
 use super::read::Read;
 use super::refuse;
 use super::unusual::word_of;
 use goodqueue_queue::QueueConfig;
-use goodqueue_types::message::{UnitError, shorten};
+use goodqueue_types::message::shorten;
 use goodqueue_types::parameters::{Kind, Parameters, Tc};
 use serde_json::{Map, Value};
 
-/// Bytes of JSON that are read at most.
-const MOST_BYTES: usize = 1 << 20;
+/// Bytes of text that are read at most.
+const MOST_BYTES: usize = 1 << 24;
 
-const HELP: &str = "give the output of `tc -s -j qdisc show dev DEV`";
-
-/// Counters of a qdisc since it was attached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets that left the queue.
-    pub packets: u64,
-    /// Bytes that left the queue, with Ethernet headers.
-    pub bytes: u64,
-    /// Packets that the queue dropped.
-    pub drops: u64,
-    /// Packets that the queue marked (ECN).
-    pub marks: u64,
-    /// Packets that wait now.
-    pub backlog_packets: u64,
-    /// Bytes that wait now.
-    pub backlog_bytes: u64,
-}
-
-/// A device and its root qdisc.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Device {
-    /// Name of the device; empty if the output has none.
-    pub name: String,
-    /// Kind of the qdisc.
-    pub kind: String,
-    /// Lines of the qdisc and its children, as [`parse_qdisc`](super::parse_qdisc) reads them.
-    pub lines: String,
-    /// Counters of the qdisc.
-    pub counters: Counters,
-    /// Number of rings of which this qdisc belongs to the busiest, if the device has several (`mq`).
-    pub rings: Option<usize>,
-}
+/// Remedy for a text that is no output of `tc`.
+pub(super) const HELP: &str = "give the output of `tc -s -j qdisc show dev DEV`";
 
 /// True if a text is JSON and no line.
 pub(super) fn is_json(text: &str) -> bool {
     text.trim_start().starts_with(['[', '{'])
 }
 
-/// Reads the devices of `tc -s -j qdisc show`, each with its root qdisc. A device with a ring for each
-/// processor has the qdisc of the ring that sent most bytes.
-///
-/// # Errors
-/// Returns the part that is no output of `tc`.
-pub fn read_devices(text: &str) -> Result<Vec<Device>, UnitError> {
+/// Checks the length of a text before it is read.
+pub(super) fn check_length(text: &str) -> Read<()> {
     if text.len() > MOST_BYTES {
         return refuse(
-            format!("the output has {} bytes", text.len()),
+            format!("the text has {} bytes", text.len()),
             format!("give at most {MOST_BYTES} bytes, the output for one device"),
         );
     }
-    let parsed: Value = serde_json::from_str(text).or_else(|error| {
-        let (line, column) = (error.line(), error.column());
-        refuse(
-            format!("line {line}, column {column}: the output is no complete JSON"),
-            HELP,
-        )
-    })?;
-    let objects = match &parsed {
-        Value::Array(entries) => entries.iter().map(Value::as_object).collect(),
-        Value::Object(entry) => Some(vec![entry]),
-        _ => None,
-    };
-    let Some(objects): Option<Vec<_>> = objects else {
-        return refuse("the output is no list of qdiscs", HELP);
-    };
-    let roots = objects.iter().filter(|object| is_root(object));
-    roots.map(|root| device(root, &objects)).collect()
+    Ok(())
 }
 
-/// Returns the device of this name, or the only one in the output of `tc -s -j qdisc show`.
-///
-/// # Errors
-/// Returns the part that is no output of `tc`, or the names of the devices.
-pub fn only_device(text: &str, name: Option<&str>) -> Result<Device, UnitError> {
-    let mut devices = read_devices(text)?;
-    if let Some(name) = name {
-        devices.retain(|device| device.name == name);
-        if devices.is_empty() {
-            return refuse(
-                format!("there is no device \"{}\" in the output", shorten(name)),
-                HELP,
-            );
+/// Reads the JSON documents of a text, of which there is one for each call of `tc`.
+pub(super) fn documents(text: &str) -> Read<Vec<Value>> {
+    let documents = serde_json::Deserializer::from_str(text).into_iter();
+    documents
+        .map(|document| {
+            document.or_else(|error: serde_json::Error| {
+                let (line, column) = (error.line(), error.column());
+                refuse(
+                    format!("line {line}, column {column}: the text is no complete JSON"),
+                    HELP,
+                )
+            })
+        })
+        .collect()
+}
+
+/// Returns the qdiscs of the documents of a text.
+pub(super) fn entries(documents: &[Value]) -> Read<Vec<Entry>> {
+    let lists = documents.iter().map(|document| match document {
+        Value::Array(values) => values.iter().collect(),
+        other => vec![other],
+    });
+    let mut entries = Vec::new();
+    for (list, document) in lists.zip(documents) {
+        for value in list {
+            match value.as_object() {
+                Some(table) if table.contains_key("kind") => entries.extend(entry(table)),
+                // Versions of tc print an empty table for a qdisc that is not shown.
+                Some(table) if table.is_empty() => {}
+                _ => {
+                    let message = format!("the JSON is {}, no list of qdiscs", seems(document));
+                    return refuse(message, HELP);
+                }
+            }
         }
     }
-    match &devices[..] {
-        [device] => Ok(device.clone()),
-        [] => refuse("there is no root qdisc in the output", HELP),
-        [first, ..] => refuse(
-            format!("the output has {} devices", devices.len()),
-            format!("give one: tc -s -j qdisc show dev {}", shorten(&first.name)),
-        ),
-    }
+    Ok(entries)
 }
 
-/// Returns the lines of the only device in the output.
-pub(super) fn lines(text: &str) -> Read<String> {
-    only_device(text, None).map(|device| device.lines)
+fn text_of(object: &Map<String, Value>, key: &str) -> String {
+    let text = object.get(key).and_then(Value::as_str);
+    text.unwrap_or("").to_owned()
 }
 
-fn is_root(object: &Map<String, Value>) -> bool {
-    object.get("root") == Some(&Value::Bool(true))
-}
-
-fn text_of<'a>(object: &'a Map<String, Value>, key: &str) -> &'a str {
-    object.get(key).and_then(Value::as_str).unwrap_or("")
-}
-
-fn count(object: &Map<String, Value>, key: &str) -> u64 {
-    object.get(key).and_then(Value::as_u64).unwrap_or(0)
-}
-
-/// Returns a root with its children. They name it by its handle, and devices share handles.
-fn device(root: &Map<String, Value>, all: &[&Map<String, Value>]) -> Read<Device> {
-    let (name, handle) = (text_of(root, "dev"), text_of(root, "handle"));
-    let belongs = |child: &&&Map<String, Value>| {
-        text_of(child, "dev") == name
-            && !is_root(child)
-            && parent_is(text_of(child, "parent"), handle)
-    };
-    let children: Vec<_> = all.iter().filter(belongs).copied().collect();
-    if matches!(text_of(root, "kind"), "mq" | "mqprio") {
-        return ring(name, &children);
-    }
-    let lines = [vec![root], children].concat();
-    let lines: Vec<String> = lines.into_iter().map(line).collect::<Read<_>>()?;
-    Ok(one(name, root, lines.join("\n"), None))
-}
-
-/// True if `1:2` or `:2` names a class of the qdisc `1:`.
-fn parent_is(parent: &str, handle: &str) -> bool {
-    parent.starts_with(handle) || (handle == "0:" && parent.starts_with(':'))
-}
-
-fn ring(name: &str, children: &[&Map<String, Value>]) -> Read<Device> {
-    let busiest = children.iter().max_by_key(|child| count(child, "bytes"));
-    match busiest {
-        Some(child) => Ok(one(name, child, line(child)?, Some(children.len()))),
-        None => refuse("mq has no children in the output", HELP),
-    }
-}
-
-fn one(name: &str, qdisc: &Map<String, Value>, lines: String, rings: Option<usize>) -> Device {
-    Device {
-        name: name.to_owned(),
-        kind: text_of(qdisc, "kind").to_owned(),
-        lines,
-        counters: Counters {
-            packets: count(qdisc, "packets"),
-            bytes: count(qdisc, "bytes"),
-            drops: count(qdisc, "drops"),
-            marks: count(qdisc, "ecn_mark").saturating_add(count(qdisc, "marked")),
-            backlog_packets: count(qdisc, "qlen"),
-            backlog_bytes: count(qdisc, "backlog"),
-        },
-        rings,
-    }
-}
-
-/// Returns a qdisc as a line of `tc qdisc show`.
-fn line(qdisc: &Map<String, Value>) -> Read<String> {
-    let kind = text_of(qdisc, "kind");
-    if kind.is_empty() {
-        return refuse("a qdisc has no kind", HELP);
-    }
-    // Any handle shows that `tc qdisc show` printed the line.
-    let mut words = ["qdisc", kind, "0:"].map(str::to_owned).to_vec();
-    match text_of(qdisc, "parent") {
-        "" => words.push("root".to_owned()),
-        parent => words.extend(["parent".to_owned(), parent.to_owned()]),
-    }
+/// Returns a qdisc; None if its kind is no text.
+fn entry(object: &Map<String, Value>) -> Option<Entry> {
+    let kind = object.get("kind")?.as_str()?;
     let none = Map::new();
-    let options = match qdisc.get("options") {
-        Some(Value::Object(options)) => options,
-        None => &none,
-        Some(_) => {
-            return refuse(
-                format!("the options of {} are no table", shorten(kind)),
-                HELP,
-            );
-        }
+    let options = match object.get("options") {
+        Some(Value::Object(options)) => Ok(options),
+        None | Some(Value::Null) => Ok(&none),
+        Some(_) => refuse(
+            format!("the options of {} are no table", shorten(kind)),
+            HELP,
+        ),
     };
-    for (name, value) in options {
+    let mut notes = Vec::new();
+    Some(Entry {
+        device: text_of(object, "dev"),
+        kind: kind.to_owned(),
+        handle: text_of(object, "handle"),
+        parent: text_of(object, "parent"),
+        is_root: object.get("root") == Some(&Value::Bool(true)),
+        is_shown: true,
+        options: options.and_then(|options| words(kind, options, &mut notes)),
+        notes,
+        counters: counters(object),
+    })
+}
+
+fn counters(object: &Map<String, Value>) -> Option<Counters> {
+    let count = |table: &Map<String, Value>, key: &str| {
+        let value = table.get(key).and_then(Value::as_u64);
+        value.unwrap_or(0)
+    };
+    object.get("packets")?;
+    // CAKE counts marks in each of its tins.
+    let tins = object.get("tins").and_then(Value::as_array);
+    let tins = tins.into_iter().flatten().filter_map(Value::as_object);
+    let marks = tins.chain([object]).fold(0_u64, |sum, table| {
+        sum.saturating_add(count(table, "ecn_mark"))
+    });
+    Some(Counters {
+        packets: count(object, "packets"),
+        bytes: count(object, "bytes"),
+        drops: count(object, "drops"),
+        marks: marks.saturating_add(count(object, "marked")),
+        backlog_packets: count(object, "qlen"),
+        backlog_bytes: count(object, "backlog"),
+    })
+}
+
+/// Returns the options of a qdisc as the words of a line.
+fn words(kind: &str, options: &Map<String, Value>, notes: &mut Vec<String>) -> Read<Vec<String>> {
+    let mut words = Vec::new();
+    let mut options = options.clone();
+    match kind {
+        // tc shows a peak rate in lines only; its bucket shows that there is one.
+        "tbf" if !options.contains_key("peakrate") => {
+            let bucket = ["minburst", "mtu"].map(|name| options.remove(name));
+            if bucket.iter().any(Option::is_some) {
+                notes.push("the JSON of tc leaves out the peak rate: none assumed".to_owned());
+            }
+        }
+        // Lines have a selector and its mask in one word.
+        "fq_codel" => {
+            let mask = options.remove("ce_threshold_mask");
+            let selector = options.remove("ce_threshold_selector");
+            let [selector, mask] = [selector, mask].map(|value| value.and_then(|v| v.as_u64()));
+            if let (Some(selector), Some(mask)) = (selector, mask) {
+                let value = match (selector, mask) {
+                    (0, 0) => "0/0".to_owned(),
+                    _ => format!("{selector:#x}/{mask:#x}"),
+                };
+                words.extend(["ce_threshold_selector".to_owned(), value]);
+            }
+        }
+        _ => {}
+    }
+    for (name, value) in &options {
         words.extend(option(kind, name, value)?);
     }
-    if words
-        .iter()
-        .any(|word| word.split_whitespace().count() != 1 || word == "Sent")
-    {
-        return refuse(format!("a value of {} is no word", shorten(kind)), HELP);
-    }
-    Ok(words.join(" "))
+    Ok(words)
 }
 
 /// Returns an option as its words in a line; none if the line would leave it out.
 fn option(kind: &str, name: &str, value: &Value) -> Read<Vec<String>> {
     let words = |value: String| Ok(vec![name.to_owned(), value]);
+    if kind == "dualpi2"
+        && let Some(words) = words_of_dualpi2(name, value)
+    {
+        return Ok(words);
+    }
     match value {
         Value::Bool(on) => Ok(flag(kind, name, *on).into_iter().collect()),
+        Value::Null => Ok(flag(kind, name, true).into_iter().collect()),
         Value::String(word) if kind == "cake" => Ok(word_of_cake(name, word)),
         Value::String(word) => words(word.clone()),
         Value::Number(number) => match (declared(kind, name), number.as_u64()) {
@@ -224,11 +182,33 @@ fn option(kind: &str, name: &str, value: &Value) -> Read<Vec<String>> {
             let rest = values.iter().map(Value::to_string);
             Ok(std::iter::once(name.to_owned()).chain(rest).collect())
         }
-        Value::Null | Value::Object(_) => refuse(
+        Value::Object(_) => refuse(
             format!("{} of {} has no single value", shorten(name), shorten(kind)),
             HELP,
         ),
     }
+}
+
+/// Returns an option of `DualPI2` as the words of a line, which has other names.
+fn words_of_dualpi2(name: &str, value: &Value) -> Option<Vec<String>> {
+    let name = match (name, value.as_str()) {
+        ("memory-limit", _) => "memlimit",
+        ("min-qlen-step", _) => "min_qlen_step",
+        ("coupling", _) => "coupling_factor",
+        ("step-thresh-pkts", _) => {
+            return Some(vec!["step_thresh".to_owned(), format!("{value}p")]);
+        }
+        ("step-thresh-us", _) => return Some(vec!["step_thresh".to_owned(), format!("{value}us")]),
+        ("c-protection", _) => {
+            return Some(vec!["classic_protection".to_owned(), format!("{value}%")]);
+        }
+        ("drop-overload", Some("drop")) => return Some(vec!["drop_on_overload".to_owned()]),
+        ("drop-overload" | "drop-early" | "ecn-mask", Some(word)) => {
+            return Some(vec![word.replace('-', "_")]);
+        }
+        _ => return None,
+    };
+    Some(vec![name.to_owned(), value.to_string()])
 }
 
 /// Returns the kind of value that the option of a discipline has.
@@ -258,7 +238,7 @@ fn flag(kind: &str, name: &str, on: bool) -> Option<String> {
 /// Returns the words of a choice of CAKE, whose lines have the choice alone.
 fn word_of_cake(name: &str, word: &str) -> Vec<String> {
     let alone = match (name, word) {
-        ("diffserv" | "flowmode" | "atm", _) => word,
+        ("diffserv" | "flowmode" | "atm" | "autorate", _) => word,
         ("ack-filter", "disabled") => "no-ack-filter",
         ("ack-filter", "enabled") => "ack-filter",
         ("ack-filter", "aggressive") => "ack-filter-aggressive",

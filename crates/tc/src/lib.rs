@@ -8,9 +8,13 @@
 //! A packet limit counts one segment here; the kernel counts one aggregate of up to 64 KiB if
 //! offload is on.
 
+mod device;
+mod entry;
+mod foreign;
 mod json;
 mod read;
 mod sonic;
+mod tree;
 mod units;
 mod unusual;
 mod write;
@@ -19,9 +23,10 @@ use goodqueue_queue::{Configuration, QueueConfig, Refusal};
 use goodqueue_types::Framing;
 use goodqueue_types::message::UnitError;
 
-pub use json::{Counters, Device, only_device, read_devices};
-pub use read::parse_qdisc;
+pub use device::{DeviceQueue, read_device};
+pub use entry::Counters;
 pub use sonic::{SwitchQueue, read_switch_queue};
+pub use tree::parse_qdisc;
 pub use write::qdisc_commands;
 
 /// Bytes of the link layer that the kernel counts.

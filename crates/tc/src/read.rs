@@ -1,8 +1,8 @@
-//! A line of `tc qdisc show`, or a `tc qdisc` command, as our parameters, by the declarations of the
-//! disciplines.
+//! The options of a qdisc as our parameters, by the declarations of the disciplines.
 
-use super::units::{integer, number, packets, rate, size, time};
-use super::{Qdisc, json, refuse, unusual};
+use super::entry::Entry;
+use super::units::{fifo_packets, integer, number, packets, rate, size, time};
+use super::{refuse, unusual};
 use goodqueue_queue::{Place, QueueConfig, Refusal};
 use goodqueue_types::message::{UnitError, nearest, shorten};
 use goodqueue_types::parameters::{Given, Key, Kind, Parameters, Tc, Value};
@@ -10,16 +10,32 @@ use goodqueue_types::{Rate, Span};
 
 pub(super) type Read<T> = Result<T, UnitError>;
 
-/// Qdiscs that have none, and what to do.
+/// Qdiscs that have no equivalent, the reason, and what to do.
 const OTHERS: &[(&str, &str, &str)] = &[
     (
         "noqueue",
         "noqueue holds nothing",
         "a link here always has a queue; an idle one needs none",
     ),
+    ("noop", "noop drops every packet", "give a queue"),
     (
         "mq",
-        "mq has a qdisc for each ring of the device",
+        "mq has a qdisc for each ring of the device, which are not shown",
+        "parse the line of one of its children",
+    ),
+    (
+        "mqprio",
+        "mqprio has a qdisc for each ring of the device, which are not shown",
+        "parse the line of one of its children",
+    ),
+    (
+        "taprio",
+        "taprio has a qdisc for each ring of the device, which are not shown",
+        "parse the line of one of its children",
+    ),
+    (
+        "multiq",
+        "multiq has a qdisc for each ring of the device, which are not shown",
         "parse the line of one of its children",
     ),
     (
@@ -34,18 +50,30 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ),
     (
         "htb",
-        "htb is a hierarchy of classes",
-        "parse its leaf's line, and write its rate as kind = \"tbf\"",
+        "htb is a hierarchy of classes, whose queues are not shown",
+        LEAF,
     ),
     (
         "hfsc",
-        "hfsc is a hierarchy of classes",
-        "parse its leaf's line, and write its rate as kind = \"tbf\"",
+        "hfsc is a hierarchy of classes, whose queues are not shown",
+        LEAF,
     ),
+    ("qfq", "qfq has classes, whose queues are not shown", LEAF),
+    ("ets", "ets has classes, whose queues are not shown", LEAF),
     (
         "drr",
-        "drr of Linux has classes with filters, not flows",
+        "drr of Linux has classes with filters, whose queues are not shown",
         "write kind = \"drr\" for queues by flow",
+    ),
+    (
+        "cbs",
+        "cbs is a shaper by credit",
+        "write its idleslope as kind = \"tbf\"",
+    ),
+    (
+        "etf",
+        "etf sends packets at times that a program sets",
+        "give a queue",
     ),
     (
         "netem",
@@ -54,15 +82,18 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ),
 ];
 
+const LEAF: &str = "parse its leaf's line, which `tc qdisc show dev DEV invisible` shows, and write \
+                    its rate as kind = \"tbf\"";
+
 /// The words of one qdisc after its kind.
 pub(super) struct Options<'a> {
     pub(super) kind: &'a str,
-    words: std::slice::Iter<'a, &'a str>,
+    words: std::slice::Iter<'a, String>,
 }
 
 impl<'a> Options<'a> {
     pub(super) fn next(&mut self) -> Option<&'a str> {
-        self.words.next().copied()
+        self.words.next().map(String::as_str)
     }
 
     /// The word after an option.
@@ -84,109 +115,6 @@ impl<'a> Options<'a> {
             self.kind
         );
         refuse(message, help)
-    }
-}
-
-/// One qdisc: its kind, its parent, its options.
-struct Line<'a> {
-    kind: &'a str,
-    parent: Option<&'a str>,
-    options: Vec<&'a str>,
-    /// True if `tc qdisc show` printed the line, whose second word is the handle of the qdisc. It
-    /// leaves out flags that are off.
-    is_shown: bool,
-}
-
-/// Reads what `tc qdisc show` prints, or a `tc qdisc` command; a shaper's or a priority's
-/// children may follow, each in its own line. Statistics are skipped. The text may also be the output
-/// of `tc -j qdisc show` for one device.
-///
-/// # Errors
-/// Returns the line that has no equivalent here, and the reason.
-pub fn parse_qdisc(text: &str) -> Read<Qdisc> {
-    if json::is_json(text) {
-        return parse_lines(&json::lines(text)?);
-    }
-    parse_lines(text)
-}
-
-fn parse_lines(text: &str) -> Read<Qdisc> {
-    let lines = lines(text)?;
-    let Some((root, children)) = lines.split_first() else {
-        return refuse(
-            "there is no qdisc",
-            "give a line of `tc qdisc show`, as in \"qdisc codel 8001: root limit 1000p\"",
-        );
-    };
-    let mut notes = Vec::new();
-    let children: Vec<(&str, QueueConfig)> = children
-        .iter()
-        .map(|line| Ok((line.parent.unwrap_or(""), read_line(line, &[], &mut notes)?)))
-        .collect::<Read<_>>()?;
-    let queue = read_line(root, &children, &mut notes)?;
-    Ok(Qdisc { queue, notes })
-}
-
-fn lines(text: &str) -> Read<Vec<Line<'_>>> {
-    let mut all: Vec<Vec<&str>> = Vec::new();
-    let mut statistics = false;
-    for word in text.split_whitespace() {
-        match word {
-            "qdisc" => {
-                all.push(Vec::new());
-                statistics = false;
-            }
-            "Sent" => statistics = true,
-            "tc" => {}
-            _ if statistics => {}
-            _ => {
-                let Some(words) = all.last_mut() else {
-                    let message = format!("\"{}\" stands where \"qdisc\" belongs", shorten(word));
-                    return refuse(message, "give a line of `tc qdisc show`");
-                };
-                words.push(word);
-            }
-        }
-    }
-    all.iter().map(|words| line(words)).collect()
-}
-
-/// Removes the words that state the place of the qdisc.
-fn line<'a>(words: &[&'a str]) -> Read<Line<'a>> {
-    let mut kind = None;
-    let mut parent = None;
-    let mut is_shown = false;
-    let mut rest = words.iter().copied().peekable();
-    if rest
-        .next_if(|word| ["add", "replace", "change"].contains(word))
-        .is_none()
-    {
-        kind = rest.next();
-        is_shown = rest.peek().is_some_and(|word| word.ends_with(':'));
-    }
-    while let Some(word) = rest.peek().copied() {
-        match word {
-            "root" | "offloaded" => {}
-            "dev" | "refcnt" | "handle" | "parent" => {
-                rest.next();
-                if word == "parent" {
-                    parent = rest.peek().copied();
-                }
-            }
-            _ if word.ends_with(':') => {}
-            _ if kind.is_none() => kind = Some(word),
-            _ => break,
-        }
-        rest.next();
-    }
-    match kind {
-        Some(kind) => Ok(Line {
-            kind,
-            parent,
-            options: rest.collect(),
-            is_shown,
-        }),
-        None => refuse("there is no kind of qdisc", "copy the whole line"),
     }
 }
 
@@ -291,6 +219,9 @@ fn declared(key: &Key, tc: Tc, word: &str, options: &mut Options<'_>) -> Read<Op
             _ => return Ok(None),
         },
         Tc::Option(known) if known == word => match kind {
+            Kind::Limit if options.kind == "pfifo_head_drop" => {
+                Value::Packets(fifo_packets(options.value(word)?)?)
+            }
             Kind::Limit => Value::Packets(packets(options.value(word)?)?),
             _ => plain(key.kind, options.value(word)?)?,
         },
@@ -359,31 +290,35 @@ const PLACE: Place = Place {
     frame_bytes: 1_514,
 };
 
-fn read_line(
-    line: &Line<'_>,
+/// Reads the queue of a qdisc, whose children are queues with their parents.
+pub(super) fn read_queue(
+    qdisc: &Entry,
     children: &[(&str, QueueConfig)],
     notes: &mut Vec<String>,
 ) -> Read<QueueConfig> {
+    let words = qdisc.options.as_ref().map_err(UnitError::clone)?;
+    notes.extend(qdisc.notes.iter().cloned());
+    let kind = &qdisc.kind[..];
     let mut options = Options {
-        kind: line.kind,
-        words: line.options.iter(),
+        kind,
+        words: words.iter(),
     };
-    if !children.is_empty() && !unusual::has_children(line.kind) {
-        let message = format!("{} has no children", line.kind);
+    if !children.is_empty() && !unusual::has_children(kind) {
+        let message = format!("{kind} has a child in place of its own queue");
         return refuse(message, "give the line of one qdisc");
     }
-    let Some(word) = unusual::word_of(line.kind) else {
-        return unknown_kind(line.kind);
+    let Some(word) = unusual::word_of(kind) else {
+        return unknown_kind(kind);
     };
     let mut stated = Stated {
         queue: QueueConfig::defaults(word),
         given: Given::default(),
         notes,
     };
-    if line.is_shown {
+    if qdisc.is_shown {
         stated.clear_flags();
     }
-    let mut unusual = unusual::Reader::new(line.kind, children);
+    let mut unusual = unusual::Reader::new(kind, children);
     while let Some(word) = options.next() {
         let known = stated.declared(word, &mut options)?
             || stated.ignored(word, &mut options)?

@@ -5,27 +5,17 @@
 //! `dynamic_th` is the exponent n of a = 2^n. A queue with `static_th` holds at most so many bytes.
 //! Each queue also has the reserved bytes `size` of its profile.
 
-use std::collections::BTreeMap;
-
+use super::foreign::seems;
+use super::json::{check_length, documents};
 use super::read::Read;
 use super::refuse;
 use goodqueue_types::message::{UnitError, nearest, shorten};
-use serde::Deserialize;
+use serde_json::{Map, Value};
 
-/// Bytes of a configuration that are read at most.
-const MOST_BYTES: usize = 1 << 24;
+type Table = Map<String, Value>;
 
-type Fields = BTreeMap<String, String>;
-
-#[derive(Deserialize)]
-struct Config {
-    #[serde(rename = "BUFFER_POOL", default)]
-    pools: BTreeMap<String, Fields>,
-    #[serde(rename = "BUFFER_PROFILE", default)]
-    profiles: BTreeMap<String, Fields>,
-    #[serde(rename = "BUFFER_QUEUE", default)]
-    queues: BTreeMap<String, Fields>,
-}
+/// Tables of a configuration that describe buffers.
+const TABLES: [&str; 3] = ["BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_QUEUE"];
 
 /// The buffer of one queue of a switch.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +30,13 @@ pub struct SwitchQueue {
     pub alpha: Option<f64>,
     /// Bytes of its pool.
     pub pool_bytes: u64,
+    /// Sentences about entries that contradict one another, and what was assumed.
+    pub notes: Vec<String>,
+}
+
+/// True if a JSON table is a configuration of `SONiC` with a table of buffers.
+pub(super) fn is_configuration(table: &Table) -> bool {
+    TABLES.iter().any(|name| table.contains_key(*name))
 }
 
 /// Reads the buffer of one queue, as `Ethernet0|3`, from `config_db.json`.
@@ -49,31 +46,30 @@ pub struct SwitchQueue {
 /// # Errors
 /// Returns the table, the entry and the field that is missing or no number.
 pub fn read_switch_queue(text: &str, queue: Option<&str>) -> Result<SwitchQueue, UnitError> {
-    if text.len() > MOST_BYTES {
-        return refuse(
-            format!("the configuration has {} bytes", text.len()),
-            format!("give at most {MOST_BYTES} bytes"),
-        );
-    }
-    let config: Config = serde_json::from_str(text).or_else(|error| {
-        refuse(
-            format!(
-                "line {}, column {}: the file is no configuration of SONiC",
-                error.line(),
-                error.column()
-            ),
+    check_length(text)?;
+    match &documents(text)?[..] {
+        [Value::Object(table)] if is_configuration(table) => read_queue_of(table, queue),
+        [other] => refuse(
+            format!("the JSON is {}, no configuration of SONiC", seems(other)),
             "give config_db.json with the tables BUFFER_POOL, BUFFER_PROFILE and BUFFER_QUEUE",
-        )
-    })?;
-    let (name, fields) = find(&config.queues, queue)?;
+        ),
+        _ => refuse(
+            "the text has several configurations",
+            "give one config_db.json",
+        ),
+    }
+}
+
+/// Reads the buffer of one queue from a configuration.
+pub(super) fn read_queue_of(config: &Table, queue: Option<&str>) -> Read<SwitchQueue> {
+    let none = Table::new();
+    let tables = TABLES.map(|name| config.get(name).and_then(Value::as_object).unwrap_or(&none));
+    let [pools, profiles, queues] = tables;
+    let (name, fields) = find(queues, queue)?;
     let profile = target(field("BUFFER_QUEUE", name, fields, "profile")?);
-    let Some(limits) = config.profiles.get(profile) else {
-        return missing("BUFFER_PROFILE", profile);
-    };
+    let limits = entry("BUFFER_PROFILE", profiles, profile)?;
     let pool = target(field("BUFFER_PROFILE", profile, limits, "pool")?);
-    let Some(pool_fields) = config.pools.get(pool) else {
-        return missing("BUFFER_POOL", pool);
-    };
+    let pool_fields = entry("BUFFER_POOL", pools, pool)?;
     let pool_bytes = bytes("BUFFER_POOL", pool, pool_fields, "size")?;
     let reserved = bytes("BUFFER_PROFILE", profile, limits, "size")?;
     let (shared, alpha) = if limits.contains_key("static_th") {
@@ -85,20 +81,58 @@ pub fn read_switch_queue(text: &str, queue: Option<&str>) -> Result<SwitchQueue,
             Some(alpha),
         )
     };
+    let most = reserved.saturating_add(shared);
+    let mut notes = contradictions(profile, limits, pool, pool_fields);
+    if most > pool_bytes {
+        notes.push(format!(
+            "profile {} allows {most} B, and its pool {} has {pool_bytes} B: these are taken",
+            shorten(profile),
+            shorten(pool)
+        ));
+    }
     Ok(SwitchQueue {
         name: name.clone(),
         profile: profile.to_owned(),
-        bytes: reserved.saturating_add(shared),
+        bytes: most.min(pool_bytes),
         alpha,
         pool_bytes,
+        notes,
     })
 }
 
+/// Returns the contradictions between a profile of a queue and its pool.
+fn contradictions(profile: &str, limits: &Table, pool: &str, pool_fields: &Table) -> Vec<String> {
+    let (profile, pool) = (shorten(profile), shorten(pool));
+    let of_pool = |name: &str| pool_fields.get(name).and_then(Value::as_str);
+    let has = |name: &str| limits.contains_key(name);
+    let mut notes = Vec::new();
+    if has("static_th") && has("dynamic_th") {
+        notes.push(format!(
+            "profile {profile} has static_th and dynamic_th: static_th is taken"
+        ));
+    }
+    let threshold = if has("static_th") {
+        "static"
+    } else {
+        "dynamic"
+    };
+    if let Some(mode) = of_pool("mode").filter(|mode| *mode != threshold) {
+        notes.push(format!(
+            "profile {profile} has {threshold}_th, and its pool {pool} is {}: a switch may refuse \
+             the profile or use another threshold",
+            shorten(mode)
+        ));
+    }
+    if of_pool("type") == Some("ingress") {
+        notes.push(format!(
+            "the pool {pool} of profile {profile} is an ingress pool, and queues are at the egress"
+        ));
+    }
+    notes
+}
+
 /// Returns the entry of a queue.
-fn find<'a>(
-    queues: &'a BTreeMap<String, Fields>,
-    queue: Option<&str>,
-) -> Read<(&'a String, &'a Fields)> {
+fn find<'a>(queues: &'a Table, queue: Option<&str>) -> Read<(&'a String, &'a Table)> {
     let mut known = queues.keys().map(String::as_str);
     let Some(queue) = queue else {
         let example = shorten(known.next().unwrap_or("Ethernet0|3"));
@@ -107,8 +141,8 @@ fn find<'a>(
             format!("name one, as in FILE:{example}"),
         );
     };
-    if let Some(found) = queues.iter().find(|(name, _)| names(name, queue)) {
-        return Ok(found);
+    if let Some((name, _)) = queues.iter().find(|(name, _)| names(name, queue)) {
+        return Ok((name, entry("BUFFER_QUEUE", queues, name)?));
     }
     let help = match nearest(queue, known.clone()).or_else(|| known.next()) {
         Some(near) => format!("did you mean \"{}\"?", shorten(near)),
@@ -148,15 +182,19 @@ fn target(reference: &str) -> &str {
     inner.rsplit('|').next().unwrap_or(inner)
 }
 
-fn missing<T>(table: &str, entry: &str) -> Read<T> {
-    refuse(
-        format!("{table} has no entry \"{}\"", shorten(entry)),
-        "give the whole config_db.json",
-    )
+/// Returns an entry of a table.
+fn entry<'a>(table: &str, entries: &'a Table, name: &str) -> Read<&'a Table> {
+    match entries.get(name).and_then(Value::as_object) {
+        Some(fields) => Ok(fields),
+        None => refuse(
+            format!("{table} has no entry \"{}\"", shorten(name)),
+            "give the whole config_db.json",
+        ),
+    }
 }
 
-fn field<'a>(table: &str, entry: &str, fields: &'a Fields, name: &str) -> Read<&'a str> {
-    match fields.get(name) {
+fn field<'a>(table: &str, entry: &str, fields: &'a Table, name: &str) -> Read<&'a str> {
+    match fields.get(name).and_then(Value::as_str) {
         Some(value) => Ok(value),
         None => refuse(
             format!("{table} \"{}\" has no {name}", shorten(entry)),
@@ -165,7 +203,7 @@ fn field<'a>(table: &str, entry: &str, fields: &'a Fields, name: &str) -> Read<&
     }
 }
 
-fn bytes(table: &str, entry: &str, fields: &Fields, name: &str) -> Read<u64> {
+fn bytes(table: &str, entry: &str, fields: &Table, name: &str) -> Read<u64> {
     let text = field(table, entry, fields, name)?;
     text.parse().or_else(|_| {
         refuse(
@@ -180,7 +218,7 @@ fn bytes(table: &str, entry: &str, fields: &Fields, name: &str) -> Read<u64> {
 }
 
 /// Returns the dynamic threshold 2^n of a profile.
-fn alpha(profile: &str, fields: &Fields) -> Read<f64> {
+fn alpha(profile: &str, fields: &Table) -> Read<f64> {
     let text = field("BUFFER_PROFILE", profile, fields, "dynamic_th")?;
     match text.parse::<i32>() {
         Ok(exponent @ -8..=8) => Ok(f64::from(exponent).exp2()),

@@ -6,10 +6,10 @@
 
 use super::read::{Options, Read, Stated};
 use super::refuse;
-use super::units::{integer, packets, size, time, write_size};
+use super::units::{fifo_packets, integer, signed, size, time, write_size};
 use super::write::{Scale, Written};
 use goodqueue_queue::{
-    CakeCells, FqCodelConfig, Limit, PrioConfig, PrioMap, QueueConfig, TbfConfig,
+    CakeCells, CakeDiffserv, FqCodelConfig, Limit, PrioConfig, PrioMap, QueueConfig, TbfConfig,
     ThresholdSelector, red_wlog,
 };
 use goodqueue_types::Span;
@@ -104,6 +104,8 @@ pub(super) struct Reader<'c> {
     ewma: Option<u32>,
     /// `cake`: the link's own framing.
     raw: bool,
+    /// `cake`: bytes that frames have beyond their IP packets, if a word of the line states them.
+    overhead: Option<i64>,
     /// `prio`: number of bands.
     bands: u32,
 }
@@ -120,6 +122,27 @@ const RTTS: [(&str, Span); 8] = [
     ("interplanetary", Span::from_secs(1_000)),
 ];
 
+/// A framing in `cake`: bytes that a frame has beyond its IP packet, to which those of other words
+/// are added, and the cells and the smallest frame, if the word sets them.
+struct Framed(i64, Option<CakeCells>, Option<u64>);
+
+const FRAMED: [(&str, Framed); 14] = [
+    ("conservative", Framed(48, Some(CakeCells::Atm), None)),
+    ("ipoa-vcmux", Framed(8, Some(CakeCells::Atm), None)),
+    ("ipoa-llcsnap", Framed(16, Some(CakeCells::Atm), None)),
+    ("bridged-vcmux", Framed(24, Some(CakeCells::Atm), None)),
+    ("bridged-llcsnap", Framed(32, Some(CakeCells::Atm), None)),
+    ("pppoa-vcmux", Framed(10, Some(CakeCells::Atm), None)),
+    ("pppoa-llc", Framed(14, Some(CakeCells::Atm), None)),
+    ("pppoe-vcmux", Framed(32, Some(CakeCells::Atm), None)),
+    ("pppoe-llcsnap", Framed(40, Some(CakeCells::Atm), None)),
+    ("pppoe-ptm", Framed(30, Some(CakeCells::Ptm), None)),
+    ("bridged-ptm", Framed(22, Some(CakeCells::Ptm), None)),
+    ("ethernet", Framed(38, None, Some(84))),
+    ("ether-vlan", Framed(4, None, None)),
+    ("docsis", Framed(18, Some(CakeCells::None), Some(64))),
+];
+
 const BANDS: &str = "tc has from 2 to 16, which priomap counts from 0";
 
 impl<'c> Reader<'c> {
@@ -129,6 +152,7 @@ impl<'c> Reader<'c> {
             children,
             ewma: None,
             raw: false,
+            overhead: None,
             bands: 3,
         }
     }
@@ -137,7 +161,7 @@ impl<'c> Reader<'c> {
     pub(super) fn known(&self) -> &'static [&'static str] {
         match self.kind {
             "pfifo" | BFIFO => &["limit"],
-            "cake" => &["raw", "overhead", "mpu"],
+            "cake" => &["raw", "overhead", "mpu", "fwmark"],
             "tbf" => &["limit", "latency"],
             "prio" => &["bands", "priomap"],
             "fq_codel" => &["ce_threshold_selector"],
@@ -154,7 +178,7 @@ impl<'c> Reader<'c> {
     ) -> Read<bool> {
         match (self.kind, word) {
             ("pfifo", "limit") => {
-                let limit = Value::Packets(packets(options.value(word)?)?);
+                let limit = Value::Packets(fifo_packets(options.value(word)?)?);
                 stated.set(stated.key("limit"), limit);
             }
             (BFIFO, "limit") => {
@@ -199,6 +223,10 @@ impl<'c> Reader<'c> {
         options: &mut Options<'_>,
         stated: &mut Stated<'_>,
     ) -> Read<bool> {
+        if let Some((_, framed)) = FRAMED.iter().find(|framed| framed.0 == word) {
+            self.frame(framed, word == "conservative", stated);
+            return Ok(true);
+        }
         let (key, value) = if let Some((_, rtt)) = RTTS.iter().find(|rtt| rtt.0 == word) {
             ("rtt", Value::Span(*rtt))
         } else if let Some(cells) = CakeCells::of(word) {
@@ -209,8 +237,20 @@ impl<'c> Reader<'c> {
                     self.raw = true;
                     return Ok(true);
                 }
+                "overhead" => {
+                    self.overhead = Some(i64::from(signed(options.value(word)?)?));
+                    return Ok(true);
+                }
+                "fwmark" => {
+                    if integer(options.value(word)?)? != 0 {
+                        let note = "fwmark is left out: packets have no marks of a firewall";
+                        stated.notes.push(note.to_owned());
+                    }
+                    return Ok(true);
+                }
                 "unlimited" => ("bandwidth", Value::Absent),
-                "overhead" | "mpu" => {
+                "diffserv" => ("diffserv", CakeDiffserv::Diffserv4.value()),
+                "mpu" => {
                     let bytes = integer(options.value(word)?)?;
                     (word, Value::Bytes(u64::from(bytes)))
                 }
@@ -219,6 +259,36 @@ impl<'c> Reader<'c> {
         };
         stated.set(stated.key(key), value);
         Ok(true)
+    }
+
+    /// Sets what a named framing of CAKE sets.
+    fn frame(&mut self, framed: &Framed, replaces: bool, stated: &mut Stated<'_>) {
+        let Framed(bytes, cells, minimum) = framed;
+        let before = self.overhead.filter(|_| !replaces).unwrap_or(0);
+        self.overhead = Some(before + bytes);
+        if let Some(cells) = cells {
+            stated.set(stated.key("atm"), cells.value());
+        }
+        if let Some(minimum) = minimum {
+            stated.set(stated.key("mpu"), Value::Bytes(*minimum));
+        }
+    }
+
+    /// Sets the framing of CAKE: the bytes of all its words, or that of the link.
+    fn framing(&self, stated: &mut Stated<'_>) {
+        if self.raw {
+            let framing = ["overhead", "mpu", "atm"];
+            let given = &mut stated.given.0;
+            given.retain(|(key, _)| !framing.contains(&key.name));
+        } else if let Some(overhead) = self.overhead {
+            if overhead < 0 {
+                stated.notes.push(format!(
+                    "an overhead of {overhead} B is less than the IP packet: 0 B assumed"
+                ));
+            }
+            let bytes = u64::try_from(overhead).unwrap_or(0);
+            stated.set(stated.key("overhead"), Value::Bytes(bytes));
+        }
     }
 
     /// Completes the options of the line before the discipline is made.
@@ -232,12 +302,8 @@ impl<'c> Reader<'c> {
             "red" if !stated.given.has("limit") => {
                 refuse("red needs a limit", "add limit and its value")
             }
-            "cake" if self.raw => {
-                let framing = ["overhead", "mpu", "atm"];
-                stated
-                    .given
-                    .0
-                    .retain(|(key, _)| !framing.contains(&key.name));
+            "cake" => {
+                self.framing(stated);
                 Ok(())
             }
             "tbf" => self.inner(stated),

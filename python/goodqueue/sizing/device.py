@@ -1,4 +1,4 @@
-"""The queue that a device has today, from `tc -s -j qdisc show` or SONiC's `config_db.json`."""
+"""The queue that a device has today, from `tc -s qdisc show` or SONiC's `config_db.json`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class Device:
         is_fifo: True if it drops only at its limit, as the buffers that are sized here.
         counters: packets sent, dropped and marked since the queue was attached, if known.
         unknown: the reason why the limit is unknown; None if it is known.
+        remarks: sentences about the choice of the queue, and about figures that cannot hold.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Device:
     is_fifo: bool
     counters: tuple[int, int, int] | None
     unknown: str | None
+    remarks: list[str]
 
     def packets_on(self, link: Link) -> int | None:
         """Returns the number of full packets of a link that fit; None if the limit is unknown."""
@@ -50,7 +52,7 @@ class Device:
     def notes(self, link: Link) -> tuple[str, ...]:
         """Returns sentences about the queue: its limit or what it lacks, and its counters."""
         named = f"the queue of {self.name}" if self.name else "the device's queue"
-        notes = []
+        notes = [*self.remarks]
         packets = self.packets_on(link)
         if self.unknown is not None:
             notes.append(f"{named} is {self.kind}: {self.unknown}")
@@ -77,7 +79,8 @@ def read_device(text: str) -> Device:
     """Returns the queue of a device.
 
     Args:
-        text: `FILE`, or `FILE:NAME` with the name of the device or of the switch's queue.
+        text: `FILE`, or `FILE:NAME` with the name of the device, of its class (`eth0/1:10`), or of
+            the switch's queue.
 
     Raises:
         RequestError: if the file cannot be read.

@@ -1,7 +1,7 @@
 //! Values with units and lines of `tc`, read as the scenario format reads them.
 
 use crate::convert::error::unit_error;
-use goodqueue_queue::{Configuration, Limit, QueueConfig};
+use goodqueue_queue::Limit;
 use goodqueue_scenario::StatedSpans;
 use goodqueue_types::Span;
 use pyo3::prelude::*;
@@ -35,10 +35,12 @@ pub struct DeviceQueue {
     is_fifo: bool,
     counters: Option<(u64, u64, u64)>,
     unknown: Option<String>,
+    remarks: Vec<String>,
 }
 
-/// Reads the queue of a device from `tc -s -j qdisc show`, or from `config_db.json` of `SONiC`. `name`
-/// is that of the device, or of the switch's queue; `what` names the text in messages.
+/// Reads the queue of a device from `tc -s qdisc show`, with or without `-j`, or from
+/// `config_db.json` of `SONiC`. `name` is that of the device, of a class or of the switch's queue;
+/// `what` names the text in messages.
 #[pyfunction]
 pub fn read_device(
     py: Python<'_>,
@@ -46,45 +48,25 @@ pub fn read_device(
     text: &str,
     name: Option<&str>,
 ) -> PyResult<DeviceQueue> {
-    let refuse = |error| unit_error(py, what, error);
-    if text.trim_start().starts_with('{') {
-        let queue = goodqueue_tc::read_switch_queue(text, name).map_err(refuse)?;
-        return Ok(DeviceQueue {
-            name: queue.name,
-            kind: format!("profile {}", queue.profile),
-            limit_packets: None,
-            limit_bytes: Some(queue.bytes),
-            is_fifo: true,
-            counters: None,
-            unknown: None,
-        });
-    }
-    let device = goodqueue_tc::only_device(text, name).map_err(refuse)?;
-    let counters = device.counters;
-    let mut found = DeviceQueue {
+    let device = goodqueue_tc::read_device(text, name);
+    let device = device.map_err(|error| unit_error(py, what, error))?;
+    let (limit_packets, limit_bytes) = match device.limit {
+        Ok(Limit::Packets(packets)) => (Some(packets), None),
+        Ok(Limit::Bytes(bytes)) => (None, Some(bytes)),
+        _ => (None, None),
+    };
+    Ok(DeviceQueue {
         name: device.name,
         kind: device.kind,
-        limit_packets: None,
-        limit_bytes: None,
-        is_fifo: false,
-        counters: Some((counters.packets, counters.drops, counters.marks)),
-        unknown: None,
-    };
-    match goodqueue_tc::parse_qdisc(&device.lines) {
-        Ok(qdisc) => {
-            found.is_fifo = matches!(
-                qdisc.queue,
-                QueueConfig::DropTail(_) | QueueConfig::HeadDrop(_)
-            );
-            match qdisc.queue.limit() {
-                Limit::Packets(limit) => found.limit_packets = Some(limit),
-                Limit::Bytes(limit) => found.limit_bytes = Some(limit),
-                Limit::Unlimited => found.unknown = Some("it has no limit".to_owned()),
-            }
-        }
-        Err(error) => found.unknown = Some(error.message),
-    }
-    Ok(found)
+        limit_packets,
+        limit_bytes,
+        is_fifo: device.is_fifo,
+        counters: device
+            .counters
+            .map(|counters| (counters.packets, counters.drops, counters.marks)),
+        unknown: device.limit.err(),
+        remarks: device.notes,
+    })
 }
 
 /// Reads a rate (`50Mbps`) as bits per second; `what` names the value in messages.

@@ -181,6 +181,11 @@ impl BuiltIn for DualPi2Config {
             values: 0,
             note: "",
         },
+        Ignored {
+            words: &["any_ect"],
+            values: 0,
+            note: "any_ect is left out: only packets with ECT(1) are of low latency",
+        },
     ];
 
     fn qdisc(&self) -> Qdisc {

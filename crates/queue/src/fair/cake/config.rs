@@ -189,19 +189,32 @@ impl From<CakeCells> for Cells {
 impl BuiltIn for CakeConfig {
     const QDISC: Qdisc = Qdisc::Named("cake");
     /// No addresses are translated, nothing is aggregated, and no code point is read later.
-    const IGNORED: &'static [Ignored] = &[Ignored {
-        words: &[
-            "nat",
-            "nonat",
-            "wash",
-            "nowash",
-            "split-gso",
-            "no-split-gso",
-            "no-ack-filter",
-        ],
-        values: 0,
-        note: "",
-    }];
+    const IGNORED: &'static [Ignored] = &[
+        Ignored {
+            words: &[
+                "nat",
+                "nonat",
+                "wash",
+                "nowash",
+                "split-gso",
+                "no-split-gso",
+                "no-ack-filter",
+                "via-ethernet",
+            ],
+            values: 0,
+            note: "",
+        },
+        Ignored {
+            words: &["ack-filter", "ack-filter-aggressive"],
+            values: 0,
+            note: "ack-filter is left out: every ACK stays in the queue",
+        },
+        Ignored {
+            words: &["autorate-ingress"],
+            values: 0,
+            note: "autorate-ingress is left out: bandwidth keeps its value",
+        },
+    ];
 }
 
 impl CakeConfig {
