@@ -15,7 +15,7 @@ import pytest
 from conftest import COMMAND, ROOT, refused
 from goodqueue import RequestError, ScenarioError
 from goodqueue.live.emulation import Program, emulate, link_settings
-from goodqueue.runs.settings import queue_table
+from goodqueue.runs.settings import queue_notes, queue_table
 from helpers.emulation import ENDED, LINK, emulated, goodqueue, need_emulation, within
 from helpers.processes import started
 
@@ -46,6 +46,14 @@ def test_a_queue_is_written_as_in_tc_or_as_in_scenario_files() -> None:
     assert queue_table('{ kind = "codel", target = "7ms" }') == {"kind": "codel", "target": "7ms"}
     with pytest.raises(ScenarioError, match="codell"):
         queue_table("codell limit 50p")
+
+
+def test_flags_of_a_queue_without_an_equivalent_are_named() -> None:
+    assert queue_notes("cake bandwidth 5Mbit ack-filter") == [
+        "ack-filter is left out: every ACK stays in the queue"
+    ]
+    assert queue_notes("codel limit 50p") == []
+    assert queue_notes('{ kind = "codel" }') == []
 
 
 def test_programs_find_each_other_by_name_and_every_packet_is_counted() -> None:

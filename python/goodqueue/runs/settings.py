@@ -62,10 +62,7 @@ def queue_table(text: str) -> Settings:
     Raises:
         ScenarioError: if the queue cannot be read; the message names the mistake.
     """
-    table = text
-    if not text.lstrip().startswith("{"):
-        kind, _, options = text.strip().partition(" ")
-        table, _, _ = _core.parse_qdisc(f"qdisc {kind} 0: root {options}")
+    table, _ = _queue(text)
     try:
         return inline_table(table, f"queue {text}")
     except ScenarioError as error:
@@ -85,6 +82,24 @@ def inline_table(text: str, name: str) -> Settings:
     if found.keys() != {"table"} or not isinstance(found["table"], dict):
         raise ScenarioError(f"error: {name}: this is no table", message="this is no table")
     return dict(found["table"])
+
+
+def queue_notes(text: str) -> list[str]:
+    """Returns what a queue written as in `tc` states without an equivalent here.
+
+    Raises:
+        ScenarioError: if the queue cannot be read; the message names the mistake.
+    """
+    return _queue(text)[1]
+
+
+def _queue(text: str) -> tuple[str, list[str]]:
+    """Returns a queue as a table of scenario files, and notes if it is written as in `tc`."""
+    if text.lstrip().startswith("{"):
+        return text, []
+    kind, _, options = text.strip().partition(" ")
+    table, _, notes = _core.parse_qdisc(f"qdisc {kind} 0: root {options}")
+    return table, notes
 
 
 def overrides(pairs: Overrides) -> list[tuple[str, str]]:

@@ -37,7 +37,7 @@ from goodqueue.output.terminal import (
 from goodqueue.output.terminal import rate as rate_text
 from goodqueue.runs.api import load
 from goodqueue.runs.results.traces import files_read
-from goodqueue.runs.settings import scenario_of
+from goodqueue.runs.settings import queue_notes, scenario_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +66,8 @@ def _emulate_link(asked: Emulate) -> int:
     assert asked.rtt is not None
     rtt_s = _core.parse_span("--rtt", asked.rtt)
     settings = link_settings(asked.rate, rtt_s, asked.queue, asked.duration or LONGEST)
+    for note in queue_notes(asked.queue) if asked.queue else []:
+        stderr().print(f"Note: {note}.", markup=False)
     programs = [Program(_words(text), server=True) for text in asked.server or []]
     scenario = scenario_of(settings, "the emulated link")
     return _emulate(asked, scenario, [*programs, Program(tuple(asked.command))], [])
