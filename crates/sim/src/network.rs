@@ -186,7 +186,8 @@ pub struct FlowConfig {
     pub hosts: Hosts,
     /// Differentiated services code point of the flow's packets in both directions.
     pub dscp: u8,
-    /// Time at which the application of an endless bulk flow stops; none if it never does.
+    /// Time at which the application of an endless bulk flow, or a source of datagrams, stops; none if it
+    /// never does.
     pub stop: Option<Time>,
     /// Application of the flow.
     pub workload: WorkloadConfig,

@@ -238,14 +238,19 @@ fn check_start(table: &Reader<'_>, group: &FlowGroup, duration: Span) -> Checked
     ))
 }
 
-/// Reads the time at which applications stop; only for bulk flows without end.
+/// Reads the time at which applications stop; only for bulk flows without end and for datagrams.
 fn read_stop(table: &Reader<'_>, workload: &WorkloadConfig) -> Checked<Option<Span>> {
     let Some(field) = table.get("stop") else {
         return Ok(None);
     };
-    if !matches!(workload.as_bulk(), Some((_, None))) {
+    let may_stop = match workload {
+        WorkloadConfig::Source(source) => source.may_stop(),
+        other => matches!(other.as_bulk(), Some((_, None))),
+    };
+    if !may_stop {
+        let message = "\"stop\" belongs to bulk flows without end, and to datagrams";
         let help = "leave it out, or use workload = { kind = \"bulk\" } without a size";
-        return Err(field.problem("\"stop\" belongs to bulk flows without end", help));
+        return Err(field.problem(message, help));
     }
     if table.get("peak_window").is_some() {
         let help = "leave out one of the two";

@@ -251,7 +251,7 @@ fn overrides_reach_any_key_by_name_or_number() {
     assert_eq!(network.flows.len(), 4);
     assert!(matches!(
         network.flows[1].workload,
-        WorkloadConfig::Source(SourceConfig::ConstantBitRate { interval, packet: 100 }) if interval == Span::from_millis(100)
+        WorkloadConfig::Source(SourceConfig::ConstantBitRate { interval, packet: 100, .. }) if interval == Span::from_millis(100)
     ));
     assert_eq!(tcp_of(&scenario, 0).mss, 1000);
     assert_eq!(scenario.limit("bottleneck.reverse"), Ok(Limit::Packets(5)));

@@ -41,6 +41,7 @@ fn network() -> Network {
                 WorkloadConfig::Source(SourceConfig::ConstantBitRate {
                     interval,
                     packet: 1000,
+                    spread: 0.0,
                 }),
             ),
             flow(

@@ -75,8 +75,10 @@ pub fn agents(network: &Network) -> impl Iterator<Item = Agent> + '_ {
         if let (Behaviour::Tcp(host), Some(place)) = (&mut client, flow.between_losses) {
             host.begin_between_losses(place);
         }
-        if let (Behaviour::Tcp(host), Some(stop)) = (&mut client, flow.stop) {
-            host.stop_at(stop);
+        match (&mut client, flow.stop) {
+            (Behaviour::Tcp(host), Some(stop)) => host.stop_at(stop),
+            (Behaviour::Source(source), Some(stop)) => source.stop_at(stop),
+            _ => {}
         }
         [
             Agent::new(id, Direction::Forward, network, client),

@@ -17,12 +17,16 @@ pub struct Source {
     burst: u32,
     timing: Timing,
     packet: PacketSize,
+    /// Time from which no packet is sent.
+    stops_at: Time,
     random: Option<Box<RandomStream>>,
 }
 
 #[derive(Debug)]
 enum Timing {
     Constant(Span),
+    /// Uniform from an interval less a share of it to the interval plus that share.
+    Uniform(Span, f64),
     Exponential(Span),
     OnOff(Box<OnOff>),
 }
@@ -67,8 +71,28 @@ impl Source {
             burst: 1,
             timing: Timing::Constant(interval),
             packet,
+            stops_at: Time::MAX,
             random: None,
         }
+    }
+
+    /// Returns the source with each interval drawn uniformly from the constant one less `spread` of it
+    /// to the constant one plus `spread` of it. The first packet still leaves at the start.
+    #[must_use]
+    pub fn with_spread(self, spread: f64, random: RandomStream) -> Self {
+        match self.timing {
+            Timing::Constant(interval) if spread > 0.0 => Self {
+                timing: Timing::Uniform(interval, spread),
+                random: Some(Box::new(random)),
+                ..self
+            },
+            _ => self,
+        }
+    }
+
+    /// Makes the source send no packet at or after `time`.
+    pub fn stop_at(&mut self, time: Time) {
+        self.stops_at = time;
     }
 
     /// Creates a source with packets at exponential intervals. The first packet leaves one such
@@ -82,6 +106,7 @@ impl Source {
             burst: 1,
             timing,
             packet,
+            stops_at: Time::MAX,
             random,
         };
         source.next = start.saturating_add(source.draw_interval());
@@ -110,6 +135,7 @@ impl Source {
             burst: 1,
             timing,
             packet: PacketSize::Fixed(packet),
+            stops_at: Time::MAX,
             random: Some(Box::new(random)),
         }
     }
@@ -122,11 +148,21 @@ impl Source {
 
     fn draw_interval(&mut self) -> Span {
         match (&mut self.timing, &mut self.random) {
+            (Timing::Uniform(interval, spread), Some(random)) => {
+                let least = interval.as_secs_f64() * (1.0 - *spread);
+                let range = 2.0 * interval.as_secs_f64() * *spread;
+                Span::from_secs_f64(least + range * random.unit())
+            }
             (Timing::Exponential(mean), Some(random)) => {
                 Span::from_secs_f64(random.exponential(mean.as_secs_f64()))
             }
             (Timing::OnOff(periods), Some(random)) => periods.draw_gap(random),
-            (Timing::Constant(interval) | Timing::Exponential(interval), _) => *interval,
+            (
+                Timing::Constant(interval)
+                | Timing::Uniform(interval, _)
+                | Timing::Exponential(interval),
+                _,
+            ) => *interval,
             (Timing::OnOff(periods), None) => periods.interval,
         }
     }
@@ -142,14 +178,18 @@ impl Source {
     }
 
     pub(super) fn wake(&mut self, now: Time) {
-        if self.next <= now {
+        if self.wakes_at() <= now {
             self.due += self.burst;
             self.next = self.next.saturating_add(self.draw_interval());
         }
     }
 
     pub(super) fn wakes_at(&self) -> Time {
-        self.next
+        if self.next < self.stops_at {
+            self.next
+        } else {
+            Time::MAX
+        }
     }
 
     pub(super) fn transmit(&mut self) -> Option<Outgoing> {
@@ -262,6 +302,49 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// ns-2 adds to each interval of a CBR source with `random_` a uniform share from −0.5 to 0.5 of it.
+    #[test]
+    fn gaps_of_a_spread_source_are_uniform_around_its_interval() {
+        let (start, interval) = (Time::ZERO + Span::from_secs(2), Span::from_millis(20));
+        for (spread, law) in [
+            (0.5, Law::uniform(0.01, 0.03)),
+            (1.0, Law::uniform(0.0, 0.04)),
+        ] {
+            for seed in 1..=4 {
+                let random = RandomStream::new(seed, "test", 0);
+                let source = Source::constant(start, interval, 100).with_spread(spread, random);
+                let sent = times(source, start + Span::from_secs(400));
+                assert_eq!(sent[0], start);
+                let gaps = sent
+                    .windows(2)
+                    .map(|pair| (pair[1] - pair[0]).as_secs_f64());
+                assert_follows(&format!("spread {spread}"), distance(&law, gaps.collect()));
+            }
+        }
+        let random = RandomStream::new(1, "test", 0);
+        let even = Source::constant(start, interval, 100).with_spread(0.0, random);
+        assert_eq!(times(even, start + Span::from_secs(1)).len(), 50);
+    }
+
+    #[test]
+    fn a_stopped_source_sends_nothing_from_its_end_on() {
+        let ms = |ms| Time::ZERO + Span::from_millis(ms);
+        let stopped = |mut source: Source| {
+            source.stop_at(ms(40));
+            times(source, Time::ZERO + Span::from_secs(10))
+        };
+        let even = Source::constant(Time::ZERO, Span::from_millis(20), 100);
+        assert_eq!(stopped(even), [Time::ZERO, ms(20)]);
+        let random = RandomStream::new(1, "test", 0);
+        let size = PacketSize::Fixed(100);
+        let poisson = Source::poisson(Time::ZERO, Span::from_millis(1), size, random);
+        assert!(
+            stopped(poisson.in_bursts(3))
+                .iter()
+                .all(|time| *time < ms(40))
+        );
     }
 
     /// The gaps of single packets and of bursts are exponential from the start on.

@@ -128,10 +128,17 @@ impl Behaviour {
                 let players = game::pair(config, start, measured_from, random);
                 players.map(|player| Self::Player(Box::new(player)))
             }
-            SourceConfig::ConstantBitRate { interval, packet } => [
-                Self::source(Source::constant(start, *interval, *packet)),
-                Self::Sink,
-            ],
+            SourceConfig::ConstantBitRate {
+                interval,
+                packet,
+                spread,
+            } => {
+                let source = Source::constant(start, *interval, *packet);
+                [
+                    Self::source(source.with_spread(*spread, random)),
+                    Self::Sink,
+                ]
+            }
             SourceConfig::Poisson {
                 mean_interval,
                 packet,

@@ -3,7 +3,7 @@
 use super::{GameConfig, KIND, VoiceConfig};
 use crate::{Law, TIMES};
 use goodqueue_types::parameters::{
-    Declared, INTERVAL, Key, Kind, PACKET, Parameters, Refusal, Value, integer, key,
+    Declared, INTERVAL, Key, Kind, PACKET, Parameters, Refusal, Value, integer, key, number,
 };
 use goodqueue_types::{Span, variants};
 
@@ -31,10 +31,13 @@ variants! {
     /// Workload without TCP.
     #[derive(Clone, Debug, PartialEq)]
     pub enum SourceConfig(KIND) {
-        /// Datagrams at constant intervals.
+        /// Datagrams at constant intervals, or at random ones around them.
         ConstantBitRate = "cbr"("cbr") [RATE] {
             interval: Span = Span::from_secs(1) => EVERY;
             packet: u32 = 1_500 => SIZE;
+            /// Each time between two packets is drawn uniformly from `interval` less this share of it to `interval`
+            /// plus this share (ns-2's `random_`: 0.5).
+            spread: f64 = 0.0 => number(0.0, 1.0).example("0.5");
         },
         /// Datagrams at exponential intervals.
         Poisson = "poisson"("poisson") [RATE] {
@@ -99,6 +102,18 @@ impl SourceConfig {
             } => (1, 2 * *mean as u32),
             Self::Game(_) => (1, 65_535),
             _ => (1, self.largest_packet(false)),
+        }
+    }
+
+    /// Returns true if the source may stop before the end of the run: one that sends datagrams in one
+    /// direction, to which nobody answers.
+    pub fn may_stop(&self) -> bool {
+        match self {
+            Self::ConstantBitRate { .. }
+            | Self::Poisson { .. }
+            | Self::Bursts { .. }
+            | Self::OnOff { .. } => true,
+            Self::Voice(_) | Self::Game(_) | Self::Ping { .. } => false,
         }
     }
 

@@ -83,7 +83,7 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
             WorkloadConfig::bulk(Arc::new(tcp), bytes)
         }),
         3 => (interval(), packet()).prop_map(|(interval, packet)| {
-            WorkloadConfig::Source(SourceConfig::ConstantBitRate { interval, packet })
+            WorkloadConfig::Source(SourceConfig::ConstantBitRate { interval, packet, spread: 0.0 })
         }),
         1 => (interval(), packet()).prop_map(|(mean_interval, packet)| {
             WorkloadConfig::Source(SourceConfig::Poisson { mean_interval, packet: PacketSize::Fixed(packet) })

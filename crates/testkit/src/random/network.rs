@@ -380,8 +380,8 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
         1 => (tcp(), session()).prop_map(|(tcp, session)| {
             WorkloadConfig::Session { tcp: Arc::new(tcp), session: Arc::new(session) }
         }),
-        1 => (interval(), packet()).prop_map(|(interval, packet)| {
-            WorkloadConfig::Source(SourceConfig::ConstantBitRate { interval, packet })
+        1 => (interval(), packet(), select(vec![0.0, 0.5])).prop_map(|(interval, packet, spread)| {
+            WorkloadConfig::Source(SourceConfig::ConstantBitRate { interval, packet, spread })
         }),
         1 => (interval(), sizes).prop_map(|(mean_interval, packet)| {
             WorkloadConfig::Source(SourceConfig::Poisson { mean_interval, packet })

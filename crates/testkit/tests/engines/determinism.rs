@@ -48,6 +48,7 @@ fn colliding(seed: u64) -> Network {
     let source = WorkloadConfig::Source(SourceConfig::ConstantBitRate {
         interval: Span::from_millis(1),
         packet: 500,
+        spread: 0.0,
     });
     let mut network = dumbbell(seed).network(vec![(Time::ZERO, source); 3]);
     network.record.packets = true;

@@ -30,7 +30,11 @@ fn network(workload: WorkloadConfig, impairments: Impairments) -> Network {
 
 fn datagrams(interval: Span) -> WorkloadConfig {
     let packet = 1_000;
-    WorkloadConfig::Source(SourceConfig::ConstantBitRate { interval, packet })
+    WorkloadConfig::Source(SourceConfig::ConstantBitRate {
+        interval,
+        packet,
+        spread: 0.0,
+    })
 }
 
 fn bulk(profile: Profile) -> WorkloadConfig {

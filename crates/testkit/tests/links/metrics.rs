@@ -39,6 +39,7 @@ fn every(millis: u64) -> WorkloadConfig {
     WorkloadConfig::Source(SourceConfig::ConstantBitRate {
         interval: Span::from_millis(millis),
         packet: 1000,
+        spread: 0.0,
     })
 }
 

@@ -53,6 +53,7 @@ fn every_micros(micros: u64, packet: u32) -> WorkloadConfig {
     WorkloadConfig::Source(SourceConfig::ConstantBitRate {
         interval: Span::from_micros(micros),
         packet,
+        spread: 0.0,
     })
 }
 

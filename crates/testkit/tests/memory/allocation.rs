@@ -51,6 +51,7 @@ fn allocations_after_the_warm_up(seed: u64) {
     let cbr = WorkloadConfig::Source(SourceConfig::ConstantBitRate {
         interval: Span::from_millis(10),
         packet: 500,
+        spread: 0.0,
     });
     let ping = WorkloadConfig::Source(SourceConfig::Ping {
         interval: Span::from_millis(10),
@@ -133,6 +134,7 @@ fn no_queue_allocates_after_the_warm_up() {
         let cbr = WorkloadConfig::Source(SourceConfig::ConstantBitRate {
             interval: Span::from_millis(3),
             packet: 1000,
+            spread: 0.0,
         });
         let flows = vec![cbr; 8].into_iter().map(|flow| (Time::ZERO, flow));
         let mut network = dumbbell(1, end).network(flows.collect());

@@ -59,9 +59,9 @@ pub(crate) static FLOW: Spec = Spec {
             ANY_TIME,
             "never",
             "\"20s\"",
-            "When the applications of bulk flows without a `size` stop. Data that were never sent are then withdrawn, \
-             those that were sent are repaired until they are acknowledged, and the connection closes. Not together \
-             with `peak_window`.",
+            "When the applications of bulk flows without a `size` stop, or those of `cbr`, `poisson`, `bursts` and \
+             `on_off`. Data that were never sent are then withdrawn, those that were sent are repaired until they are \
+             acknowledged, and the connection closes. Not together with `peak_window`.",
         ),
         key(
             "rtt",
