@@ -1,7 +1,7 @@
 //! Bulk TCP: the client sends a number of bytes and closes, or sends without end.
 
 use crate::BetweenLosses;
-use goodqueue_tcp::{ENDLESS, TcpConfig, TcpEndpoint, TcpInfo, TcpStats, TimeLimited};
+use goodqueue_tcp::{ENDLESS, Handshake, TcpConfig, TcpEndpoint, TcpInfo, TcpStats, TimeLimited};
 use goodqueue_types::{Body, Packet, Segment, Span, Time};
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ impl TcpHost {
         if self.first_window.is_some() {
             self.plan_first_window(now);
         }
-        if self.endpoint.is_finished() && self.finished_at == Time::MAX {
+        if self.finished_at == Time::MAX && self.is_finished() {
             self.finished_at = now;
         }
         self.endpoint.take_rtt_sample()
@@ -116,7 +116,8 @@ impl TcpHost {
     fn act(&mut self, now: Time) {
         if self.stops_at <= now {
             (self.acts_at, self.stops_at) = (Time::MAX, Time::MAX);
-            return self.endpoint.stop();
+            self.endpoint.withdraw();
+            return self.end();
         }
         self.acts_at = self.stops_at;
         match &mut self.first_window {
@@ -135,8 +136,26 @@ impl TcpHost {
     fn write_last(&mut self, bytes: u64) {
         self.endpoint.write(bytes);
         if self.bytes != ENDLESS {
+            self.end();
+        }
+    }
+
+    /// Ends the data: with a FIN, but without one in ns-2's one-way agents.
+    fn end(&mut self) {
+        if !self.is_one_way() {
             self.endpoint.close();
         }
+    }
+
+    fn is_one_way(&self) -> bool {
+        self.endpoint.config().handshake == Handshake::OneWay
+    }
+
+    /// Returns true if all data of a client are acknowledged, and its FIN if it sends one.
+    fn is_finished(&self) -> bool {
+        let written = self.bytes > 0 && self.first_window.is_none();
+        self.endpoint.is_finished()
+            || (self.is_one_way() && written && self.endpoint.is_acknowledged())
     }
 
     /// Plans the first window when the connection opens, and writes its first segment at once.

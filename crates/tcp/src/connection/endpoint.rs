@@ -163,13 +163,11 @@ impl TcpEndpoint {
         self.sender.blocked = false;
     }
 
-    /// Withdraws written data that were never sent, and sends a FIN after the others. Data that were
-    /// sent are still repaired until they are acknowledged. Has no effect after
-    /// [`close`](Self::close).
-    pub fn stop(&mut self) {
+    /// Withdraws written data that were never sent. Data that were sent are still repaired until they
+    /// are acknowledged. Has no effect after [`close`](Self::close).
+    pub fn withdraw(&mut self) {
         if !self.sender.closing {
             self.sender.data_end = self.sender.max_sent.clamp(FIRST, self.sender.data_end);
-            self.close();
         }
     }
 
@@ -392,6 +390,11 @@ impl TcpEndpoint {
     /// Returns true if [`close`](Self::close) was called and all data and the FIN are acknowledged.
     pub fn is_finished(&self) -> bool {
         self.sender.is_finished()
+    }
+
+    /// Returns true if all data written are acknowledged.
+    pub fn is_acknowledged(&self) -> bool {
+        self.sender.una >= self.sender.data_end
     }
 
     /// Returns true if the peer's FIN and all data before it have arrived.
