@@ -1,10 +1,11 @@
 //! Vegas (Brakmo and Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet",
 //! IEEE JSAC 13(8), 1995), in the form of Linux and ns-3: once per round trip it adjusts the window
-//! so that between α and β of its segments wait in the queue.
+//! so that between α and β of its segments wait in the queue. ns-2's differs (`ns2_vegas`).
 
-use goodqueue_types::parameters::{Key, number};
-use goodqueue_types::{Span, Time, parameters};
+use goodqueue_types::parameters::{Key, number, words};
+use goodqueue_types::{Span, Time, parameters, words};
 
+use super::ns2_vegas::{self, Rounds};
 use crate::cc::window::serve_by_window;
 use crate::cc::{AckSample, CongestionControl, CongestionEvent, Needs, Window};
 use crate::config::{SlowStart, TcpConfig};
@@ -22,6 +23,21 @@ parameters! {
         beta: f64 = 4.0 => SEGMENTS.example("4");
         /// Segments in the queue above which slow start ends.
         gamma: f64 = 1.0 => SEGMENTS.example("1");
+        /// Rules of the window: Linux's and ns-3's, or ns-2's, whose default parameters are 1, 3 and 1.
+        ///
+        /// ns-2's slow start grows in every other round trip, by one segment per ACK, and its loss takes
+        /// a quarter of the window. A timeout leaves two segments.
+        variant: VegasVariant = VegasVariant::Linux => words::<VegasVariant>().example("ns2");
+    }
+}
+
+words! {
+    /// Implementation that Vegas follows.
+    pub enum VegasVariant {
+        /// Linux and ns-3.
+        Linux = "linux",
+        /// `Agent/TCP/Vegas` of ns-2.35.
+        Ns2 = "ns2",
     }
 }
 
@@ -36,13 +52,19 @@ pub struct Vegas {
     round_rtt: Span,
     samples: u32,
     round_end: Option<u64>,
+    /// State of ns-2's variant, which uses none of the fields above but the window.
+    ns2: Option<Box<Rounds>>,
 }
 
 impl Vegas {
     /// Creates the state for a connection with `config`.
     pub fn new(config: &TcpConfig, vegas: VegasConfig) -> Self {
+        let mut window = Window::new(config, SlowStart::Classic);
+        let ns2 = (vegas.variant == VegasVariant::Ns2)
+            .then(|| Box::new(Rounds::new(config, &mut window)));
         Self {
-            window: Window::new(config, SlowStart::Classic),
+            window,
+            ns2,
             config: vegas,
             base_rtt: None,
             round_rtt: Span::MAX,
@@ -90,7 +112,16 @@ impl Vegas {
 }
 
 impl CongestionControl for Vegas {
+    fn on_open(&mut self, now: Time, rtt: Option<Span>) {
+        if let Some(rounds) = &mut self.ns2 {
+            rounds.on_open(now, rtt);
+        }
+    }
+
     fn on_ack(&mut self, sample: &AckSample) {
+        if let Some(rounds) = &mut self.ns2 {
+            return rounds.on_ack(&mut self.window, &self.config, sample);
+        }
         if let Some(rtt) = sample.measured().rtt {
             self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
             self.round_rtt = self.round_rtt.min(rtt);
@@ -112,11 +143,17 @@ impl CongestionControl for Vegas {
     }
 
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
+        if self.ns2.is_some() {
+            return ns2_vegas::decrease(&mut self.window, event);
+        }
         self.window.decrease(event.basis, 0.5);
         self.round_end = None;
     }
 
     fn on_retransmission_timeout(&mut self, event: Option<&CongestionEvent>) {
+        if self.ns2.is_some() {
+            return ns2_vegas::collapse(&mut self.window, event);
+        }
         self.window.collapse(event.map(|event| event.basis * 0.5));
         self.round_end = None;
     }
@@ -163,6 +200,7 @@ mod tests {
             alpha: 10.0,
             beta: 12.0,
             gamma: 5.0,
+            ..VegasConfig::default()
         });
         assert!((10.0..=12.5).contains(&waiting), "{waiting}");
     }
