@@ -106,8 +106,8 @@ fn word_among(kind: Kind, text: &str) -> Option<&'static str> {
     })
 }
 
-/// The alternative of the key's kind that the field is: a table, or packets or a percentage if the
-/// text has their unit, otherwise the first.
+/// The alternative of the key's kind that the field is: a table, packets or a percentage if the text
+/// has their unit, a size if it is another text, otherwise the first.
 fn alternative(field: &Field<'_>) -> Kind {
     let kind = field.key.kind;
     let table = search(kind, &|kind| match kind {
@@ -124,7 +124,14 @@ fn alternative(field: &Field<'_>) -> Kind {
     });
     let text = field.as_text().unwrap_or_default();
     let has_unit = unit.filter(|(_, unit)| text.ends_with(*unit));
-    has_unit.map_or(kind.first(), |(kind, _)| kind)
+    // A number has no quotes, a size has them.
+    let size = search(kind, &|kind| match kind {
+        Kind::Size { .. } => Some(kind),
+        _ => None,
+    });
+    let has_quotes = field.as_text().is_some() && matches!(kind.first(), Kind::Number { .. });
+    let otherwise = size.filter(|_| has_quotes).unwrap_or(kind.first());
+    has_unit.map_or(otherwise, |(kind, _)| kind)
 }
 
 /// Writes a value as TOML.

@@ -4,7 +4,7 @@
 use crate::any_queue;
 
 use crate::any_queue::{any_queue, queue_of, with_queue};
-use goodqueue_queue::{Configuration, Limit, QueueConfig, conformance};
+use goodqueue_queue::{Configuration, Limit, QueueConfig, RedUnit, conformance};
 use goodqueue_scenario::{Scenario, queue_toml};
 use proptest::prelude::*;
 
@@ -31,6 +31,61 @@ fn code_points_have_numbers_and_names() {
         let scenario = Scenario::parse(any_queue::LINK.as_bytes(), "test", &overrides);
         let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(scenario.network().flows[0].dscp, point, "{name}");
+    }
+}
+
+/// A threshold counts what its unit says, and never another quantity.
+#[test]
+fn thresholds_of_red_have_one_meaning() {
+    let thresholds = |keys: &str| match read(&format!(
+        "{{ kind = \"ns2_red\", limit = \"100p\", {keys} }}"
+    )) {
+        QueueConfig::Red(red) => (red.unit, red.min, red.max),
+        other => panic!("{other:?}"),
+    };
+    let (packets, bytes) = (RedUnit::Packets, RedUnit::Bytes);
+    for (keys, unit, min, max) in [
+        ("min = \"5p\"", packets, 5.0, 15.0),
+        ("max = \"30p\", min = \"5p\"", packets, 5.0, 30.0),
+        ("min = 5, unit = \"packets\"", packets, 5.0, 15.0),
+        (
+            "min = 5, max = \"10p\", unit = \"packets\"",
+            packets,
+            5.0,
+            10.0,
+        ),
+        ("min = \"1000B\"", bytes, 1_000.0, 3_000.0),
+        (
+            "min = \"2kB\", max = \"9kB\", unit = \"bytes\"",
+            bytes,
+            2_000.0,
+            9_000.0,
+        ),
+        ("min = 1000", bytes, 1_000.0, 3_000.0),
+        ("min = 5, unit = \"bytes\"", bytes, 5.0, 15.0),
+        ("min = 0, max = 9000", bytes, 0.0, 9_000.0),
+    ] {
+        assert_eq!(thresholds(keys), (unit, min, max), "{keys}");
+    }
+    for keys in [
+        "min = 5",
+        "min = 499.5, mean_packet = \"500B\"",
+        "min = \"5p\", max = \"9000B\"",
+        "min = \"5p\", max = 15, unit = \"bytes\"",
+        "min = \"1000B\", unit = \"packets\"",
+        "min = \"1000\"",
+        "min = \"5ms\"",
+    ] {
+        let queue = format!("{{ kind = \"ns2_red\", limit = \"100p\", {keys} }}");
+        let error = with_queue(&queue).expect_err(keys);
+        // The advice is accepted if it is followed.
+        let followed = error.help.split("min = ").nth(1).map(|rest| {
+            let value = rest.split(['"']).nth(1).unwrap_or_default();
+            format!("{{ kind = \"ns2_red\", limit = \"100p\", min = \"{value}\" }}")
+        });
+        if let Some(followed) = followed {
+            with_queue(&followed).unwrap_or_else(|error| panic!("{followed}: {error}"));
+        }
     }
 }
 

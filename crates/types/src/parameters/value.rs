@@ -218,12 +218,14 @@ macro_rules! simple {
 
 simple! { bool: Flag, Span: Span, Rate: Rate }
 
-/// A number; of a size its bytes, of a time its seconds.
+/// A number; of a size its bytes, of a number of packets these, of a time its seconds.
 impl Parameter for f64 {
     fn from_value(value: Value) -> Self {
         match value {
             Value::Number(number) => number,
-            Value::Integer(number) | Value::Bytes(number) => number as Self,
+            Value::Integer(number) | Value::Bytes(number) | Value::Packets(number) => {
+                number as Self
+            }
             Value::Span(span) => span.as_secs_f64(),
             _ => mismatch("a number"),
         }

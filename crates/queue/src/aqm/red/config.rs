@@ -5,7 +5,8 @@ use crate::config::refuse_small_limit;
 use crate::keys::{BANDWIDTH, ECN, FACTOR, LIMIT, MEAN};
 use crate::{BuiltIn, Configuration, Limit, Place, Qdisc, Refusal};
 use goodqueue_types::parameters::{
-    Given, Key, Kind, Parameter, Parameters, TIMER, flag, fraction, key, number, one_of, words,
+    Given, Key, Kind, LARGEST, Parameter, Parameters, TIMER, Value, flag, fraction, key, number,
+    one_of, words,
 };
 use goodqueue_types::{RandomStream, Rate, Span, parameters, variants, words};
 
@@ -19,8 +20,21 @@ words! {
     }
 }
 
-/// A queue in whatever unit.
-const AMOUNT: Key = number(0.0, 1e12);
+/// Threshold of the average. A number has the unit that the key `unit` gives.
+const THRESHOLD: Key = one_of(&[
+    Kind::Number {
+        min: 0.0,
+        max: 1e12,
+    },
+    Kind::Size {
+        min: 0,
+        max: LARGEST,
+    },
+    Kind::Packets {
+        min: 0,
+        max: LARGEST,
+    },
+]);
 
 parameters! {
     /// Parameters of RED (Floyd and Jacobson, "Random Early Detection Gateways for Congestion
@@ -31,12 +45,14 @@ parameters! {
         /// `queue_in_bytes_`). As in ns-2 the backlog excludes the arrival, so the last packet may
         /// exceed a limit in bytes.
         limit: Limit = Limit::Unlimited => LIMIT.required();
-        /// Unit of the average and its thresholds (`queue_in_bytes_`).
-        unit: RedUnit = RedUnit::Bytes => words::<RedUnit>().example("packets");
-        /// Average, in `unit`, below which nothing is dropped at random (`thresh_`).
-        min: f64 = 0.0 => AMOUNT.default("what 2.5 ms hold, 5 packets at least").example("5");
-        /// Average, in `unit`, at which the probability is `max_probability` (`maxthresh_`).
-        max: f64 = 0.0 => AMOUNT.default("three times `min`").example("15");
+        /// Unit of the average and of thresholds that are numbers (`queue_in_bytes_`).
+        unit: RedUnit = RedUnit::Bytes => words::<RedUnit>()
+            .default("that of `min` and `max`, else \"bytes\"").example("packets");
+        /// Average below which nothing is dropped at random (`thresh_`): `"5p"`, `"5000B"`, or a number
+        /// of what `unit` says.
+        min: f64 = 0.0 => THRESHOLD.default("what 2.5 ms hold, 5 packets at least").example("5p");
+        /// Average at which the probability is `max_probability` (`maxthresh_`), as `min`.
+        max: f64 = 0.0 => THRESHOLD.default("three times `min`").example("15p");
         /// Weight of the newest sample in the average (`q_weight_`).
         weight: f64 = 0.002 => number(0.0, 1.0).default("by rate and delay").example("0.002");
         /// Drop probability at `max` (1 / `linterm_`).
@@ -142,6 +158,7 @@ impl BuiltIn for RedConfig {
         };
         let mut config = Self::ns2(link, Limit::Unlimited);
         config.apply(given);
+        config.unit = unit(given, link.mean_packet)?;
         if config.unit == RedUnit::Packets && !given.has("min") {
             config.min /= f64::from(link.mean_packet.max(1));
         }
@@ -150,6 +167,35 @@ impl BuiltIn for RedConfig {
         }
         Ok(config)
     }
+}
+
+/// Returns the unit of the average: that of the thresholds, or the one that the file gives. Refuses
+/// units that differ, and a number without any unit that would be a part of a packet.
+fn unit(given: &Given, mean_packet: u32) -> Result<RedUnit, Refusal> {
+    let stated = given.get("unit").cloned().map(RedUnit::from_value);
+    let mut unit = stated;
+    for key in ["min", "max"] {
+        let own = match given.get(key) {
+            Some(Value::Packets(_)) => RedUnit::Packets,
+            Some(Value::Bytes(_)) => RedUnit::Bytes,
+            Some(Value::Number(number)) => {
+                if stated.is_none() && 0.0 < *number && *number < f64::from(mean_packet) {
+                    let message = format!("{number} without a unit would be less than a packet");
+                    let help = format!("write {key} = \"{number}p\" or {key} = \"{number}B\"");
+                    return Err(Refusal::new(key, message, help));
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        if unit.is_some_and(|unit| unit != own) {
+            let message = "the thresholds and their unit differ";
+            let help = "give min, max and unit in packets, as in min = \"5p\", or in bytes";
+            return Err(Refusal::new(key, message, help));
+        }
+        unit = Some(own);
+    }
+    Ok(unit.unwrap_or(RedUnit::Bytes))
 }
 
 /// Properties of the link from which ns-2's automatic values are computed.
