@@ -310,7 +310,12 @@ fn check_tc(text: &[u8]) -> bool {
 
 /// An imported script is a scenario, or one with values out of bounds.
 fn check_ns2(script: &[u8]) -> bool {
-    match goodqueue_ns2::import(script, "script.tcl", &[]) {
+    match goodqueue_ns2::import(
+        script,
+        "script.tcl",
+        Some("crates/ns2/tests/scripts".as_ref()),
+        &[],
+    ) {
         Ok(imported) => check_scenario(imported.toml.as_bytes()),
         Err(error) => {
             assert_eq!(error.to_string().lines().count(), 2, "{error}");

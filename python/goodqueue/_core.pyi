@@ -94,8 +94,10 @@ def read_flow_records(what: str, path: PathLike[str], sampling: int, long_packet
         OSError: if the file cannot be read.
     """
 
-def import_ns2(script: bytes, file: str, arguments: list[str]) -> tuple[str, list[str]]:
-    """Reads a script of ns-2: the scenario's text, and how it differs, one sentence each.
+def import_ns2(
+    script: bytes, file: str, folder: str | None, arguments: list[str]
+) -> tuple[str, list[str]]:
+    """Reads a script of ns-2, and those of its folder that it reads: the scenario's text, and how it differs, one sentence each.
 
     Raises:
         goodqueue.ScenarioError: for the first command without an equivalent.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import subprocess
 import tomllib
+from statistics import fmean, variance
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -153,6 +155,113 @@ def test_a_lesson_with_datagrams_has_the_packets_of_ns2(tmp_path: Path, ns2: str
     assert own["arrivals"] == pytest.approx(measured["arrivals"], rel=0.002)
     assert own["departures"] == pytest.approx(measured["departures"], rel=0.002)
     assert own["drops"] == pytest.approx(measured["drops"], rel=0.05)
+
+
+VEGAS_OR_STOP = """
+set ns [new Simulator]
+set a [$ns node]; set r [$ns node]; set b [$ns node]
+$ns duplex-link $a $r 10Mb 1ms DropTail
+$ns duplex-link $r $b 1Mb %(delay)s DropTail
+$ns queue-limit $r $b %(limit)s
+set tcp [new Agent/TCP%(variant)s]; set sink [new Agent/TCPSink]
+$tcp set window_ 100
+$ns attach-agent $a $tcp; $ns attach-agent $b $sink; $ns connect $tcp $sink
+set ftp [new Application/FTP]; $ftp attach-agent $tcp
+set watched [$ns monitor-queue $r $b ""]
+$ns at 0.1 "$ftp start"
+%(more)s
+proc finish {} {
+    global watched
+    puts "{\\"drops\\": [$watched set pdrops_], \\"departures\\": [$watched set pdepartures_]}"
+    exit 0
+}
+$ns at %(end)s finish
+$ns run
+"""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"variant": "/Vegas", "delay": "20ms", "limit": "50", "more": "", "end": "40.0"},
+        {"variant": "/Vegas", "delay": "90ms", "limit": "12", "more": "", "end": "40.0"},
+        # The queue is full when the application stops, where a FIN would be lost.
+        {
+            "variant": "",
+            "delay": "1ms",
+            "limit": "7",
+            "more": '$ns at 1.9 "$ftp stop"',
+            "end": "2.0",
+        },
+    ],
+    ids=["Vegas", "Vegas on a long path", "stop"],
+)
+def test_vegas_and_a_stopped_flow_have_the_packets_of_ns2(
+    given: dict[str, str], tmp_path: Path, ns2: str
+) -> None:
+    """These runs have no random element."""
+    script = tmp_path / "one.tcl"
+    script.write_text(VEGAS_OR_STOP % given)
+    measured, own = theirs(script, [], ns2), ours(script, [])
+    assert own["drops"] == measured["drops"]
+    assert own["departures"] == pytest.approx(measured["departures"], rel=0.002, abs=1)
+
+
+RANDOM_CBR = """
+ns-random [lindex $argv 0]
+set ns [new Simulator]
+foreach n {a u r b} { set $n [$ns node] }
+$ns duplex-link $a $r 10Mb 5ms DropTail
+$ns duplex-link $u $r 10Mb 5ms DropTail
+$ns duplex-link $r $b 2Mb 20ms DropTail
+$ns queue-limit $r $b 10
+set tcp [new Agent/TCP/Reno]; set sink [new Agent/TCPSink]
+$ns attach-agent $a $tcp; $ns attach-agent $b $sink; $ns connect $tcp $sink
+set ftp [new Application/FTP]; $ftp attach-agent $tcp
+set udp [new Agent/UDP]; set null [new Agent/Null]
+$ns attach-agent $u $udp; $ns attach-agent $b $null; $ns connect $udp $null
+set cbr [new Application/Traffic/CBR]
+$cbr set packetSize_ 500
+$cbr set rate_ 1Mb
+$cbr set random_ 1
+$cbr attach-agent $udp
+$ns at 0.0 "$ftp start"
+$ns at 1.0 "$cbr start"
+$ns at 18.0 "$cbr stop"
+set watched [$ns monitor-queue $r $b ""]
+proc finish {} {
+    global watched
+    puts "{\\"drops\\": [$watched set pdrops_]}"
+    exit 0
+}
+$ns at 20.0 finish
+$ns run
+"""
+
+
+def test_random_gaps_of_cbr_lose_as_many_packets_as_in_ns2(tmp_path: Path, ns2: str) -> None:
+    script = tmp_path / "cbr.tcl"
+    script.write_text(RANDOM_CBR)
+    seeds = range(1, 11)
+    theirs_lost = [theirs(script, [str(seed)], ns2)["drops"] for seed in seeds]
+    ours_lost = [ours(script, ["1"], seed)["drops"] for seed in seeds]
+    # The standard errors of the two means, added in quadrature.
+    error = math.sqrt((variance(theirs_lost) + variance(ours_lost)) / len(seeds))
+    assert abs(fmean(ours_lost) - fmean(theirs_lost)) < 3 * error
+
+
+def test_a_script_beside_the_script_is_read(tmp_path: Path) -> None:
+    whole = LESSON.read_text()
+    part = tmp_path / "part.tcl"
+    part.write_text(whole)
+    script = tmp_path / "main.tcl"
+    script.write_text("source part.tcl\n")
+    same = import_ns2(script).toml.replace("main.tcl", "lesson.tcl")
+    assert same.splitlines()[1:] == import_ns2(LESSON).toml.splitlines()[1:]
+    part.write_text("\nset x $y\n")
+    with pytest.raises(ScenarioError) as refused:
+        import_ns2(script)
+    assert (refused.value.file, refused.value.line) == (str(part), 2)
 
 
 def test_the_lossy_link_is_that_of_the_papers() -> None:

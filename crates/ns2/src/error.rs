@@ -1,5 +1,6 @@
 //! Refusals of a script.
 
+use crate::place::file_and_line;
 use goodqueue_types::message::{nearest, shorten};
 use std::error::Error;
 use std::fmt;
@@ -7,9 +8,9 @@ use std::fmt;
 /// A command that has no equivalent, and what to write in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError {
-    /// Name of the script.
+    /// Name of the script, or of a file that it reads.
     pub file: String,
-    /// Line of the command, from 1; 0 if the whole script is meant.
+    /// Line of the command in that file, from 1; 0 if the whole script is meant.
     pub line: u32,
     /// Description of the mistake.
     pub message: String,
@@ -20,8 +21,12 @@ pub struct ImportError {
 }
 
 impl ImportError {
-    pub(crate) fn of(mut self, file: &str) -> Self {
-        file.clone_into(&mut self.file);
+    /// Names the file of the error's place: the script, or one of the files that it reads.
+    pub(crate) fn of(mut self, script: &str, files: &[String]) -> Self {
+        let (file, line) = file_and_line(self.line);
+        let names = file.checked_sub(1).and_then(|index| files.get(index));
+        self.file = names.map_or(script, String::as_str).to_owned();
+        self.line = line;
         self
     }
 }

@@ -10,15 +10,20 @@
 //! Commands, nesting and memory are bounded (`tcl/budget.rs`).
 
 mod error;
+mod files;
 mod network;
+mod place;
 mod scenario;
 mod tcl;
 
 pub use error::ImportError;
 
 use error::refuse;
+use files::Folder;
 use goodqueue_types::message::without_mark;
 use network::{Draw, Model};
+use std::path::Path;
+use tcl::Script;
 
 /// Largest script that is read, in bytes.
 pub const MOST_BYTES: usize = 1 << 20;
@@ -35,7 +40,7 @@ pub struct Imported {
     pub notes: Vec<String>,
 }
 
-/// Reads a script of ns-2.
+/// Reads a script of ns-2. The script may read others of its `folder` and below.
 ///
 /// A start time that is drawn at random becomes a `start_jitter`: the script is interpreted once with the
 /// smallest value of each uniform draw, and once with the largest.
@@ -56,19 +61,29 @@ pub struct Imported {
 ///     $ns at 9.0 "exit 0"
 ///     $ns run
 /// "#;
-/// let imported = goodqueue_ns2::import(script.as_bytes(), "one.tcl", &[])?;
+/// let imported = goodqueue_ns2::import(script.as_bytes(), "one.tcl", None, &[])?;
 /// assert!(imported.toml.contains("queue = { limit = \"49p\" }"));
 /// # Ok::<(), goodqueue_ns2::ImportError>(())
 /// ```
-pub fn import(script: &[u8], file: &str, arguments: &[String]) -> Result<Imported, ImportError> {
-    let named = |error: ImportError| error.of(file);
+pub fn import(
+    script: &[u8],
+    file: &str,
+    folder: Option<&Path>,
+    arguments: &[String],
+) -> Result<Imported, ImportError> {
     if script.len() > MOST_BYTES {
         let message = format!("the script has {} bytes", script.len());
-        return Err(named(refuse(0, message, "give at most 1 MiB")));
+        return Err(refuse(0, message, "give at most 1 MiB").of(file, &[]));
     }
     // Scripts of the nineties have comments in Latin-1.
     let text = String::from_utf8_lossy(without_mark(script));
-    let interpret = |draw| tcl::interpret(&text, arguments, draw).map_err(named);
+    let script = Script {
+        text: &text,
+        file,
+        arguments,
+        folder: &Folder::new(folder),
+    };
+    let interpret = |draw| tcl::interpret(&script, draw);
     let low = interpret(Draw::Low)?;
     let model = if low.draws == 0 {
         low
@@ -79,7 +94,7 @@ pub fn import(script: &[u8], file: &str, arguments: &[String]) -> Result<Importe
             None => drawn(interpret(Draw::Seeded)?),
         }
     };
-    scenario::write(&model, file).map_err(named)
+    scenario::write(&model, file).map_err(|error| error.of(file, &model.files))
 }
 
 /// Returns the model whose starts range from those of one model to those of the other. None if they

@@ -8,7 +8,7 @@ const MANY: &str = include_str!("scripts/many.tcl");
 
 fn read(script: &str, arguments: &[&str]) -> Result<Imported, ImportError> {
     let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
-    import(script.as_bytes(), "script.tcl", &arguments)
+    import(script.as_bytes(), "script.tcl", None, &arguments)
 }
 
 /// Returns the scenario of a script, after the reader of scenarios has accepted it.
@@ -57,7 +57,8 @@ fn a_lesson_has_its_links_flows_and_times() {
             "delayed_ack_timeout = \"100ms\"",
             "start = \"1s\"",
             "stop = \"40s\"",
-            "workload = { kind = \"on_off\", rate = \"1Mbps\", packet = \"1000B\", on = \"44400ms\", off = \"1000000s\" }",
+            "workload = { kind = \"cbr\", rate = \"1Mbps\", packet = \"1000B\" }",
+            "stop = \"44500ms\"",
         ],
     );
     // 1000 bytes and 20 packets are the defaults of ns-2 and of the profile.
@@ -255,12 +256,6 @@ fn what_is_not_understood_is_refused_with_its_line_and_the_nearest_choice() {
         "set it first",
     );
     refused(&flow("sett x 5"), 8, "'sett'", "set");
-    refused(
-        &flow("source other.tcl"),
-        8,
-        "another script",
-        "into this script",
-    );
     refused(
         &flow("$ns rtmodel-at 1.0 down $a $b"),
         8,

@@ -34,7 +34,8 @@ class Imported:
 def import_ns2(file: str | PathLike[str], arguments: Sequence[str] = ()) -> Imported:
     """Returns a script of ns-2 as a scenario.
 
-    The script is interpreted and never run by a Tcl of its own, so it cannot read or write files.
+    The script is interpreted and never run by a Tcl of its own. It can read other scripts of its
+    folder and below by `source`, and no other files.
 
     Args:
         file: the script; `-` for standard input.
@@ -45,11 +46,13 @@ def import_ns2(file: str | PathLike[str], arguments: Sequence[str] = ()) -> Impo
         ScenarioError: for the first command that has no equivalent.
     """
     name = str(file)
+    folder: str | None = str(Path(file).parent)
     if name == "-":
+        folder = None
         name, content = "<stdin>", sys.stdin.buffer.read(MOST_BYTES + 1)
     else:
         content = read_bytes(file, MOST_BYTES)
-    toml, notes = _core.import_ns2(content, name, list(arguments))
+    toml, notes = _core.import_ns2(content, name, folder, list(arguments))
     # Bounds of values are those of the scenario format.
     load(NamedText(toml.encode(), f"the scenario made of {name}"))
     return Imported(toml, tuple(notes))

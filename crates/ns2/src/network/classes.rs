@@ -8,14 +8,15 @@ const DEFAULTS: &[(&str, &str)] = &[
         "Agent/TCP",
         "aggressive_maxburst_=1 bugFix_=true bugFix_ack_=false bugFix_ts_=false bugfix_ss_=1 \
          CoarseTimer_=0 control_increase_=0 decrease_num_=0.5 delay_growth_=true ecn_=0 eln_=0 \
-         EnblRTTCtr_=0 exitFastRetrans_=true frto_enabled_=0 increase_num_=1.0 k_parameter_=0.0 \
-         l_parameter_=1.0 lessCareful_=false LimTransmitFix_=false max_connects_=-1 max_ssthresh_=0 \
+         EnblRTTCtr_=0 eln_rxmit_thresh_=1 exitFastRetrans_=true frto_enabled_=0 high_decrease_=0.1 high_p_=0.0000001 \
+         high_window_=83000 increase_num_=1.0 k_parameter_=0.0 \
+         l_parameter_=1.0 lessCareful_=false low_window_=38 LimTransmitFix_=false max_connects_=-1 max_ssthresh_=0 \
          maxburst_=0 maxcwnd_=0 maxrto_=60 minrto_=0.2 noFastRetrans_=false numdupacks_=3 \
          numdupacksFrac_=-1 old_ecn_=0 oldCode_=false overhead_=0 packetSize_=1000 partial_ack_=false \
-         precisionReduce_=true qs_enabled_=false QOption_=0 rate_request_=0 restart_bugfix_=true \
+         precisionReduce_=true qs_enabled_=false qs_request_mode_=1 qs_rtt_=50 qs_thresh_=4 QOption_=0 rate_request_=0 restart_bugfix_=true \
          rfc2988_=true rttvar_exp_=2 rttvar_init_=12 rtxcur_init_=3.0 SetCWRonRetransmit_=true \
          sfrto_enabled_=0 singledup_=1 slow_start_restart_=true spurious_response_=1 srtt_init_=0 \
-         syn_=true T_RTTVAR_BITS=2 T_SRTT_BITS=3 tcpTick_=0.01 tcpip_base_hdr_size_=40 timerfix_=true \
+         syn_=true tcp_qs_recovery_=true T_RTTVAR_BITS=2 T_SRTT_BITS=3 tcpTick_=0.01 tcpip_base_hdr_size_=40 timerfix_=true \
          timestamps_=false ts_option_size_=10 ts_resetRTO_=false updated_rttvar_=true \
          useHeaders_=true windowConstant_=4 window_=20 windowInit_=2 windowInitOption_=1 \
          windowOption_=1 windowThresh_=0.002",
@@ -29,6 +30,7 @@ const DEFAULTS: &[(&str, &str)] = &[
         "Agent/TCP/Linux",
         "delay_growth_=false maxrto_=120 ts_resetRTO_=true",
     ),
+    ("Agent/TCP/Fack", "rampdown_=false ss-div4_=false"),
     (
         "Agent/TCPSink",
         "packetSize_=40 maxSackBlocks_=3 generateDSacks_=false ecn_syn_=false qs_enabled_=false \
@@ -36,32 +38,50 @@ const DEFAULTS: &[(&str, &str)] = &[
          ts_echo_rfc1323_=false interval_=0.1",
     ),
     ("Agent/UDP", "packetSize_=1000"),
-    ("Queue", "limit_=50"),
+    (
+        "Queue",
+        "limit_=50 ackfromfront_=false acksfirst_=false blocked_=false interleave_=false \
+         unblock_on_resume_=true",
+    ),
     (
         "Queue/DropTail",
         "drop_front_=false mean_pktsize_=500 queue_in_bytes_=false",
     ),
     (
         "Queue/RED",
-        "adaptive_=0 bottom_=0 bytes_=true cautious_=0 doubleq_=false drop_front_=false \
-         drop_rand_=false drop_tail_=true feng_adaptive_=0 gentle_=true idle_pktsize_=100 linterm_=10 \
+        "adaptive_=0 alpha_=0.01 beta_=0.9 bottom_=0 bytes_=true cautious_=0 doubleq_=false drop_front_=false \
+         drop_rand_=false drop_tail_=true feng_adaptive_=0 gentle_=true idle_pktsize_=100 interval_=0.5 linterm_=10 \
          mark_p_=0.1 maxthresh_=0 mean_pktsize_=500 ns1_compat_=false q_weight_=-1 \
-         queue_in_bytes_=true setbit_=false thresh_=0 use_mark_p_=true wait_=true",
+         queue_in_bytes_=true setbit_=false targetdelay_=0.005 thresh_=0 top_=0.5 use_mark_p_=true wait_=true",
     ),
-    ("ErrorModel", "rate_=0"),
-    ("ErrorModel/Periodic", "period_=1.0 offset_=0.0"),
     (
-        "Application/Traffic",
-        "packetSize_=210 rate_=64k random_=0 maxpkts_=268435456 burst_time_=0.5 idle_time_=0.5 shape_=1.5",
+        "ErrorModel",
+        "rate_=0 enable_=1 markecn_=false delay_pkt_=false delay_=0 bandwidth_=2Mb",
     ),
-    ("Application/Traffic/CBR", "rate_=448k"),
+    (
+        "ErrorModel/Periodic",
+        "period_=1.0 offset_=0.0 burstlen_=0.0 default_drop_=0",
+    ),
+    (
+        "Application/Traffic/CBR",
+        "packetSize_=210 rate_=448k random_=0 maxpkts_=268435456",
+    ),
+    (
+        "Application/Traffic/Exponential",
+        "packetSize_=210 rate_=64k burst_time_=0.5 idle_time_=0.5",
+    ),
+    (
+        "Application/Traffic/Pareto",
+        "packetSize_=210 rate_=64k burst_time_=0.5 idle_time_=0.5 shape_=1.5",
+    ),
+    ("Node", "multiPath_=0"),
     ("RandomVariable/Uniform", "min_=0 max_=1"),
     ("RandomVariable/Exponential", "avg_=1"),
-    ("RandomVariable/Constant", "val_=0"),
+    ("RandomVariable/Constant", "val_=1"),
 ];
 
 /// Variables that count, trace or label, and change nothing else.
-pub const HARMLESS: &[&str] = &[
+const HARMLESS: &[&str] = &[
     "fid_",
     "class_",
     "prio_",
@@ -75,7 +95,51 @@ pub const HARMLESS: &[&str] = &[
     "summarystats_",
     "node_",
     "debug_",
+    "agent_addr_",
+    "agent_port_",
+    "dst_addr_",
+    "dst_port_",
+    "dport_",
+    "sport_",
+    "util_check_intv_",
+    "util_records_",
+    "util_weight_",
+    // Counters and measurements.
+    "ack_",
+    "ave_",
+    "backoff_",
+    "bytes_",
+    "cur_max_p_",
+    "curq_",
+    "dupacks_",
+    "expected_",
+    "lastPktTime_",
+    "maxseq_",
+    "nackpack_",
+    "ncwndcuts_",
+    "ncwndcuts1_",
+    "ndatabytes_",
+    "ndatapack_",
+    "necnresponses_",
+    "nlost_",
+    "npkts_",
+    "nrexmit_",
+    "nrexmitbytes_",
+    "nrexmitpack_",
+    "prob1_",
+    "rtt_",
+    "rttvar_",
+    "seqno_",
+    "srtt_",
+    "t_seqno_",
+    "v_rtt_",
 ];
+
+/// True for a variable of a class that changes nothing. RED counts its bytes by a variable with the name
+/// of a counter.
+pub fn harmless(class: &str, variable: &str) -> bool {
+    HARMLESS.contains(&variable) && default(class, variable).is_none()
+}
 
 /// Agents that send TCP data.
 pub const SENDERS: &[&str] = &[

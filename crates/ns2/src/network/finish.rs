@@ -1,7 +1,7 @@
 //! The network at the end of a script.
 
 use super::model::{Flow, Link, Loss, Model, Work};
-use super::{Action, Kind, World, classes};
+use super::{Action, Kind, Settings, World, classes};
 use crate::error::{ImportError, refuse};
 use std::collections::HashMap;
 
@@ -60,6 +60,7 @@ impl World {
                 _ => None,
             },
             notes: self.notes,
+            files: Vec::new(),
             draws: self.draws,
             unbounded: self.unbounded,
         })
@@ -91,9 +92,12 @@ impl World {
         let Some(agent) = *agent else {
             return Ok(None);
         };
-        let Some((start, stop, bulk)) = told(actions, line)? else {
+        let Some((start, mut stop, bulk)) = told(actions, line)? else {
             return Ok(None);
         };
+        if let Some(quota) = quota(&object.settings)? {
+            stop = Some(stop.unwrap_or(f64::MAX).min(start + quota));
+        }
         let of = |id: usize| match &self.objects[id].kind {
             Kind::Agent {
                 node,
@@ -155,6 +159,15 @@ impl World {
         }
         Ok(Some(flow))
     }
+}
+
+/// Returns the time in seconds after which a source has sent its `maxpkts_` packets.
+fn quota(settings: &Settings) -> Result<Option<f64>, ImportError> {
+    if settings.class != "Application/Traffic/CBR" || !settings.set.contains_key("maxpkts_") {
+        return Ok(None);
+    }
+    let packets = settings.number("maxpkts_")?;
+    Ok(Some((packets.max(1.0) - 0.5) * settings.packet_interval()?))
 }
 
 /// Start and stop of an application, and its data.

@@ -1,5 +1,6 @@
 //! Methods of objects other than the simulator.
 
+use super::settings::time;
 use super::{Action, Kind, World, classes, simulator};
 use crate::error::{quoted, refuse, unknown};
 use crate::tcl::{Flow, Interpreter, Text, measured, split_list};
@@ -23,6 +24,7 @@ pub fn method(tcl: &mut Interpreter, id: usize, words: &[Text]) -> Result<Text, 
         Kind::Application { .. } => world.application_method(id, &name, words, line),
         Kind::Link(direction) => world.link_method(direction, &name, words, line),
         Kind::Queue(_) => world.queue_method(&name, line),
+        Kind::Delay(_) => Ok(Text::measured()),
         Kind::Errors { .. } => world.errors_method(id, &name, words, line),
         Kind::Random => world.random_method(id, &name, words, line),
         Kind::Other => {
@@ -73,6 +75,12 @@ impl World {
         if observer {
             return Ok(());
         }
+        if let Kind::Delay(direction) = self.objects[id].kind {
+            return Ok(self.assign_link(direction, variable, &value.text, line)?);
+        }
+        if classes::harmless(&self.objects[id].settings.class, variable) {
+            return Ok(());
+        }
         if value.is_measured() {
             return Err(measured(line));
         }
@@ -87,11 +95,16 @@ impl World {
             "packet_size_" if traffic => "packetSize_",
             other => other,
         };
-        if application && variable == "interval_" {
-            // CBR keeps the rate that gives this interval.
-            settings.set.remove("rate_");
-        } else if application && variable == "rate_" {
-            settings.set.remove("interval_");
+        if settings.class == "Application/Traffic/CBR" {
+            if variable == "interval_" {
+                // CBR keeps the rate that gives this interval with the present size.
+                let bits = settings.number("packetSize_")? * 8.0;
+                let seconds = time(&value.text).filter(|seconds| *seconds > 0.0);
+                let rate = bits / seconds.unwrap_or(f64::MAX);
+                settings.set.insert("rate_".to_owned(), format!("{rate}"));
+            } else if matches!(variable, "rate_" | "packetSize_") {
+                settings.set.remove("interval_");
+            }
         }
         settings
             .set
@@ -226,6 +239,7 @@ impl World {
     ) -> Result<Text, Flow> {
         match name {
             "queue" => Ok(super::handle(self.directions[direction].queue)),
+            "link" => Ok(self.make("DelayLink", Kind::Delay(direction), line)?),
             "cost" | "down" | "up" => {
                 let message = format!("{} of a link has no equivalent here", quoted(name));
                 Err(refuse(line, message, "leave it out").into())

@@ -10,7 +10,7 @@ mod simulator;
 
 pub use classes::SINKS;
 pub use finish::single;
-pub use model::{Flow as Traffic, Link, Model, Work};
+pub use model::{Flow as Traffic, Link, Loss, Model, Work};
 pub use random::Draw;
 pub use settings::{Settings, picoseconds};
 
@@ -42,6 +42,8 @@ enum Kind {
     Link(usize),
     /// The queue of a direction of a link.
     Queue(usize),
+    /// The rate and the delay of a direction of a link.
+    Delay(usize),
     Errors {
         unit: String,
         list: Vec<u64>,
@@ -198,9 +200,9 @@ impl World {
     }
 
     /// Notes a condition that depends on the simulation.
-    pub fn note_condition(&mut self, line: u32) {
+    pub fn note_condition(&mut self, place: &str) {
         self.note(format!(
-            "line {line}: commands that depend on measured values were left out"
+            "{place}: commands that depend on measured values were left out"
         ));
     }
 
@@ -231,6 +233,9 @@ impl World {
             | "remove-packet-header"
             | "ns-random"
             | "delete" => Text::empty(),
+            "Simulator" if words.get(1).is_some_and(|word| &*word.text == "instance") => {
+                tcl.world.simulator(tcl.line())?
+            }
             "Class" => {
                 let class = words.get(1).map_or("", |word| &word.text);
                 let message = format!("the script defines the class {}", quoted(class));
@@ -243,6 +248,18 @@ impl World {
             _ => return Ok(None),
         };
         Ok(Some(value))
+    }
+
+    /// Returns the simulator that the script made last.
+    fn simulator(&self, line: u32) -> Result<Text, ImportError> {
+        let made = self
+            .objects
+            .iter()
+            .rposition(|one| one.kind == Kind::Simulator);
+        made.map(handle).ok_or_else(|| {
+            let help = "write set ns [new Simulator] first";
+            refuse(line, "there is no simulator yet", help)
+        })
     }
 
     /// Runs `CLASS set VARIABLE VALUE`.
@@ -269,6 +286,10 @@ impl World {
         };
         if value.is_measured() {
             return Err(measured(line));
+        }
+        if class == "Node" && variable == "multiPath_" && &*value.text != "0" {
+            let help = "leave it at 0: a flow has one route";
+            return Err(refuse(line, "multiPath_ of Node has no equivalent here", help).into());
         }
         self.unchanged(line)?;
         let variables = self.classes.entry(class).or_default();
@@ -340,7 +361,7 @@ impl World {
     }
 
     /// Schedules a command.
-    fn schedule(&mut self, at: f64, script: &Text, line: u32) -> Result<(), ImportError> {
+    fn schedule(&mut self, at: f64, script: &Text, line: u32) -> Result<Text, ImportError> {
         if !(0.0..=1e6).contains(&at) || at < self.now {
             let message = format!("a command is scheduled at {at} s");
             return Err(refuse(line, message, "write a time from now to 1000000"));
@@ -349,7 +370,15 @@ impl World {
         self.scheduled += 1;
         self.events
             .insert((at.to_bits(), self.scheduled), (script.clone(), line));
-        Ok(())
+        Ok(Text::new(format!("_e{}", self.scheduled)))
+    }
+
+    /// Takes a scheduled command away.
+    fn cancel(&mut self, event: &str) {
+        let number = event
+            .strip_prefix("_e")
+            .and_then(|text| text.parse::<u64>().ok());
+        self.events.retain(|(_, own), _| Some(*own) != number);
     }
 
     /// Takes the next scheduled command, and moves the clock to its time.

@@ -69,6 +69,8 @@ pub struct Model {
     /// Time at which the script reads its counters for the first time, if it does so once.
     pub warmup: Option<f64>,
     pub notes: Vec<String>,
+    /// Names of the files that the script reads.
+    pub files: Vec<String>,
     /// Number of random draws.
     pub draws: u64,
     /// True if a draw has no largest value.

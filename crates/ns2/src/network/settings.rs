@@ -59,6 +59,18 @@ impl Settings {
         rate(self.text(variable)).ok_or_else(|| self.wrong(variable, "a rate such as 1Mb"))
     }
 
+    /// Returns the time between the packets of a source of datagrams, in seconds.
+    pub fn packet_interval(&self) -> Result<f64, ImportError> {
+        if self.set.contains_key("interval_") {
+            return self.time("interval_");
+        }
+        let bps = self.rate("rate_")?;
+        if bps < 1.0 {
+            return Err(self.wrong("rate_", "a rate such as 1Mb"));
+        }
+        Ok(self.count("packetSize_", 1)? as f64 * 8.0 / bps)
+    }
+
     /// True if a variable has the number that it has in ns-2 by default.
     pub fn is_default(&self, variable: &str) -> Result<bool, ImportError> {
         let default = classes::default(&self.class, variable).and_then(parse_number);
@@ -71,7 +83,7 @@ impl Settings {
     pub fn check(&self, known: &[&str]) -> Result<Vec<String>, ImportError> {
         let mut without_effect = Vec::new();
         for (variable, value) in &self.set {
-            if known.contains(&&**variable) || classes::HARMLESS.contains(&&**variable) {
+            if known.contains(&&**variable) || classes::harmless(&self.class, variable) {
                 continue;
             }
             let Some(default) = classes::default(&self.class, variable) else {

@@ -1,7 +1,7 @@
 //! Methods of `Simulator`.
 
 use super::settings::{picoseconds, rate, time};
-use super::{Direction, Kind, World, classes, methods};
+use super::{Action, Direction, Kind, World, classes, methods};
 use crate::error::{ImportError, quoted, refuse, unknown};
 use crate::tcl::{Flow, Text, measured};
 
@@ -19,7 +19,6 @@ const SILENT: &[&str] = &[
     "monitor-agent-trace",
     "namtrace-all",
     "namtrace-queue",
-    "rtproto",
     "set-address-format",
     "set-animation-rate",
     "simplex-link-op",
@@ -29,7 +28,6 @@ const SILENT: &[&str] = &[
     "use-newtrace",
     "use-scheduler",
     "use-taggedtrace",
-    "cancel",
     "puts-nam-traceall",
     "add-agent-trace",
     "namtrace-config",
@@ -60,6 +58,9 @@ const KNOWN: &[&str] = &[
     "get-node-by-id",
     "set",
     "nullagent",
+    "cancel",
+    "detach-agent",
+    "rtproto",
 ];
 
 /// Methods that no scenario can express.
@@ -130,8 +131,7 @@ pub fn method(world: &mut World, words: &[Text], line: u32) -> Result<Text, Flow
         "at" => {
             let script = of(3, "at TIME {COMMANDS}")?.clone();
             let at = moment(world, &words[2], line)?;
-            world.schedule(at, &script, line)?;
-            Ok(Text::measured())
+            Ok(world.schedule(at, &script, line)?)
         }
         "at-now" | "after" => {
             let now = world.now;
@@ -141,7 +141,19 @@ pub fn method(world: &mut World, words: &[Text], line: u32) -> Result<Text, Flow
             } else {
                 0.0
             };
-            world.schedule(now + delay, &script, line)?;
+            Ok(world.schedule(now + delay, &script, line)?)
+        }
+        "cancel" => {
+            world.cancel(&of(2, "cancel EVENT")?.text);
+            Ok(Text::empty())
+        }
+        "detach-agent" => {
+            let agent = world.agent(of(3, "detach-agent NODE AGENT")?, line)?;
+            world.detach(agent);
+            Ok(Text::empty())
+        }
+        "rtproto" => {
+            world.route_by(&of(2, "rtproto PROTOCOL")?.text, line)?;
             Ok(Text::empty())
         }
         "now" => Ok(Text::new(format!("{:?}", world.now))),
@@ -260,6 +272,64 @@ impl World {
         })
     }
 
+    /// Takes an agent from its node. Only packets that arrive afterwards show it.
+    fn detach(&mut self, agent: usize) {
+        let peer = match self.objects[agent].kind {
+            Kind::Agent { peer, .. } => peer,
+            _ => None,
+        };
+        let sends = self.objects.iter().any(|one| match &one.kind {
+            Kind::Application { agent: on, actions } => {
+                let own = *on == Some(agent) || (on.is_some() && *on == peer);
+                let ends = actions
+                    .last()
+                    .is_some_and(|(_, action)| *action != Action::Stop);
+                own && ends
+            }
+            _ => false,
+        });
+        if sends {
+            let note = "detach-agent of an agent with traffic is left out: the flow goes on";
+            self.note(note.to_owned());
+        }
+    }
+
+    /// Chooses a routing protocol. All find the routes with the fewest links.
+    fn route_by(&mut self, protocol: &str, line: u32) -> Result<(), ImportError> {
+        match protocol {
+            "Static" | "Session" => {}
+            "DV" | "LS" => self.note(format!(
+                "rtproto {protocol} sends messages in ns-2, which are left out"
+            )),
+            _ => {
+                let known = ["Static", "Session", "DV", "LS"];
+                return Err(unknown(line, "the routing protocol", protocol, &known));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the rate or the delay of a direction.
+    pub(super) fn assign_link(
+        &mut self,
+        direction: usize,
+        variable: &str,
+        value: &str,
+        line: u32,
+    ) -> Result<(), ImportError> {
+        self.unchanged(line)?;
+        let link = &mut self.directions[direction];
+        match variable {
+            "bandwidth_" => link.rate_bps = link_rate(value, line)?,
+            "delay_" => link.delay_ps = link_delay(value, line)?,
+            _ => {
+                let known = ["bandwidth_", "delay_"];
+                return Err(unknown(line, "the variable of a link", variable, &known));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the direction between the nodes that are words 2 and 3.
     fn link_of(&self, words: &[Text], line: u32) -> Result<usize, Flow> {
         let empty = Text::empty();
@@ -289,17 +359,8 @@ impl World {
         let [_, _, _, _, speed, delay, queue, ..] = words else {
             return Ok(());
         };
-        let rate_bps = rate(&speed.text)
-            .map(|bps| bps.round() as u64)
-            .filter(|bps| *bps > 0);
-        let rate_bps = rate_bps.ok_or_else(|| {
-            let message = format!("the rate {} is not understood", quoted(&speed.text));
-            refuse(line, message, "write a rate such as 10Mb")
-        })?;
-        let delay_ps = time(&delay.text).map(picoseconds).ok_or_else(|| {
-            let message = format!("the delay {} is not understood", quoted(&delay.text));
-            refuse(line, message, "write a delay such as 10ms")
-        })?;
+        let rate_bps = link_rate(&speed.text, line)?;
+        let delay_ps = link_delay(&delay.text, line)?;
         let kind = queue.text.split_whitespace().next().unwrap_or_default();
         if !classes::QUEUES.contains(&kind) {
             return Err(classes::queue_refusal(kind, line));
@@ -329,4 +390,21 @@ impl World {
         });
         Ok(())
     }
+}
+
+/// Returns the rate of a link in bits per second.
+fn link_rate(text: &str, line: u32) -> Result<u64, ImportError> {
+    let rate = rate(text).map(|bps| bps.round() as u64);
+    rate.filter(|bps| *bps > 0).ok_or_else(|| {
+        let message = format!("the rate {} is not understood", quoted(text));
+        refuse(line, message, "write a rate such as 10Mb")
+    })
+}
+
+/// Returns the delay of a link in picoseconds.
+fn link_delay(text: &str, line: u32) -> Result<u64, ImportError> {
+    time(text).map(picoseconds).ok_or_else(|| {
+        let message = format!("the delay {} is not understood", quoted(text));
+        refuse(line, message, "write a delay such as 10ms")
+    })
 }

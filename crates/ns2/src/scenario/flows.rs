@@ -1,9 +1,10 @@
 //! Flows, and groups of equal ones.
 
+use super::datagrams;
 use super::tcp::{HEADER, Switches, mss, switches};
-use super::units::{list, rate, span, table};
+use super::units::{list, span, table};
 use crate::error::{ImportError, refuse};
-use crate::network::{Model, Settings, Traffic, Work, picoseconds, single};
+use crate::network::{Model, Traffic, Work, picoseconds, single};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -163,7 +164,7 @@ impl Group<'_> {
         if many || first.jitter > 0.0 {
             line("start_jitter", first.jitter);
         }
-        if let (Some(stop), Work::Endless) = (first.stop, &first.work) {
+        if let (Some(stop), Work::Endless | Work::Traffic(_)) = (first.stop, &first.work) {
             line("stop", stop);
         }
     }
@@ -187,106 +188,8 @@ fn workload(flow: &Traffic, framing: u64, notes: &mut Vec<String>) -> Result<Str
             let mss = mss(flow, framing)?;
             Ok(bulk(Some(bytes.div_ceil(mss).saturating_mul(mss))))
         }
-        Work::Traffic(settings) => traffic(flow, settings, framing, notes),
+        Work::Traffic(settings) => datagrams::workload(flow, settings, framing, notes),
     }
-}
-
-/// Returns the workload of a source of datagrams.
-fn traffic(
-    flow: &Traffic,
-    settings: &Settings,
-    framing: u64,
-    notes: &mut Vec<String>,
-) -> Result<String, ImportError> {
-    let known = [
-        "packetSize_",
-        "rate_",
-        "interval_",
-        "random_",
-        "burst_time_",
-        "idle_time_",
-        "shape_",
-    ];
-    for variable in settings.check(&known)? {
-        notes.push(format!(
-            "{variable} of {} has no effect in ns-2",
-            settings.class
-        ));
-    }
-    flow.agent.check(&["packetSize_"])?;
-    let size = settings.count("packetSize_", 1)?;
-    if size > flow.agent.count("packetSize_", 1)? {
-        notes.push(
-            "an Agent/UDP of ns-2 splits packets above its packetSize_; they stay whole here"
-                .to_owned(),
-        );
-    }
-    let Some(packet @ 20..=65_535) = size.checked_sub(framing) else {
-        let message = format!("packetSize_ of {} is {size}", settings.class);
-        return Err(refuse(settings.line, message, "write 20 bytes or more"));
-    };
-    let interval = if settings.set.contains_key("interval_") {
-        settings.time("interval_")?
-    } else {
-        size as f64 * 8.0 / settings.rate("rate_")?.max(1.0)
-    };
-    let pace = if settings.set.contains_key("interval_") || framing > 0 {
-        ("interval", span(interval))
-    } else {
-        (
-            "rate",
-            rate((settings.rate("rate_")?.round() as u64).max(1)),
-        )
-    };
-    let packet = ("packet", format!("\"{packet}B\""));
-    let kind = |kind: &str| ("kind", format!("\"{kind}\""));
-    if settings.class == "Application/Traffic/CBR" {
-        if settings.truth("random_")? {
-            notes.push(
-                "random_ varies the times of ns-2's CBR packets; they are equal here".to_owned(),
-            );
-        }
-        return Ok(match flow.stop {
-            None => table(&[kind("cbr"), pace, packet]),
-            Some(stop) => {
-                let on = ("on", span(stop - flow.start));
-                table(&[
-                    kind("on_off"),
-                    pace,
-                    packet,
-                    on,
-                    ("off", "\"1000000s\"".to_owned()),
-                ])
-            }
-        });
-    }
-    if flow.stop.is_some() {
-        let message = format!("{} stops before the run ends", settings.class);
-        return Err(refuse(flow.line, message, "let it run to the end"));
-    }
-    let burst = settings.time("burst_time_")?;
-    let idle = settings.time("idle_time_")?;
-    if burst == 0.0 {
-        return Ok(table(&[kind("poisson"), ("interval", span(idle)), packet]));
-    }
-    let law = |mean: f64| {
-        if settings.class.ends_with("Pareto") {
-            format!(
-                "{{ law = \"pareto\", mean = {}, shape = {} }}",
-                span(mean),
-                settings.text("shape_")
-            )
-        } else {
-            format!("{{ law = \"exponential\", mean = {} }}", span(mean))
-        }
-    };
-    Ok(table(&[
-        kind("on_off"),
-        pace,
-        packet,
-        ("on", law(burst)),
-        ("off", law(idle)),
-    ]))
 }
 
 /// Returns a value for each flow of a group: one if all are equal, else a list.

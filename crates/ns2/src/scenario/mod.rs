@@ -1,5 +1,6 @@
 //! The network of a script as a scenario file.
 
+mod datagrams;
 mod dumbbell;
 mod flows;
 mod graph;
@@ -9,7 +10,7 @@ mod units;
 
 use crate::Imported;
 use crate::error::ImportError;
-use crate::network::Model;
+use crate::network::{Loss, Model, Work};
 use flows::Flows;
 use std::fmt::Write as _;
 
@@ -24,6 +25,9 @@ pub fn write(model: &Model, file: &str) -> Result<Imported, ImportError> {
         Some(body) => body,
         None => graph::write(model, &flows, &mut notes)?,
     };
+    if is_rigid(model)? {
+        notes.push(RIGID.to_owned());
+    }
     let shown: String = file
         .chars()
         .map(|c| if c.is_control() { '?' } else { c })
@@ -54,4 +58,23 @@ pub fn write(model: &Model, file: &str) -> Result<Imported, ImportError> {
     }
     toml.push_str(&body);
     Ok(Imported { toml, notes })
+}
+
+const RIGID: &str = "nothing here is random, so packets may arrive in the instant in which others leave: \
+                     rounding then decides which ones a full queue loses, and numbers of losses differ \
+                     from ns-2's";
+
+/// True if several flows share a network that draws no random numbers during its run.
+fn is_rigid(model: &Model) -> Result<bool, ImportError> {
+    let mut random = model.links.iter().any(|link| {
+        let list = |loss: &Loss| loss.settings.class == "ErrorModel";
+        link.queue.class == "Queue/RED" || link.loss.as_ref().is_some_and(list)
+    });
+    for flow in &model.flows {
+        random |= flow.jitter > 0.0;
+        if let Work::Traffic(settings) = &flow.work {
+            random |= settings.class != "Application/Traffic/CBR" || settings.truth("random_")?;
+        }
+    }
+    Ok(!random && model.flows.len() > 1)
 }

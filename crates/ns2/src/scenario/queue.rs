@@ -149,6 +149,11 @@ pub fn losses(link: &Link) -> Result<Vec<(&'static str, String)>, ImportError> {
         return Ok(Vec::new());
     };
     let settings = &loss.settings;
+    let counts = settings.class == "ErrorModel/List" || settings.class == "ErrorModel/Periodic";
+    if counts && &*loss.unit == "byte" {
+        let message = format!("{} counts bytes", settings.class);
+        return Err(refuse(settings.line, message, "write $model unit pkt"));
+    }
     if settings.class == "ErrorModel/List" {
         if loss.after {
             let message = "an ErrorModel/List behind the queue has no equivalent here";
@@ -157,7 +162,7 @@ pub fn losses(link: &Link) -> Result<Vec<(&'static str, String)>, ImportError> {
         let numbers = loss.list.iter().map(u64::to_string);
         return Ok(vec![("drop_list", list(numbers))]);
     }
-    settings.check(&["rate_", "period_"])?;
+    settings.check(&["rate_", "period_", "offset_"])?;
     let per_byte = match &*loss.unit {
         "pkt" | "packet" => false,
         "byte" => true,
@@ -170,6 +175,9 @@ pub fn losses(link: &Link) -> Result<Vec<(&'static str, String)>, ImportError> {
     if settings.class == "ErrorModel/Periodic" {
         pairs.push(("kind", "\"periodic\"".to_owned()));
         pairs.push(("interval", settings.count("period_", 1)?.to_string()));
+        // With an `offset_` of 0, too, the first packet is lost.
+        let first = settings.count("offset_", 0)?.max(1);
+        pairs.push(("first", first.to_string()));
     } else {
         let rate = settings.number("rate_")?;
         if !(0.0..=1.0).contains(&rate) {

@@ -10,6 +10,12 @@ pub const HEADER: u64 = 40;
 /// Keys of the table `tcp` and their values.
 pub type Switches = Vec<(&'static str, String)>;
 
+/// Sender whose control depends on the queueing delay.
+const VEGAS: &str = "Agent/TCP/Vegas";
+
+const VEGAS_NOTE: &str = "Agent/TCP/Vegas of ns-2 also sends again at the first duplicate ACK after a \
+                          timeout of fine resolution; the window's rules are ns-2's";
+
 /// Congestion controls of Linux 2.6 in ns-2 that a scenario has.
 const CONTROLS: &[&str] = &["reno", "cubic", "scalable", "westwood", "vegas", "illinois"];
 
@@ -85,7 +91,8 @@ pub fn switches(
     differ("initial_window", window != 2, format!("\"{window}p\""));
     let bytes = receive_window(agent)? * mss;
     differ("receive_window", bytes != 20_000, format!("\"{bytes}B\""));
-    let limited = agent.truth("singledup_")?;
+    // Vegas sends nothing for the first duplicate ACKs.
+    let limited = agent.truth("singledup_")? && agent.class != VEGAS;
     differ("limited_transmit", !limited, limited.to_string());
     let duplicates = agent.count("numdupacks_", 1)?;
     differ(
@@ -122,6 +129,16 @@ pub fn switches(
         );
     }
     receiver(flow, &recovery, &mut switches)?;
+    if agent.class == "Agent/TCP/Linux" {
+        let name = flow.control.as_deref().unwrap_or("reno");
+        notes.push(format!(
+            "Agent/TCP/Linux has recovery and {name} of Linux 2.6.22 in ns-2; here it has Sack1's \
+             recovery and today's {name}"
+        ));
+    }
+    if agent.class == VEGAS {
+        notes.push(VEGAS_NOTE.to_owned());
+    }
     if agent.number("overhead_")? != 0.0 {
         let note = "overhead_ delays the packets of ns-2's senders at random; this is left out";
         notes.push(note.to_owned());
@@ -150,8 +167,11 @@ fn recovery(flow: &Traffic) -> Result<(String, String), ImportError> {
                 },
             )
         }
-        "Agent/TCP/Vegas" => {
-            let mut pairs = vec![("kind", "\"vegas\"".to_owned())];
+        VEGAS => {
+            let mut pairs = vec![
+                ("kind", "\"vegas\"".to_owned()),
+                ("variant", "\"ns2\"".to_owned()),
+            ];
             for (key, variable) in [
                 ("alpha", "v_alpha_"),
                 ("beta", "v_beta_"),

@@ -3,6 +3,7 @@
 use super::text::{Text, split_list};
 use super::{Flow, Interpreter, Procedure};
 use crate::error::{quoted, refuse};
+use crate::place;
 use std::rc::Rc;
 
 impl Interpreter {
@@ -42,7 +43,8 @@ impl Interpreter {
     fn condition(&mut self, text: &Text) -> Result<Option<bool>, Flow> {
         let value = self.expression(text)?;
         if value.is_measured() {
-            self.world.note_condition(self.line);
+            let place = place::shown(self.line, &self.sources.names);
+            self.world.note_condition(&place);
             return Ok(None);
         }
         match &*value.text.to_lowercase() {

@@ -1,5 +1,6 @@
 //! Commands on variables, lists and arrays, and those that speak to the world outside.
 
+use super::source::base_name;
 use super::text::{Text, append_element, join_list, split_list};
 use super::{Flow, Interpreter};
 use crate::error::{quoted, refuse, unknown};
@@ -77,13 +78,11 @@ impl Interpreter {
                 Ok(Some(Text::empty()))
             }
             "open" => Ok(Some(Text::new("file"))),
-            "exec" | "gets" | "read" | "eof" | "clock" | "file" | "pwd" | "pid" | "glob" => {
+            "file" => self.file_command(words).map(Some),
+            "exec" | "gets" | "read" | "eof" | "clock" | "pwd" | "pid" | "glob" => {
                 Ok(Some(Text::measured()))
             }
-            "source" => {
-                let message = format!("{} runs another script", quoted(&words[0].text));
-                Err(refuse(self.line(), message, "put its commands into this script").into())
-            }
+            "source" => self.source(words).map(Some),
             _ => Ok(None),
         }
     }
@@ -270,7 +269,7 @@ impl Interpreter {
                     || self.variables.array(&name.text).is_some();
                 Ok(Text::new(if known { "1" } else { "0" }))
             }
-            ("script", _) => Ok(Text::new("script.tcl")),
+            ("script", _) => Ok(Text::new(base_name(self.script_at_work()))),
             ("level", _) => Ok(Text::new(self.variables.top().to_string())),
             (other, _) => Err(unknown(
                 self.line(),

@@ -5,6 +5,7 @@ mod control;
 mod data;
 mod expression;
 mod operators;
+mod source;
 mod strings;
 mod text;
 mod variables;
@@ -13,8 +14,10 @@ mod words;
 pub use text::{Text, measured, parse_number, split_list};
 
 use crate::error::{ImportError, quoted, refuse, unknown};
+use crate::files::Folder;
 use crate::network::{Draw, Model, World};
 use budget::Budget;
+use source::{Sources, base_name};
 use std::collections::HashMap;
 use std::rc::Rc;
 use variables::Variables;
@@ -53,47 +56,77 @@ pub struct Interpreter {
     variables: Variables,
     procedures: HashMap<String, Rc<Procedure>>,
     budget: Budget,
-    /// Line of the command at work.
+    /// Place of the command at work.
     line: u32,
+    /// Name of the script.
+    file: String,
+    folder: Folder,
+    sources: Sources,
     /// The objects of ns-2.
     pub world: World,
 }
 
+/// A script, and what it may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Script<'a> {
+    pub text: &'a str,
+    /// Name for messages.
+    pub file: &'a str,
+    pub arguments: &'a [String],
+    pub folder: &'a Folder,
+}
+
 /// Runs a script, and then what it has scheduled.
-pub fn interpret(script: &str, arguments: &[String], draw: Draw) -> Result<Model, ImportError> {
+pub fn interpret(script: &Script<'_>, draw: Draw) -> Result<Model, ImportError> {
     let mut interpreter = Interpreter {
         variables: Variables::new(),
         procedures: HashMap::new(),
         budget: Budget::new(),
         line: 0,
+        file: script.file.to_owned(),
+        folder: script.folder.clone(),
+        sources: Sources::default(),
         world: World::new(draw),
     };
-    let list: Vec<Text> = arguments
-        .iter()
-        .map(|one| Text::new(one.as_str()))
-        .collect();
-    let constants = [
-        ("argv", text::join_list(&list)),
-        ("argc", Text::new(list.len().to_string())),
-        ("argv0", Text::new("script")),
-        ("tcl_version", Text::new("8.5")),
-        ("defaultRNG", World::default_rng()),
-    ];
-    for (name, value) in constants {
-        interpreter.variables.set_global(name, value);
+    let outcome = interpreter.run(script);
+    let files = std::mem::take(&mut interpreter.sources.names);
+    match outcome.and_then(|ended_at| interpreter.world.finish(ended_at)) {
+        Ok(model) => Ok(Model { files, ..model }),
+        Err(error) => Err(error.of(script.file, &files)),
     }
-    let text = Text {
-        text: Rc::from(script),
-        line: 1,
-    };
-    let ended_at = match interpreter.top(&text)? {
-        Some(()) if interpreter.world.running => interpreter.events()?,
-        _ => interpreter.line,
-    };
-    interpreter.world.finish(ended_at)
 }
 
 impl Interpreter {
+    /// Runs a script and what it has scheduled. Returns the place of the last command.
+    fn run(&mut self, script: &Script<'_>) -> Result<u32, ImportError> {
+        let list: Vec<Text> = script
+            .arguments
+            .iter()
+            .map(|one| Text::new(one.as_str()))
+            .collect();
+        let constants = [
+            ("argv", text::join_list(&list)),
+            ("argc", Text::new(list.len().to_string())),
+            ("argv0", Text::new(base_name(script.file))),
+            ("tcl_version", Text::new("8.5")),
+            ("defaultRNG", World::default_rng()),
+        ];
+        for (name, value) in constants {
+            self.variables.set_global(name, value);
+        }
+        let text = Text {
+            text: Rc::from(script.text),
+            line: 1,
+        };
+        self.top(&text)?;
+        // Commands behind `$ns run` are for the time after the run, `exit` among them.
+        if self.world.running {
+            self.events()
+        } else {
+            Ok(self.line)
+        }
+    }
+
     /// Runs a script at the level of global variables; None if it ended the run.
     fn top(&mut self, script: &Text) -> Result<Option<()>, ImportError> {
         match self.evaluate(script) {
@@ -206,7 +239,7 @@ impl Interpreter {
         }
     }
 
-    /// Line of the command at work.
+    /// Place of the command at work.
     pub fn line(&self) -> u32 {
         self.line
     }
@@ -256,6 +289,8 @@ const KNOWN: &[&str] = &[
     "open",
     "close",
     "exec",
+    "source",
+    "file",
     "eval",
     "catch",
     "unset",
