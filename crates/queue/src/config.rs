@@ -33,6 +33,11 @@ pub trait Configuration: Clone + Debug + PartialEq {
         true
     }
 
+    /// Returns the bytes of tables that an empty queue has outside its own structure.
+    fn table_bytes(&self) -> usize {
+        0
+    }
+
     /// Returns the rate at which the queue drains in front of a link of rate `link`. A shaper may be
     /// slower than its link.
     fn drain_rate(&self, link: Rate) -> Rate {

@@ -192,6 +192,13 @@ macro_rules! disciplines {
                 }
             }
 
+            fn table_bytes(&self) -> usize {
+                match self {
+                    $(Self::$kind(config) => config.table_bytes(),)+
+                    Self::Custom(config) => config.table_bytes(),
+                }
+            }
+
             fn drain_rate(&self, link: Rate) -> Rate {
                 match self {
                     $(Self::$kind(config) => config.drain_rate(link),)+

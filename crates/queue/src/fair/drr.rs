@@ -52,6 +52,10 @@ impl Configuration for DrrConfig {
         }
     }
 
+    fn table_bytes(&self) -> usize {
+        self.flows.unwrap_or(0) as usize * Flows::QUEUE_BYTES
+    }
+
     fn limit(&self) -> Limit {
         self.limit
     }

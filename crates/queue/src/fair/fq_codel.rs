@@ -111,6 +111,11 @@ impl Configuration for FqCodelConfig {
         }
     }
 
+    fn table_bytes(&self) -> usize {
+        let sets = usize::from(self.set_ways > 1) * SetAssociative::QUEUE_BYTES;
+        self.flows as usize * (Flows::QUEUE_BYTES + size_of::<CodelVars>() + sets)
+    }
+
     fn limit(&self) -> Limit {
         self.limit
     }

@@ -73,6 +73,11 @@ impl Configuration for FqPieConfig {
         }
     }
 
+    fn table_bytes(&self) -> usize {
+        let awake = size_of::<u32>() + size_of::<bool>();
+        self.flows as usize * (Flows::QUEUE_BYTES + size_of::<PieVars>() + awake)
+    }
+
     fn limit(&self) -> Limit {
         self.limit
     }

@@ -145,6 +145,11 @@ impl Configuration for PrioConfig {
         }
     }
 
+    fn table_bytes(&self) -> usize {
+        let tables = self.bands.iter().map(Configuration::table_bytes);
+        tables.sum::<usize>() + self.bands.len() * size_of::<Discipline>()
+    }
+
     /// Returns the limit of the band of unmarked packets (DSCP 0).
     fn limit(&self) -> Limit {
         let band = self.bands.get(self.map.band(0));

@@ -59,6 +59,12 @@ impl Configuration for SfqConfig {
         }
     }
 
+    fn table_bytes(&self) -> usize {
+        let index = size_of::<u32>();
+        let flow = Flows::QUEUE_BYTES + size_of::<Slot>() + index;
+        self.flows as usize * flow + self.divisor as usize * index
+    }
+
     fn limit(&self) -> Limit {
         self.limit
     }

@@ -161,6 +161,10 @@ impl Configuration for TbfConfig {
         }
     }
 
+    fn table_bytes(&self) -> usize {
+        size_of::<Discipline>() + self.inner.0.table_bytes()
+    }
+
     fn limit(&self) -> Limit {
         self.inner.0.limit()
     }

@@ -2,14 +2,15 @@
 //!
 //! The counting allocator is that of `allocation-counter`, which counts the current thread alone.
 
-use goodqueue_queue::{Limit, Sharing};
+use goodqueue_queue::{Configuration, Limit, Sharing};
 use goodqueue_sim::{
     Impairments, Jitter, Law, Network, NoProbe, PoolConfig, RateStep, RateTrace, Reorder,
     ServiceConfig, Simulation, SourceConfig, WorkloadConfig,
 };
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
-use goodqueue_types::{Rate, Span, Time};
+use goodqueue_types::parameters::{Parameters, Value};
+use goodqueue_types::{RandomStream, Rate, Span, Time};
 use std::sync::Arc;
 
 const BYTES_PER_IDLE_FLOW: i64 = 2048;
@@ -121,6 +122,37 @@ fn an_allocation_is_counted() {
         (cost.count_total, cost.bytes_total, cost.bytes_current),
         (1, 100, 0)
     );
+}
+
+/// The bytes of an empty queue's tables are those that it allocates. The largest tables are tried, too.
+#[test]
+fn the_tables_of_queues_have_the_stated_bytes() {
+    let mut queues = goodqueue_queue::examples();
+    for (name, queue) in goodqueue_queue::examples() {
+        let mut larger = queue.clone();
+        for (key, value) in [
+            ("flows", 32_768),
+            ("divisor", 65_536),
+            ("count_bits", 1 << 24),
+        ] {
+            if larger.key(key).is_some() {
+                larger.set(key, Value::Integer(value));
+            }
+        }
+        queues.push((name, larger));
+    }
+    for (name, queue) in queues {
+        let mut built = None;
+        let mut random = RandomStream::new(1, "test", 0);
+        let cost = allocation_counter::measure(|| built = Some(queue.build(&mut random)));
+        let (stated, found) = (queue.table_bytes() as i64, cost.bytes_current);
+        println!("{name}: {stated} B stated, {found} B allocated");
+        assert!(built.is_some());
+        assert!(
+            stated >= found - 4_096 && stated <= found + found / 4 + 4_096,
+            "{name}"
+        );
+    }
 }
 
 /// Under overload by all flows, no queue discipline allocates memory once its queue has been full.

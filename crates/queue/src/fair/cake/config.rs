@@ -2,6 +2,8 @@
 
 use crate::config::refuse_small_limit;
 use crate::fair::cake::Cake;
+use crate::fair::cake::tin::Tin;
+use crate::fair::cake::tins::shares;
 use crate::fair::flows::refuse_memory;
 use crate::keys::{ANY_SIZE, DEVICE_MTU, FRAME, LIMIT};
 use crate::{BuiltIn, Configuration, Ignored, Limit, Qdisc, Refusal};
@@ -274,6 +276,10 @@ impl Configuration for CakeConfig {
 
     fn build(&self, random: &mut RandomStream) -> Cake {
         Cake::new(*self, random)
+    }
+
+    fn table_bytes(&self) -> usize {
+        shares(self.diffserv, self.bandwidth).len() * Tin::BYTES
     }
 
     fn limit(&self) -> Limit {

@@ -73,6 +73,14 @@ pub struct Tin {
 }
 
 impl Tin {
+    /// Bytes of an empty tin with its tables, and those of two sides of hosts.
+    pub const BYTES: usize = size_of::<Self>()
+        + QUEUES as usize
+            * (Flows::QUEUE_BYTES
+                + size_of::<FlowState>()
+                + 3 * SetAssociative::QUEUE_BYTES
+                + 2 * size_of::<u16>());
+
     /// Creates an empty tin with this share.
     pub fn new(config: &CakeConfig, share: Share) -> Self {
         let mtu_time = transmission(share.threshold, u64::from(config.mtu));

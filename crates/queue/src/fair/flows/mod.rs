@@ -63,6 +63,9 @@ struct Ends {
 }
 
 impl Flows {
+    /// Bytes of an empty queue.
+    pub const QUEUE_BYTES: usize = size_of::<Flow>();
+
     /// Creates `count` empty queues.
     pub fn new(count: u32) -> Self {
         let mut flows = Self {

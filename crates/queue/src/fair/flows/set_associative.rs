@@ -21,6 +21,9 @@ pub struct SetAssociative {
 }
 
 impl SetAssociative {
+    /// Bytes for each queue.
+    pub const QUEUE_BYTES: usize = size_of::<u32>();
+
     /// Creates a table for `queues` queues in sets of `ways`, which must divide it.
     pub fn new(queues: u32, ways: u32) -> Self {
         assert!(ways > 0 && queues.is_multiple_of(ways));

@@ -66,12 +66,18 @@ impl FlowCount {
         if now < self.next_step {
             return;
         }
-        for _ in 0..steps.min(self.bits) {
+        let mut left = steps.min(self.bits);
+        while left > 0 && self.set > 0 {
+            // All bits of a word are cleared at once, because a vector may have a hundred million.
             let (word, bit) = place(self.hand);
-            self.set -= u64::from(self.words[word] & bit != 0);
-            self.words[word] &= !bit;
-            self.hand = (self.hand + 1) % self.bits;
+            let rest = (64 - self.hand % 64).min(self.bits - self.hand).min(left);
+            let mask = (u64::MAX >> (64 - rest)) * bit;
+            self.set -= u64::from((self.words[word] & mask).count_ones());
+            self.words[word] &= !mask;
+            self.hand = (self.hand + rest) % self.bits;
+            left -= rest;
         }
+        self.hand = (self.hand + left) % self.bits;
         self.next_step = self
             .next_step
             .saturating_add(self.step.saturating_mul(steps));

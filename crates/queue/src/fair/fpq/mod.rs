@@ -150,6 +150,10 @@ impl Configuration for FpqConfig {
         }
     }
 
+    fn table_bytes(&self) -> usize {
+        self.count_bits as usize / 8
+    }
+
     fn limit(&self) -> Limit {
         self.limit
     }
