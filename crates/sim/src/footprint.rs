@@ -12,6 +12,8 @@ use crate::measure::link_meter::LinkMeter;
 use crate::measure::loss_bursts::LossBursts;
 use crate::measure::signals::Signal;
 use crate::{Equipment, FlowConfig, FlowOutcome, LinkConfig, LinkOutcome, WorkloadConfig};
+use goodqueue_queue::Configuration;
+use goodqueue_tcp::{TcpConfig, TcpEndpoint};
 use goodqueue_types::{Histogram, LinkId, PacketEvent, Time};
 
 /// Bytes of a name in the network and of its copy in the outcome.
@@ -33,6 +35,9 @@ const RECORDS: usize = 712;
 const RECORDED: usize = 120;
 /// Bytes of a session's connections, of which a few are open at once.
 const CONNECTIONS: usize = 8_000;
+/// Number of distributions of times that a session measures, and the longest time in nanoseconds.
+const SESSION_TIMES: usize = 3;
+const LONGEST_NS: u64 = 100_000_000_000;
 
 /// Bytes that a flow takes in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +73,9 @@ fn hosts(workload: &WorkloadConfig) -> usize {
 /// Returns the bytes that both ends of a flow add once it is active.
 fn grown(workload: &WorkloadConfig) -> usize {
     match workload {
-        WorkloadConfig::Session { .. } => CONNECTIONS,
+        WorkloadConfig::Session { .. } => {
+            CONNECTIONS + SESSION_TIMES * Histogram::bytes_up_to(LONGEST_NS)
+        }
         _ if keeps_records(workload) => MEASURED + RECORDED,
         _ => MEASURED,
     }
@@ -80,6 +87,16 @@ fn keeps_records(workload: &WorkloadConfig) -> bool {
         WorkloadConfig::Stream { tcp, .. } => tcp.records_segments(),
         _ => false,
     }
+}
+
+/// Returns the bytes of one end of an open connection of a session.
+pub fn connection(tcp: &TcpConfig) -> usize {
+    let records = if tcp.records_segments() {
+        RECORDS + RECORDED
+    } else {
+        0
+    };
+    size_of::<TcpEndpoint>() + records
 }
 
 /// Returns the bytes of an active flow without its route and without packets: its description, the
@@ -107,8 +124,8 @@ pub fn link(config: &LinkConfig, routes: u64) -> usize {
     } else if config.fifo_limit().is_some() {
         size_of::<Link>()
     } else {
-        size_of::<ServedLink>()
-    };
+        size_of::<ServedLink>() + config.queue.table_bytes()
+    } + size_of_val(config.drop_list.as_slice());
     let meter = size_of::<LinkMeter>()
         + LinkMeter::TABLE_BYTES
         + LinkMeter::HISTOGRAM_VALUES

@@ -38,12 +38,12 @@ use crate::engine::routing::{Hop, Routing};
 use crate::engine::serving::Announcement;
 use crate::host::agent::{flow_outcome, receiver_of};
 use crate::measure::fairness::add_fairness;
-use crate::{Network, Outcome, Totals};
+use crate::{Network, Outcome, Totals, footprint};
 use goodqueue_types::{Packet, PacketSink, Time};
 use std::borrow::Cow;
 
-/// Number of events between two calls of `go_on`. A block takes some milliseconds of computing for
-/// any amount of simulated time.
+/// Most events, and most packets of hosts, between two calls of `go_on`. A block takes some
+/// milliseconds of computing for any amount of simulated time.
 const BLOCK: u64 = 1 << 14;
 
 /// Runs a network from start to end.
@@ -119,6 +119,8 @@ pub struct Simulation<'a, P> {
     core: Core<P>,
     lines: Lines,
     event_count: u64,
+    /// Number of packets that hosts have sent. One event may send many.
+    sent_count: u64,
     /// Packets of one flow that arrive at the present instant, in a network with shared buffers.
     tied: Vec<OnTheWay>,
 }
@@ -138,6 +140,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             core,
             lines,
             event_count: 0,
+            sent_count: 0,
             tied: Vec::new(),
         };
         for host in 0..simulation.core.hosts.len() {
@@ -172,8 +175,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
         self.advance_by(BLOCK)
     }
 
-    /// Handles up to this number of events. Returns the simulated time of the next event, or none if
-    /// the run has reached its end.
+    /// Handles up to this number of events, fewer if hosts send as many packets before. Returns the
+    /// simulated time of the next event, or none if the run has reached its end.
     pub fn advance_by(&mut self, events: u64) -> Option<Time> {
         let end = self.core.window.to;
         (!self.run_block(end, events)).then(|| self.core.events.peek().time().min(end))
@@ -184,9 +187,10 @@ impl<'a, P: Probe> Simulation<'a, P> {
         while !self.run_block(until, BLOCK) {}
     }
 
-    /// Handles up to `most` events up to and including `until`. Returns true if none of them is left.
+    /// Handles up to `most` events up to and including `until`, fewer if hosts send as many packets
+    /// before. Returns true if no event is left.
     fn run_block(&mut self, until: Time, most: u64) -> bool {
-        let pause = self.event_count + most;
+        let (pause, rest) = (self.event_count + most, self.sent_count + most);
         debug_assert!(until < Time::MAX);
         loop {
             let event = self.core.events.peek();
@@ -194,7 +198,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             if event.time() > until {
                 return true;
             }
-            if self.event_count >= pause {
+            if self.event_count >= pause || self.sent_count >= rest {
                 return false;
             }
             self.event_count += 1;
@@ -384,6 +388,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 (host, now) = sender;
                 continue;
             };
+            self.sent_count += 1;
             match core.cross_from_host(packet, hop, now) {
                 Crossed::Arrives(time) => {
                     debug_assert!(interrupted.is_none());
@@ -410,6 +415,22 @@ impl<'a, P: Probe> Simulation<'a, P> {
         if let Some(head) = self.lines.join(hop, index, now, rank) {
             self.core.events.push(head);
         }
+    }
+
+    /// Returns the steps of computing so far: events, and packets that hosts sent.
+    pub fn steps(&self) -> u64 {
+        self.event_count + self.sent_count
+    }
+
+    /// Estimates the bytes that have grown with the run: packets in the network, with the senders'
+    /// records of them, and the connections of sessions.
+    pub fn grown_bytes(&self) -> u64 {
+        let totals = self.core.totals();
+        let gone = totals.delivered + totals.dropped;
+        let under_way = (totals.sent + totals.duplicated).saturating_sub(gone);
+        let hosts = self.core.hosts.iter();
+        let sessions = hosts.map(|host| host.agent.behaviour().session_bytes());
+        under_way * footprint::packet() as u64 + sessions.sum::<usize>() as u64
     }
 
     /// Returns the probe of a run that is in progress.

@@ -31,6 +31,10 @@ enum Timing {
     OnOff(Box<OnOff>),
 }
 
+/// Most periods until the next packet. A law whose periods are longer only once in more of them is
+/// taken to be silent.
+const MOST_PERIODS: u32 = 1_000_000;
+
 /// Alternating on and off periods. A packet is sent whenever the time spent in on periods is a
 /// multiple of the interval, so the mean rate is the rate of on periods times their share of the
 /// time, even if they are short.
@@ -48,7 +52,12 @@ impl OnOff {
     /// period.
     fn draw_gap(&mut self, random: &mut RandomStream) -> Span {
         let (mut gap, mut rest) = (Span::ZERO, self.interval);
+        let mut periods = 0;
         while self.left <= rest {
+            periods += 1;
+            if periods > MOST_PERIODS {
+                return Span(u64::MAX);
+            }
             rest = Span(rest.0 - self.left.0);
             let period = self.left.0 + self.off.draw_span(random).0;
             // The sum of several periods may exceed the range of times.

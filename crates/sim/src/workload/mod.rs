@@ -289,6 +289,15 @@ impl Behaviour {
         }
     }
 
+    /// Returns the bytes of memory for connections, requests and answers of a session.
+    pub fn session_bytes(&self) -> usize {
+        match self {
+            Self::Client(client) => client.bytes(),
+            Self::Server(server) => server.bytes(),
+            _ => 0,
+        }
+    }
+
     /// Returns the times for which each cause limited the behaviour's TCP connections up to `now`,
     /// summed.
     pub fn time_limited(&self, now: Time) -> TimeLimited {

@@ -7,6 +7,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use super::numbered::Numbered;
+use crate::footprint;
 
 /// Time for which the end that closed first stays to answer a repeated FIN (Linux
 /// `TCP_TIMEWAIT_LEN`).
@@ -303,6 +304,16 @@ impl Connections {
             self.ready.pop_front();
         }
         false
+    }
+
+    /// Returns the bytes of memory for all connections, open or in TIME-WAIT.
+    pub fn bytes(&self) -> usize {
+        let lists = self.leaving.capacity() + self.deadlines.capacity();
+        self.live.values().count() * footprint::connection(&self.config)
+            + self.live.bytes()
+            + self.resting.bytes()
+            + lists * size_of::<(Time, u32)>()
+            + self.ready.capacity() * size_of::<u32>()
     }
 
     /// Returns the times for which each cause limited all connections up to `now`, summed.

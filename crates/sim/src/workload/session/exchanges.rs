@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 const LEAST_PERIOD: f64 = 1e-6;
 /// Largest number of replies to one request, because each is stored until it is due.
 const MOST_REPLIES: f64 = 10_000.0;
+/// Largest number of replies to a request that a law draws far above its mean. Each then answers more.
+const MOST_DRAWN_REPLIES: u64 = 100_000;
 
 parameters! {
     /// Parameters of requests on one connection.
@@ -83,6 +85,10 @@ impl Exchanges {
         }
     }
 
+    pub fn bytes(&self) -> usize {
+        self.due.capacity() * size_of::<(u64, Time)>()
+    }
+
     pub fn wakes_at(&self) -> Time {
         self.next
     }
@@ -97,9 +103,11 @@ impl Exchanges {
             closes: false,
         };
         let end = self.written + request;
+        let least = request.div_ceil(MOST_DRAWN_REPLIES);
         while self.written < end {
             let left = end - self.written;
-            let piece = self.config.reply_per.map_or(left, |per| per.min(left));
+            let per = self.config.reply_per.map(|per| per.max(least));
+            let piece = per.map_or(left, |per| per.min(left));
             self.written = desk.ask(id, piece, self.written, reply);
             self.last_end += reply.bytes;
         }

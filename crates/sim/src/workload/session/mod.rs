@@ -128,6 +128,15 @@ impl App {
         }
     }
 
+    /// Returns the bytes of memory for what it waits for.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Transfers(app) => app.bytes(),
+            Self::Exchanges(app) => app.bytes(),
+            Self::Web(_) | Self::Video(_) => 0,
+        }
+    }
+
     /// Returns the application's measurements until the end of the run.
     fn outcome(&self, end: Time) -> AppOutcome {
         match self {
@@ -328,6 +337,11 @@ impl Client {
         self.connections.transmit_into(now, packet)
     }
 
+    /// Returns the bytes of memory that its connections and requests take.
+    pub fn bytes(&self) -> usize {
+        self.connections.bytes() + self.opening.bytes() + self.script.bytes() + self.app.bytes()
+    }
+
     /// Returns the counters of all connections, summed.
     pub fn stats(&self) -> TcpStats {
         self.connections.stats()
@@ -365,6 +379,12 @@ impl Server {
         }
         self.connections.settle(id);
         self.connections.take_rtt_sample()
+    }
+
+    /// Returns the bytes of memory that its connections and answers take.
+    pub fn bytes(&self) -> usize {
+        let answer = size_of::<(Time, u32, u64, bool)>();
+        self.connections.bytes() + self.thinking.capacity() * answer
     }
 
     fn is_thinking_about(&self, id: u32) -> bool {

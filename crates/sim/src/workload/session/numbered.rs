@@ -70,6 +70,11 @@ impl<T> Numbered<T> {
         value
     }
 
+    /// Returns the bytes of memory for all places.
+    pub fn bytes(&self) -> usize {
+        self.places.capacity() * size_of::<Option<T>>()
+    }
+
     /// Returns the values in order of their numbers.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.places.iter().flatten()

@@ -40,6 +40,13 @@ impl Script {
         }
     }
 
+    /// Returns the bytes of memory for all messages.
+    pub fn bytes(&self) -> usize {
+        let messages = self.messages();
+        let each = messages.values().map(VecDeque::capacity);
+        messages.bytes() + each.sum::<usize>() * size_of::<Message>()
+    }
+
     /// Takes the next message of a connection if its last byte is among the `delivered` bytes.
     pub fn take(&self, connection: u32, delivered: u64) -> Option<Message> {
         let mut messages = self.messages();

@@ -142,6 +142,10 @@ impl Transfers {
         }
     }
 
+    pub fn bytes(&self) -> usize {
+        self.under_way.bytes()
+    }
+
     pub fn wakes_at(&self) -> Time {
         if self.config.most.is_some_and(|most| self.begun >= most) {
             Time::MAX
