@@ -1,6 +1,7 @@
 //! Contents of scenario files and names for the page.
 
-use crate::experiment::{Bounds, Setting, View, check};
+use crate::bounds::Bounds;
+use crate::experiment::{Setting, View};
 use crate::refusal::LabError;
 use goodqueue_scenario::{Scenario, buffer_json};
 use serde_json::{Value, json};
@@ -41,7 +42,6 @@ pub fn words() -> Value {
 pub fn contents(setting: &Setting) -> Result<Value, LabError> {
     let scenario = setting.scenario()?;
     let buffers: Vec<Value> = scenario.buffers().iter().map(buffer_json).collect();
-    let flows = scenario.flow_names();
     Ok(json!({
         "title": scenario.title(),
         "description": scenario.description(),
@@ -50,8 +50,8 @@ pub fn contents(setting: &Setting) -> Result<Value, LabError> {
         "seed": scenario.seed(),
         "links": scenario.link_names(),
         "buffers": buffers,
-        "flows": flows.len(),
-        "too_large": check(&scenario, Bounds::default()).err(),
+        "flows": scenario.flow_count(),
+        "too_large": Bounds::default().check(&scenario).err(),
         "controls": controls(setting, &scenario),
         "resolved": scenario.resolved_toml(),
     }))

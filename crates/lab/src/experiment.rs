@@ -1,36 +1,15 @@
 //! One scenario, from its text to the picture of its run.
 
+use crate::bounds::{BoundedRun, Bounds};
 use crate::figures::figures;
 use crate::probe::Observer;
 use crate::refusal::LabError;
 use crate::thin::{Columns, Thin};
 use goodqueue_scenario::{Files, Scenario, buffer_json, format_span, parse_limit, summary_json};
-use goodqueue_sim::{Network, Record, Simulation};
+use goodqueue_sim::{Network, Record};
 use goodqueue_types::{Span, Time};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
-/// Bounds on the cost of a run that a page may ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// Most full packets that the links between the hosts can send during the run.
-    pub packets: u64,
-    /// Most flows.
-    pub flows: usize,
-    /// Most bytes of memory, by the estimate before the run.
-    pub memory: u64,
-}
-
-impl Default for Bounds {
-    /// Returns bounds that a run meets in some seconds on a usual computer.
-    fn default() -> Self {
-        Self {
-            packets: 5_000_000,
-            flows: 5_000,
-            memory: 512 << 20,
-        }
-    }
-}
 
 /// Parts of a run that a picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +25,8 @@ impl View {
     pub const MOST_COLUMNS: usize = 4_000;
     /// Most flows with series.
     pub const MOST_FLOWS: usize = 64;
+    /// Most columns of all series together. With more series, each has fewer columns.
+    const MOST_CELLS: usize = 400_000;
 }
 
 impl Default for View {
@@ -79,8 +60,9 @@ impl Setting {
     /// Returns the first mistake with its line.
     pub fn scenario(&self) -> Result<Scenario, LabError> {
         let (text, files) = (self.text.as_bytes(), Files::Memory(&self.files));
-        let mut scenario = Scenario::parse_with(text, "scenario", &self.overrides, files)?
-            .with_record(Record::default());
+        let mut scenario =
+            Scenario::parse_with(text, "scenario", &self.overrides, files, Bounds::READING)?
+                .with_record(Record::default());
         if let Some((link, limit)) = &self.limit {
             let limit = scenario.resolve_limit(link, parse_limit(limit)?)?;
             scenario = scenario.with_limit(link, limit)?;
@@ -97,6 +79,9 @@ impl Setting {
 pub struct Experiment {
     scenario: Scenario,
     network: Network,
+    bounds: Bounds,
+    /// Bytes that a run needs from the start.
+    from_start: u64,
 }
 
 impl Experiment {
@@ -124,9 +109,14 @@ impl Experiment {
     /// Returns the first mistake with its line, or the bound that the run would exceed.
     pub fn set_up(setting: &Setting, bounds: Bounds) -> Result<Self, LabError> {
         let scenario = setting.scenario()?;
-        check(&scenario, bounds).map_err(LabError::TooLarge)?;
+        let from_start = bounds.check(&scenario).map_err(LabError::TooLarge)?;
         let network = scenario.network();
-        Ok(Self { scenario, network })
+        Ok(Self {
+            scenario,
+            network,
+            bounds,
+            from_start,
+        })
     }
 
     /// Returns a shorter experiment whose links can send at most `packets` full packets, for a
@@ -134,7 +124,7 @@ impl Experiment {
     /// duration shrink by the same factor.
     #[must_use]
     pub fn shortened(&self, setting: &Setting, packets: u64) -> Option<Self> {
-        let factor = packets as f64 / most_packets(&self.scenario);
+        let factor = packets as f64 / self.scenario.packets() as f64;
         if factor >= 1.0 {
             return None;
         }
@@ -149,18 +139,25 @@ impl Experiment {
         ] {
             shorter.overrides.push((key.to_owned(), scaled(span)));
         }
-        Self::set_up(&shorter, Bounds::default()).ok()
+        Self::set_up(&shorter, self.bounds).ok()
     }
 
     /// Returns the run of this experiment, which has not started.
     pub fn start(self, view: View) -> Run {
-        let Self { scenario, network } = self;
+        let Self {
+            scenario,
+            network,
+            bounds,
+            from_start,
+        } = self;
         let shown: Vec<bool> = network.links.iter().map(|link| link.observed).collect();
-        let columns = Columns::new(view.columns.min(View::MOST_COLUMNS), network.end);
         let flow_count = view.flows.min(View::MOST_FLOWS).min(network.flows.len());
+        let series = flow_count + shown.iter().filter(|shown| **shown).count();
+        let columns = (view.columns).min(View::MOST_COLUMNS.min(View::MOST_CELLS / series.max(1)));
+        let columns = Columns::new(columns, network.end);
         let probe = Observer::Columns(Thin::new(columns, &shown, flow_count));
         Run {
-            simulation: Simulation::owned(network.clone(), probe),
+            run: BoundedRun::new(network.clone(), probe, bounds, from_start),
             scenario,
             network,
             columns,
@@ -168,13 +165,14 @@ impl Experiment {
         }
     }
 
-    /// Runs while `go_on` returns true. Returns the picture, or none if the run was stopped. Every
-    /// few milliseconds of computing `go_on` gets the share of the simulated time that is done.
+    /// Runs while `go_on` returns true. Returns the picture, or none if the run was stopped or
+    /// exceeded a bound. Every few milliseconds of computing `go_on` gets the share of the simulated
+    /// time that is done.
     pub fn run(&self, view: View, mut go_on: impl FnMut(f64) -> bool) -> Option<Value> {
         let mut run = self.clone().start(view);
         let mut share = 0.0;
         while go_on(share) {
-            let Some(next) = run.advance() else {
+            let Some(next) = run.advance().ok()? else {
                 return go_on(1.0).then(|| run.picture());
             };
             share = next;
@@ -182,9 +180,11 @@ impl Experiment {
         None
     }
 
-    /// Returns what is simulated.
-    pub(crate) fn into_network(self) -> Network {
-        self.network
+    /// Returns the network to simulate, and its run for a probe.
+    pub(crate) fn into_run(self) -> (Network, impl FnOnce(Network, Observer) -> BoundedRun) {
+        let (bounds, from_start) = (self.bounds, self.from_start);
+        let run = move |network, probe| BoundedRun::new(network, probe, bounds, from_start);
+        (self.network, run)
     }
 
     /// Returns the scenario with every default written out.
@@ -196,7 +196,7 @@ impl Experiment {
 /// A run in progress.
 #[derive(Debug)]
 pub struct Run {
-    simulation: Simulation<'static, Observer>,
+    run: BoundedRun,
     scenario: Scenario,
     network: Network,
     columns: Columns,
@@ -206,9 +206,12 @@ pub struct Run {
 impl Run {
     /// Runs for some milliseconds of computing. Returns the share of the simulated time that is
     /// done, or none if the run has reached its end.
-    pub fn advance(&mut self) -> Option<f64> {
-        let now = self.simulation.advance()?;
-        Some((now - Time::ZERO).as_secs_f64() / self.length_s())
+    ///
+    /// # Errors
+    /// Returns the bound that the run has exceeded.
+    pub fn advance(&mut self) -> Result<Option<f64>, LabError> {
+        let now = self.run.advance()?;
+        Ok(now.map(|now| now.as_secs_f64() / self.length_s()))
     }
 
     fn length_s(&self) -> f64 {
@@ -222,13 +225,13 @@ impl Run {
     pub fn picture(self) -> Value {
         let length_s = self.length_s();
         let Self {
-            simulation,
+            run,
             scenario,
             network,
             columns,
             flow_count,
         } = self;
-        let (outcome, observer) = simulation.finish();
+        let (outcome, observer) = run.simulation.finish();
         let links = network.links.iter().filter(|link| link.observed);
         let link_names: Vec<&str> = links.map(|link| link.name.as_str()).collect();
         let flows = network.flows.iter().take(flow_count);
@@ -248,39 +251,4 @@ impl Run {
             "flows": flows,
         })
     }
-}
-
-/// Returns the number of packets of 1,500 bytes that the links between the hosts can send.
-fn most_packets(scenario: &Scenario) -> f64 {
-    scenario.weight() / (8.0 * 1500.0)
-}
-
-pub fn check(scenario: &Scenario, bounds: Bounds) -> Result<(), String> {
-    let packets = most_packets(scenario);
-    if packets > bounds.packets as f64 {
-        let fits = scenario.duration().as_secs_f64() * bounds.packets as f64 / packets;
-        return Err(format!(
-            "this run can send {packets:.0} packets, and the lab runs at most {}: set duration to \
-             {fits:.2}s or less, or lower the rates",
-            bounds.packets
-        ));
-    }
-    let flows = scenario.flow_names().len();
-    if flows > bounds.flows {
-        return Err(format!(
-            "this scenario has {flows} flows, and the lab runs at most {}: lower count",
-            bounds.flows
-        ));
-    }
-    let parts = scenario.memory(Record::default());
-    let bytes: u64 = parts.iter().map(|part| part.count * part.bytes_each).sum();
-    if bytes > bounds.memory {
-        return Err(format!(
-            "this run needs about {} MB of memory, and the lab allows {}: lower the buffers or the \
-             number of flows",
-            bytes / 1_000_000,
-            bounds.memory / 1_000_000
-        ));
-    }
-    Ok(())
 }

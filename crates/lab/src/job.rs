@@ -13,9 +13,10 @@
 //! | `intervals` | `figures` of several runs | means with their intervals |
 //! | `differences` | `figures` of several runs, `others` | mean differences of the pairs with their intervals |
 
+use crate::bounds::Bounds;
 use crate::calibrated::instant_answer;
 use crate::contents::{contents, tc, words};
-use crate::experiment::{Bounds, Experiment, Run, Setting, View};
+use crate::experiment::{Experiment, Run, Setting, View};
 use crate::figures::{differences, intervals};
 use crate::packets::{PacketRun, Watch};
 use crate::refusal::LabError;
@@ -35,6 +36,8 @@ pub enum Job {
     Packets(Box<PacketRun>),
     /// The answer, which is known already.
     Answered(String),
+    /// A run that exceeded a bound.
+    Stopped(LabError),
 }
 
 impl Job {
@@ -69,16 +72,28 @@ impl Job {
     }
 
     /// Works for some milliseconds. Returns the share that is done, or none if the answer is
-    /// ready.
+    /// ready or the run was stopped.
     pub fn advance(&mut self) -> Option<f64> {
-        match self {
+        let next = match self {
             Self::Picture(run) => run.advance(),
             Self::Packets(run) => run.advance(),
-            Self::Answered(_) => None,
+            Self::Answered(_) | Self::Stopped(_) => return None,
+        };
+        next.unwrap_or_else(|refusal| {
+            *self = Self::Stopped(refusal);
+            None
+        })
+    }
+
+    /// Status of HTTP for the answer.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Stopped(refusal) => refusal.status(),
+            _ => 200,
         }
     }
 
-    /// Returns the answer.
+    /// Returns the answer, or the refusal of a run that was stopped.
     ///
     /// # Panics
     /// Panics before the answer is ready.
@@ -87,6 +102,7 @@ impl Job {
             Self::Picture(run) => run.picture().to_string(),
             Self::Packets(run) => run.picture().to_string(),
             Self::Answered(text) => text,
+            Self::Stopped(refusal) => refusal.json().to_string(),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! flows in a fixed number of columns. Its size depends on the columns and not on the length of the
 //! run. Another answer has the packets of a short part of the run, at most a fixed number. The same question gets the same bytes on every machine, also in WebAssembly.
 
+mod bounds;
 mod calibrated;
 mod contents;
 mod experiment;
@@ -15,7 +16,8 @@ mod probe;
 mod refusal;
 mod thin;
 
-pub use experiment::{Bounds, Experiment, Run, Setting, View};
+pub use bounds::Bounds;
+pub use experiment::{Experiment, Run, Setting, View};
 pub use job::Job;
 pub use packets::{PacketRun, Watch};
 pub use refusal::LabError;

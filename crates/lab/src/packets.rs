@@ -1,8 +1,9 @@
 //! Packets of a short part of a run, each with the times at the stations of its path.
 
+use crate::bounds::BoundedRun;
 use crate::experiment::Experiment;
 use crate::probe::Observer;
-use goodqueue_sim::Simulation;
+use crate::refusal::LabError;
 use goodqueue_types::{Direction, LinkId, Packet, PacketEvent, PacketEventKind, Time};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -27,7 +28,7 @@ impl Experiment {
     /// Returns the run that finds the packets in the network during a part of it, or none if no
     /// link is observed. The times at a link are those at the first observed one.
     pub fn watch(self, watch: Watch) -> Option<PacketRun> {
-        let network = self.into_network();
+        let (network, run) = self.into_run();
         let link = network.links.iter().position(|link| link.observed)?;
         let to = watch.to.min(network.end);
         let trips = Trips {
@@ -40,18 +41,18 @@ impl Experiment {
             link: network.links[link].name.clone(),
             flows: network.flows.len(),
             length_s: (to - Time::ZERO).as_secs_f64(),
-            simulation: Simulation::owned(network, Observer::Packets(trips)),
+            run: run(network, Observer::Packets(trips)),
         })
     }
 
     /// Returns the packets that are in the network during a part of the run, or none if `go_on`
-    /// stopped the run. It gets the share of the part that is done, every few milliseconds of
+    /// or a bound stopped the run. It gets the share of the part that is done, every few milliseconds of
     /// computing.
     pub fn packets(&self, watch: Watch, mut go_on: impl FnMut(f64) -> bool) -> Option<Value> {
         let mut run = self.clone().watch(watch)?;
         let mut share = 0.0;
         while go_on(share) {
-            let Some(next) = run.advance() else {
+            let Some(next) = run.advance().ok()? else {
                 return Some(run.picture());
             };
             share = next;
@@ -63,7 +64,7 @@ impl Experiment {
 /// A run in progress that watches packets.
 #[derive(Debug)]
 pub struct PacketRun {
-    simulation: Simulation<'static, Observer>,
+    run: BoundedRun,
     link: String,
     flows: usize,
     length_s: f64,
@@ -72,18 +73,26 @@ pub struct PacketRun {
 impl PacketRun {
     /// Runs for some milliseconds of computing. Returns the share of the part that is done, or none
     /// as soon as its packets have left the network.
-    pub fn advance(&mut self) -> Option<f64> {
-        let now = self.simulation.advance()?;
-        if self.simulation.probe().packets().are_complete(now) {
-            return None;
+    ///
+    /// # Errors
+    /// Returns the bound that the run has exceeded.
+    pub fn advance(&mut self) -> Result<Option<f64>, LabError> {
+        let Some(now) = self.run.advance()? else {
+            return Ok(None);
+        };
+        if self.trips().are_complete(Time::ZERO + now) {
+            return Ok(None);
         }
-        Some(((now - Time::ZERO).as_secs_f64() / self.length_s).min(1.0))
+        Ok(Some((now.as_secs_f64() / self.length_s).min(1.0)))
+    }
+
+    fn trips(&self) -> &Trips {
+        self.run.simulation.probe().packets()
     }
 
     /// Returns the packets.
     pub fn picture(self) -> Value {
-        let trips = self.simulation.probe().packets();
-        trips.picture(&self.link, self.flows)
+        self.trips().picture(&self.link, self.flows)
     }
 }
 
@@ -114,6 +123,13 @@ pub struct Trips {
 }
 
 impl Trips {
+    /// Returns the bytes of memory for all trips.
+    pub fn bytes(&self) -> usize {
+        let key = size_of::<(u32, Direction, u64)>();
+        let trips = self.present.capacity() + self.gone.capacity();
+        trips * (key + size_of::<Trip>())
+    }
+
     /// Returns true if no later event can concern a packet of the part.
     fn are_complete(&self, now: Time) -> bool {
         now > self.watch.to && self.present.is_empty()

@@ -28,6 +28,14 @@ impl Observer {
         }
     }
 
+    /// Returns the bytes of memory that grow with the run.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Columns(_) => 0,
+            Self::Packets(trips) => trips.bytes(),
+        }
+    }
+
     /// Returns the packets.
     ///
     /// # Panics

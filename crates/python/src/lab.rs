@@ -41,7 +41,7 @@ impl LabJob {
             while !self.stopped.load(Ordering::Relaxed) {
                 let Some(share) = job.advance() else {
                     self.done.store(1_000_000_000, Ordering::Relaxed);
-                    return (200, job.answer());
+                    return (job.status(), job.answer());
                 };
                 self.done.store((share * 1e9) as u64, Ordering::Relaxed);
             }

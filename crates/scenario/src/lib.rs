@@ -14,6 +14,7 @@ pub use goodqueue_sim::RESULTS_VERSION;
 
 pub use flow::long_flows::LongFlow;
 pub use hybrid::{HYBRID_VERSION, Hybrid};
+pub use language::bounds::ReadBounds;
 pub use language::error::ScenarioError;
 pub use language::file::Files;
 pub use language::plain::toml_json;

@@ -1,9 +1,10 @@
 //! A scenario. A parsed scenario is valid.
 
 use crate::flow::{FlowGroup, python, read_flows};
+use crate::language::bounds::ReadBounds;
 use crate::language::document::Document;
 use crate::language::error::{Checked, ScenarioError, nearest, shorten};
-use crate::language::file::Files;
+use crate::language::file::{Files, Library};
 use crate::language::python::Checksums;
 use crate::language::reader::Reader;
 use crate::language::spec::{RECORD, SCENARIO};
@@ -15,6 +16,7 @@ use crate::output::buffers::BufferEcho;
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_sim::{Network, Record};
 use goodqueue_types::{LinkId, Span};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -53,10 +55,12 @@ impl Scenario {
         file: &str,
         overrides: &[(String, String)],
     ) -> Result<Self, ScenarioError> {
-        Self::parse_with(text, file, overrides, Files::beside(file))
+        let bounds = ReadBounds::default();
+        Self::parse_with(text, file, overrides, Files::beside(file), bounds)
     }
 
-    /// Reads a scenario as [`Scenario::parse`] does, with the files that it names from this place.
+    /// Reads a scenario as [`Scenario::parse`] does, with the files that it names from this place, and
+    /// within these bounds.
     ///
     /// # Errors
     /// Returns the first mistake, with its place and what to write instead.
@@ -65,9 +69,10 @@ impl Scenario {
         file: &str,
         overrides: &[(String, String)],
         files: Files<'_>,
+        bounds: ReadBounds,
     ) -> Result<Self, ScenarioError> {
         let document = Document::read(text, file, overrides)?;
-        read_scenario(&document, files, None).map_err(|problem| document.locate(problem))
+        read_scenario(&document, files, bounds, None).map_err(|problem| document.locate(problem))
     }
 
     /// Reads a scenario as [`Scenario::parse`] does, which may name controls and queues in Python.
@@ -82,7 +87,8 @@ impl Scenario {
         checksum: &Checksums<'_>,
     ) -> Result<Self, ScenarioError> {
         let document = Document::read(text, file, overrides)?;
-        read_scenario(&document, Files::beside(file), Some(checksum))
+        let bounds = ReadBounds::default();
+        read_scenario(&document, Files::beside(file), bounds, Some(checksum))
             .map_err(|problem| document.locate(problem))
     }
 
@@ -132,6 +138,11 @@ impl Scenario {
     /// bottleneck of a dumbbell.
     pub fn link_names(&self) -> Vec<String> {
         self.topology.names().collect()
+    }
+
+    /// Returns the number of flows.
+    pub fn flow_count(&self) -> usize {
+        self.layout.flows.len()
     }
 
     /// Returns the names of all flows, in network order.
@@ -271,6 +282,13 @@ impl Scenario {
         crate::network::memory::parts(self, record)
     }
 
+    /// Estimates the packets that the links between routers carry in a run, or that sources hand to
+    /// their hosts' links in vain. A change of a link's rate counts as a packet, an acknowledgement
+    /// does not count.
+    pub fn packets(&self) -> u64 {
+        crate::network::memory::work(self)
+    }
+
     /// Estimates the memory of a run by the hybrid engine.
     pub fn memory_of_hybrid(&self) -> Vec<MemoryPart> {
         crate::network::memory::parts_of_hybrid(self)
@@ -346,9 +364,12 @@ pub(crate) fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
 pub(crate) fn read_scenario(
     document: &Document<'_>,
     files: Files<'_>,
+    bounds: ReadBounds,
     checksums: Option<&Checksums<'_>>,
 ) -> Checked<Scenario> {
     let root = Reader::open(&document.root, &SCENARIO, String::new())?;
+    let left = Cell::new(bounds.file_bytes);
+    let files = Library { files, left: &left };
     root.require("schema_version")?.integer()?;
     let duration = root.require("duration")?.span()?;
     let warmup = read_warmup(&root, duration)?;
@@ -364,7 +385,13 @@ pub(crate) fn read_scenario(
     if tables.is_empty() {
         return Err(flow_field.problem("there is no flow", "add a [[flow]]"));
     }
-    let mut flows = read_flows(&tables, tcp.as_ref(), &topology, files, duration)?;
+    let mut flows = read_flows(
+        &tables,
+        tcp.as_ref(),
+        &topology,
+        files,
+        (duration, bounds.flows),
+    )?;
     python::check(&mut flows, &tables, tcp.as_ref(), checksums)?;
     let layout = Layout::new(&topology, &flows).map_err(|misplaced| {
         let Misplaced {

@@ -26,7 +26,7 @@ impl LabJob {
     /// Status of HTTP for the answer.
     #[wasm_bindgen(getter)]
     pub fn status(&self) -> u16 {
-        self.0.as_ref().map_or_else(LabError::status, |_| 200)
+        self.0.as_ref().map_or_else(LabError::status, Job::status)
     }
 
     /// Returns the answer as JSON text.

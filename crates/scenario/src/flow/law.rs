@@ -2,7 +2,7 @@
 
 use crate::language::error::Checked;
 use crate::language::field::{Field, search};
-use crate::language::file::{Files, NamedFile};
+use crate::language::file::{Library, NamedFile};
 use crate::language::reader::Reader;
 use crate::language::spec::{self, Kind};
 use crate::language::trace::{TIMES, TraceError, column, lines};
@@ -46,7 +46,7 @@ static SPANS: Quantity = Quantity {
 
 /// Reader of distributions, and the place of their files.
 #[derive(Clone, Copy)]
-pub(crate) struct Laws<'a>(pub Files<'a>);
+pub(crate) struct Laws<'a>(pub Library<'a>);
 
 impl Laws<'_> {
     /// Reads a value or a distribution.

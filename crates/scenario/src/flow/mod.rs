@@ -10,9 +10,8 @@ pub mod workload;
 use crate::flow::workload::Around;
 use crate::language::error::Checked;
 use crate::language::field::Field;
-use crate::language::file::Files;
+use crate::language::file::Library;
 use crate::language::reader::Reader;
-use crate::language::spec::MOST_FLOWS;
 use crate::network::path::{Ends, PathReader, Paths};
 use crate::network::topology::Topology;
 use goodqueue_sim::WorkloadConfig;
@@ -134,24 +133,18 @@ pub(crate) fn read_flows(
     tables: &[Reader<'_>],
     common_tcp: Option<&Reader<'_>>,
     topology: &Topology,
-    files: Files<'_>,
-    duration: Span,
+    files: Library<'_>,
+    (duration, most_flows): (Span, u64),
 ) -> Checked<Vec<FlowGroup>> {
     let mut groups: Vec<FlowGroup> = Vec::with_capacity(tables.len());
     let mut names = BTreeSet::new();
-    let mut total = 0;
-    let mut paths = PathReader::new(topology);
+    let mut paths = PathReader::new(topology, most_flows);
     let around = Around { files, topology };
     for (index, table) in tables.iter().enumerate() {
         let mut group = read_flow(table, index, common_tcp, &mut paths, &around)?;
         if !names.insert(group.name.clone()) {
             let message = format!("two flows are called \"{}\"", group.name);
             return Err(table.problem("name", message, "give each flow its own name"));
-        }
-        total += group.count;
-        if total > MOST_FLOWS {
-            let message = format!("the flows up to this one are {total}");
-            return Err(table.problem("count", message, "a scenario has at most 10000000 flows"));
         }
         check_start(table, &group, duration)?;
         let together = group.start_jitter.is_none() && table.get("start_interval").is_none();

@@ -5,6 +5,7 @@ use crate::language::field::Field;
 use crate::language::reader::Reader;
 use crate::language::trace::TraceError;
 use goodqueue_types::parameters::{CHECKSUM, Given, Key, Kind, Parameters, Value};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -61,6 +62,32 @@ impl<'a> Files<'a> {
     }
 }
 
+/// Files that a scenario names, with the bytes that it may still read.
+#[derive(Clone, Copy)]
+pub(crate) struct Library<'a> {
+    pub files: Files<'a>,
+    pub left: &'a Cell<u64>,
+}
+
+impl Library<'_> {
+    /// Reads a file of at most `largest` bytes, as [`Files::read`] does.
+    fn read(self, name: &str, largest: u64) -> (PathBuf, Result<Vec<u8>, String>) {
+        let left = self.left.get();
+        let (path, bytes) = self.files.read(name, largest.min(left));
+        let bytes = match bytes {
+            Ok(bytes) => {
+                self.left.set(left - bytes.len() as u64);
+                Ok(bytes)
+            }
+            Err(_) if left < largest => {
+                Err("this file and those before it have too many bytes in all".to_owned())
+            }
+            Err(message) => Err(message),
+        };
+        (path, bytes)
+    }
+}
+
 /// A file that the keys `file` and `checksum` of a table name.
 pub(crate) struct NamedFile<'a> {
     pub bytes: Vec<u8>,
@@ -73,12 +100,13 @@ impl<'a> NamedFile<'a> {
     /// Reads the file if it has at most `largest` bytes. `what` describes its content in messages.
     pub(crate) fn read(
         table: &Reader<'a>,
-        files: Files<'a>,
+        library: Library<'a>,
         what: &str,
         largest: u64,
     ) -> Checked<Self> {
         let field = table.require("file")?;
-        let (path, bytes) = files.read(&field.text()?, largest);
+        let files = library.files;
+        let (path, bytes) = library.read(&field.text()?, largest);
         let bytes = bytes.map_err(|message| {
             let message = format!("cannot read the {what} {}: {message}", path.display());
             field.problem(message, files.help())

@@ -1,6 +1,7 @@
 //! The language of scenario files: the tree of values, typed reading of tables, units, errors, and
 //! the keys with their schema. It knows nothing of networks.
 
+pub mod bounds;
 pub mod document;
 pub mod error;
 pub mod field;

@@ -1,15 +1,15 @@
 //! Memory that a run needs, estimated from the scenario before anything is built.
 
-use crate::flow::workload::{largest_packet, most_waiting};
+use crate::flow::workload::{Amount, Offer, largest_packet, most_waiting, offer, transfers};
 use crate::flow::{FlowGroup, RoundTrips};
 use crate::network::layout::{HostPair, PlacedFlow};
 use crate::network::path::Path;
-use crate::network::topology::link_of;
+use crate::network::topology::{LinkDirection, link_of};
 use crate::network::{access_links, trunk_link};
 use crate::output::groups::is_listed;
 use crate::scenario::Scenario;
 use goodqueue_queue::{Configuration, Limit};
-use goodqueue_sim::{LinkConfig, Record, WorkloadConfig, footprint};
+use goodqueue_sim::{LinkConfig, Record, SessionConfig, WorkloadConfig, footprint};
 use goodqueue_types::{LinkId, Rate, Span};
 use std::collections::BTreeMap;
 
@@ -27,6 +27,15 @@ const FIGURES_OF_FLOW: u64 = 400;
 
 /// Bytes of a link in the summary, measured in the same way.
 const SUMMARY_OF_LINK: u64 = 12_000;
+
+/// Bytes of a connection's entries in lists of its session: its request, its deadlines, its start.
+const REQUEST: u64 = 400;
+
+/// Bytes of a connection in TIME-WAIT.
+const RESTING: u64 = 128;
+
+/// Time in seconds for which a connection in TIME-WAIT takes memory.
+const TIME_WAIT_S: f64 = 60.0;
 
 /// Number of copies of recorded data: rows in the core and columns of tables.
 const COPIES_OF_RECORDS: u64 = 2;
@@ -52,6 +61,8 @@ pub struct MemoryPart {
     pub count: u64,
     /// Bytes per part.
     pub bytes_each: u64,
+    /// True if the parts come while the run goes on.
+    pub grows: bool,
 }
 
 /// Bytes of a flow in a run of the hybrid engine: its description, its state, its figures and its
@@ -64,6 +75,7 @@ pub(crate) fn parts_of_hybrid(scenario: &Scenario) -> Vec<MemoryPart> {
         what: "flows",
         count: scenario.layout.flows.len() as u64,
         bytes_each: HYBRID_FLOW,
+        grows: false,
     }]
 }
 
@@ -76,6 +88,11 @@ pub(crate) fn parts(scenario: &Scenario, record: Record) -> Vec<MemoryPart> {
         what,
         count,
         bytes_each,
+        grows: false,
+    };
+    let growing = |what, count, bytes_each| MemoryPart {
+        grows: true,
+        ..part(what, count, bytes_each)
     };
     let mut parts = vec![
         part(
@@ -85,20 +102,22 @@ pub(crate) fn parts(scenario: &Scenario, record: Record) -> Vec<MemoryPart> {
         ),
         part("flows in the summary", listed(scenario), SUMMARY_OF_FLOW),
         part("links of routes", hops(scenario), footprint::hop() as u64),
-        part(
+        growing(
             "packets under way",
             load.under_way,
             footprint::packet() as u64,
         ),
+        growing("open connections", load.open, load.connection),
+        growing("connections in TIME-WAIT", load.resting, RESTING),
     ];
     parts.extend(links(scenario));
     if record.series {
         let bytes = footprint::series() as u64 * COPIES_OF_RECORDS;
-        parts.push(part("packets in time series", load.sent, bytes));
+        parts.push(growing("packets in time series", load.sent, bytes));
     }
     if record.packets {
         let bytes = footprint::events() as u64 * COPIES_OF_RECORDS;
-        parts.push(part("recorded hops of packets", load.crossings, bytes));
+        parts.push(growing("recorded hops of packets", load.crossings, bytes));
     }
     debug_assert!(
         parts.iter().all(|part| MEMORY_PARTS.contains(&part.what)),
@@ -135,6 +154,7 @@ fn links(scenario: &Scenario) -> [MemoryPart; 2] {
         what,
         count,
         bytes_each,
+        grows: false,
     };
     [part("links", watched), part("links of hosts", others)]
 }
@@ -171,10 +191,34 @@ fn hops(scenario: &Scenario) -> u64 {
 struct Load {
     /// Largest number of packets in flight at once.
     under_way: u64,
-    /// Packets sent in the whole run, without those of applications' sessions.
+    /// Packets sent in the whole run.
     sent: u64,
     /// Number of links that these packets cross.
     crossings: u64,
+    /// Number of packets that links between routers carry, or that sources hand to their hosts'
+    /// links in vain.
+    work: u64,
+    /// Connections of sessions that are open at once, and those in TIME-WAIT.
+    open: u64,
+    resting: u64,
+    /// Bytes of both ends of an open connection.
+    connection: u64,
+}
+
+/// Returns the number of packets that links between routers carry in a run, or that sources hand to
+/// their hosts' links in vain. A change of a link's rate counts as a packet.
+pub(crate) fn work(scenario: &Scenario) -> u64 {
+    let trunk = scenario.topology.trunk.iter().map(|link| (link, 1));
+    let pairs = scenario.layout.hosts.len() as u128;
+    let access = scenario.topology.access.iter();
+    let access = access.flat_map(|access| [(&access.near, pairs), (&access.far, pairs)]);
+    let changes = trunk.chain(access).flat_map(|(link, copies)| {
+        let services = [&link.forward.service, &link.reverse.service];
+        let services = services.into_iter().flatten();
+        services.map(move |service| copies * service.law().changes_in(scenario.duration))
+    });
+    let changes = saturated(changes.sum());
+    Load::of(scenario).work.saturating_add(changes)
 }
 
 impl Load {
@@ -192,10 +236,16 @@ impl Load {
         let mut load = Self::default();
         for shared in by_slowest.into_values() {
             let sent = shared.sent();
-            let crossings = sent.saturating_mul(shared.links);
+            let crossings = sent.saturating_mul(shared.links + 2);
             load.under_way = load.under_way.saturating_add(shared.under_way());
             load.sent = load.sent.saturating_add(sent);
             load.crossings = load.crossings.saturating_add(crossings);
+            let work = sent.saturating_add(saturated(shared.lost()));
+            let work = work.saturating_mul(shared.links);
+            load.work = load.work.saturating_add(work);
+            load.open = load.open.saturating_add(shared.open());
+            load.resting = load.resting.saturating_add(shared.resting as u64);
+            load.connection = load.connection.max(shared.connection);
         }
         load
     }
@@ -209,37 +259,25 @@ struct Shared {
     /// Bytes in flight at the link's rate, and in its full buffer. Other links of a path have no
     /// standing queue, or are the slowest ones of other paths.
     room: u128,
-    /// Packets of flows that end and of datagram sources, in the whole run.
+    /// Packets of sources that wait before links without a limit and without the rate for them, and
+    /// those of requests that their hosts cannot send in time.
+    piled: u128,
+    /// Packets of all flows but endless ones, in the whole run.
     finite: Amount,
+    /// Those that are sent whatever the network does.
+    regardless: Amount,
+    /// Connections of sessions: all, those open at once in a network without a queue, and those in
+    /// TIME-WAIT.
+    connections: f64,
+    usually_open: f64,
+    resting: f64,
+    /// Bytes of both ends of an open connection.
+    connection: u64,
     /// Smallest packet in bytes of flows without end. None if there are no such flows.
     endless: Option<u128>,
     /// Bytes that the link can send in the run.
     capacity: u128,
     links: u64,
-}
-
-/// Packets, and their bytes.
-#[derive(Clone, Copy, Default)]
-struct Amount {
-    packets: u128,
-    bytes: u128,
-}
-
-impl Amount {
-    fn add(&mut self, packets: u128, bytes_each: u128) {
-        self.packets = self.packets.saturating_add(packets);
-        let bytes = packets.saturating_mul(bytes_each);
-        self.bytes = self.bytes.saturating_add(bytes);
-    }
-
-    /// Returns the number of its packets that fit into `bytes` bytes, if large and small ones share
-    /// them in proportion.
-    fn within(self, bytes: u128) -> u128 {
-        if self.bytes <= bytes {
-            return self.packets;
-        }
-        (self.packets as f64 * (bytes as f64 / self.bytes as f64)) as u128
-    }
 }
 
 impl Shared {
@@ -268,17 +306,81 @@ impl Shared {
         self.room = self.room.max(room);
         self.capacity = self.capacity.max(bytes_in(rate, duration));
         let waiting = most_waiting(&group.workload, duration) / packet;
-        self.windows.add(flows.saturating_mul(waiting), packet);
-        match packets_of(&group.workload, duration, packet) {
-            Some(packets) => self.finite.add(flows.saturating_mul(packets), packet),
-            None => self.endless = Some(self.endless.map_or(packet, |other| other.min(packet))),
+        let window = Amount {
+            packets: waiting,
+            bytes: waiting.saturating_mul(packet),
+        };
+        self.windows.add(window, flows);
+        match offer(&group.workload, duration) {
+            Offer::Endless => {
+                self.endless = Some(self.endless.map_or(packet, |other| other.min(packet)));
+            }
+            Offer::Waiting(amount) => self.finite.add(amount, flows),
+            Offer::Regardless(amount) => {
+                self.finite.add(amount, flows);
+                self.regardless.add(amount, flows);
+                let mut all = Amount::default();
+                all.add(amount, flows);
+                // Requests wait at their hosts, and transfers as connections.
+                let slowest = match session_of(&group.workload) {
+                    None => slowest_unlimited(scenario, path, flows as u64),
+                    Some(SessionConfig::Transfers(_)) => Rate::UNLIMITED,
+                    Some(_) => rate,
+                };
+                let carried = all.within(bytes_in(slowest, duration));
+                self.piled = self.piled.saturating_add(all.packets - carried);
+            }
         }
-        self.links = self.links.max(path.forward.len() as u64 + 2);
+        self.links = self.links.max(path.forward.len() as u64);
+        self.add_connections(&group.workload, duration, base_rtt, flows as f64);
+    }
+
+    fn add_connections(
+        &mut self,
+        workload: &WorkloadConfig,
+        duration: Span,
+        base_rtt: Span,
+        flows: f64,
+    ) {
+        let (Some(session), Some(tcp)) = (session_of(workload), workload.tcp()) else {
+            return;
+        };
+        let length = duration.as_secs_f64();
+        let (begun, open) = match session {
+            SessionConfig::Transfers(config) => {
+                let begun = transfers(config, duration);
+                // A transfer without a queue takes some round trips, or a timeout.
+                let lasts = 1.0 + 10.0 * base_rtt.as_secs_f64();
+                (begun, begun * (lasts / length).min(1.0))
+            }
+            SessionConfig::Web(config) => (f64::from(config.parallel), config.parallel.into()),
+            SessionConfig::Exchanges(_) | SessionConfig::Video(_) => (1.0, 1.0),
+        };
+        self.connections += flows * begun;
+        self.usually_open += flows * open;
+        self.resting += flows * begun * (TIME_WAIT_S / length).min(1.0);
+        let both_ends = 2 * footprint::connection(tcp) as u64 + REQUEST;
+        self.connection = self.connection.max(both_ends);
+    }
+
+    /// Returns the connections that are open at once. If the link cannot carry all packets, the
+    /// connections of the others stay open.
+    fn open(&self) -> u64 {
+        let carried = self.finite.within(self.capacity) as f64;
+        let late = 1.0 - carried / (self.finite.packets as f64).max(1.0);
+        self.connections
+            .min(self.usually_open + late.max(0.0) * self.connections) as u64
+    }
+
+    /// Returns the packets that sources send in vain, because the link cannot carry them.
+    fn lost(&self) -> u128 {
+        let sent = self.regardless;
+        sent.packets - sent.within(self.capacity).min(sent.packets)
     }
 
     /// Returns the largest number of packets in flight at once.
     fn under_way(&self) -> u64 {
-        saturated(self.windows.within(self.room))
+        saturated(self.windows.within(self.room).saturating_add(self.piled))
     }
 
     /// Returns the packets sent in the run. Flows without end use the capacity that others leave.
@@ -286,6 +388,13 @@ impl Shared {
         let finite = self.finite.within(self.capacity);
         let left = self.capacity.saturating_sub(self.finite.bytes);
         saturated(finite + self.endless.map_or(0, |packet| left / packet))
+    }
+}
+
+fn session_of(workload: &WorkloadConfig) -> Option<&SessionConfig> {
+    match workload {
+        WorkloadConfig::Session { session, .. } => Some(session),
+        _ => None,
     }
 }
 
@@ -305,21 +414,6 @@ fn bytes_in(rate: Rate, time: Span) -> u128 {
     u128::from(rate.0).saturating_mul(u128::from(time.0)) / 8_000_000_000_000
 }
 
-/// Returns the packets that an unlimited flow sends. None if it has no end.
-fn packets_of(workload: &WorkloadConfig, duration: Span, packet: u128) -> Option<u128> {
-    match workload {
-        WorkloadConfig::Stream { stream, .. } => {
-            let bytes = stream.bytes();
-            bytes.map(|bytes| u128::from(bytes) / packet + 1)
-        }
-        WorkloadConfig::Session { .. } => Some(0),
-        // The queue can hold at most twice the mean number of datagrams.
-        datagrams @ WorkloadConfig::Source(_) => {
-            Some(most_waiting(datagrams, duration) / packet / 2)
-        }
-    }
-}
-
 /// Returns the slowest link of a path that `flows` flows take, or none if their hosts' own links
 /// together are slower, and its rate.
 fn slowest(scenario: &Scenario, path: &Path, flows: u64) -> (Option<LinkId>, Rate) {
@@ -332,4 +426,19 @@ fn slowest(scenario: &Scenario, path: &Path, flows: u64) -> (Option<LinkId>, Rat
     });
     let slowest = rates.chain(hosts).min_by_key(|(_, rate)| *rate);
     slowest.unwrap_or((None, Rate::UNLIMITED))
+}
+
+/// Returns the rate of the slowest link on the way of `flows` flows whose queue has no limit.
+fn slowest_unlimited(scenario: &Scenario, path: &Path, flows: u64) -> Rate {
+    let without_limit =
+        |link: &&LinkDirection| link.queue.limit() == Limit::Unlimited && !link.only_delays();
+    let way = path.forward.iter();
+    let trunk = way.map(|link| scenario.topology.direction(*link));
+    let trunk = trunk.filter(without_limit).map(|link| link.rate);
+    let pairs = flows.min(scenario.layout.hosts.len() as u64);
+    let access = scenario.topology.access.iter();
+    let access = access.flat_map(|access| [&access.near.forward, &access.far.forward]);
+    let access = access.filter(without_limit);
+    let access = access.map(|link| Rate(link.rate.0.saturating_mul(pairs)));
+    trunk.chain(access).min().unwrap_or(Rate::UNLIMITED)
 }

@@ -1,8 +1,10 @@
 //! Paths of flows through the network: by their ends, or link by link.
 
+use crate::language::bounds::{MOST_HOPS, MOST_HOPS_OF_FLOWS};
 use crate::language::error::{Checked, Problem, nearest, shorten};
 use crate::language::field::Field;
 use crate::language::reader::Reader;
+use crate::language::spec::MOST_FLOWS;
 use crate::network::topology::{Access, Router, Shape, Stray, Topology, back, link_of};
 use goodqueue_types::{LinkId, Span};
 use std::collections::BTreeMap;
@@ -84,14 +86,32 @@ pub(crate) struct PathReader<'a> {
     topology: &'a Topology,
     router: Router<'a>,
     known: BTreeMap<(usize, usize), Arc<Path>>,
+    count: Counted,
+}
+
+/// Amounts that a few words of a file can make large, counted over all groups of flows.
+#[derive(Default)]
+struct Counted {
+    most_flows: u64,
+    flows: u64,
+    /// Nodes in lists of ends.
+    ends: u64,
+    /// Links of all different paths, and of the paths of all flows.
+    hops: u64,
+    hops_of_flows: u64,
 }
 
 impl<'a> PathReader<'a> {
-    pub(crate) fn new(topology: &'a Topology) -> Self {
+    /// Creates a reader of at most this number of flows.
+    pub(crate) fn new(topology: &'a Topology, most_flows: u64) -> Self {
         Self {
             topology,
             router: topology.router(),
             known: BTreeMap::new(),
+            count: Counted {
+                most_flows,
+                ..Counted::default()
+            },
         }
     }
 
@@ -101,7 +121,7 @@ impl<'a> PathReader<'a> {
     }
 
     /// Reads `from` and `to`.
-    pub(crate) fn ends(&self, table: &Reader<'_>) -> Checked<Ends> {
+    pub(crate) fn ends(&mut self, table: &Reader<'_>) -> Checked<Ends> {
         let usual = &self.topology.usual_ends;
         let from = self.nodes(table, "from", &usual.from)?;
         if from.is_empty() {
@@ -110,6 +130,12 @@ impl<'a> PathReader<'a> {
         let to = self.nodes(table, "to", &usual.to)?;
         if to.is_empty() && table.get("route").is_none() {
             return Err(self.missing(table, "to"));
+        }
+        self.count.ends += (from.len() + to.len()) as u64;
+        if self.count.ends > MOST_FLOWS {
+            let message = format!("the nodes at the ends up to here are {}", self.count.ends);
+            let help = format!("lists name at most {MOST_FLOWS} nodes in all");
+            return Err(table.problem("from", message, help));
         }
         Ok(Ends { from, to })
     }
@@ -131,6 +157,10 @@ impl<'a> PathReader<'a> {
         let mut nodes = Vec::new();
         for item in field.items()? {
             nodes.extend(self.named(&item)?);
+            if nodes.len() as u64 > MOST_FLOWS {
+                let help = format!("lists name at most {MOST_FLOWS} nodes in all");
+                return Err(item.problem("a list of too many nodes", help));
+            }
         }
         if nodes.is_empty() {
             let help = "name at least one node, or leave the key out";
@@ -208,6 +238,28 @@ impl<'a> PathReader<'a> {
 
     /// Returns the paths of `count` flows between these ends.
     pub(crate) fn paths(&mut self, table: &Reader<'_>, ends: Ends, count: u64) -> Checked<Paths> {
+        self.count.flows += count;
+        if self.count.flows > self.count.most_flows {
+            let message = format!("the flows up to this one are {}", self.count.flows);
+            let help = format!("at most {} flows are possible here", self.count.most_flows);
+            return Err(table.problem("count", message, help));
+        }
+        let paths = self.distinct_paths(table, ends, count)?;
+        let shares = paths.shares(count);
+        let hops = shares.map(|(path, flows)| flows * path.links.len() as u64);
+        self.count.hops_of_flows += hops.sum::<u64>();
+        if self.count.hops_of_flows > MOST_HOPS_OF_FLOWS {
+            let hops = self.count.hops_of_flows;
+            let message = format!("the routes of the flows up to this one have {hops} links");
+            let help = format!(
+                "reduce the flows or shorten their routes: at most {MOST_HOPS_OF_FLOWS} links"
+            );
+            return Err(table.problem("count", message, help));
+        }
+        Ok(paths)
+    }
+
+    fn distinct_paths(&mut self, table: &Reader<'_>, ends: Ends, count: u64) -> Checked<Paths> {
         let Ends { from, mut to } = ends;
         let listed = table.get("route").is_some() || table.get("reverse_route").is_some();
         if listed {
@@ -250,6 +302,11 @@ impl<'a> PathReader<'a> {
             return Err(table.problem("to", message, help));
         };
         let reverse = back(&forward);
+        self.count.hops += forward.len() as u64;
+        if self.count.hops > MOST_HOPS {
+            let help = format!("name fewer ends: different routes have at most {MOST_HOPS} links");
+            return Err(table.problem("to", "too many different routes", help));
+        }
         let path = Arc::new(self.path(from, to, forward, reverse));
         self.known.insert((from, to), Arc::clone(&path));
         Ok(path)

@@ -18,23 +18,16 @@ impl Scenario {
     ) -> Result<Vec<String>, UnitError> {
         self.check_queue(link)?;
         let frame_bytes = self.buffer(link)?.frame_bytes;
-        let config = self.network().links.into_iter();
-        let config = config.filter(|config| config.name == link);
-        let Some(mut config) = config.last() else {
-            return Err(UnitError::new(
-                "this link is not reported",
-                "name another link",
-            ));
-        };
-        let fits = |packet: &u64| config.framing.frame_bytes(*packet as u32) <= frame_bytes;
+        let direction = self.topology.direction(self.find_link(link)?);
+        let (framing, mut queue) = (direction.framing, direction.queue.clone());
+        let fits = |packet: &u64| framing.frame_bytes(*packet as u32) <= frame_bytes;
         let packet_bytes = (1..=frame_bytes).rev().find(fits).unwrap_or(frame_bytes);
-        if let (QueueConfig::DropTail(fifo), true) = (&mut config.queue, fifo_in_bytes)
+        if let (QueueConfig::DropTail(fifo), true) = (&mut queue, fifo_in_bytes)
             && let Limit::Packets(packets) = fifo.limit
         {
             fifo.limit = Limit::Bytes(packets * frame_bytes);
         }
-        let framing = config.framing;
-        goodqueue_tc::state_framing(&mut config.queue, framing);
-        goodqueue_tc::qdisc_commands(&config.queue, frame_bytes, packet_bytes)
+        goodqueue_tc::state_framing(&mut queue, framing);
+        goodqueue_tc::qdisc_commands(&queue, frame_bytes, packet_bytes)
     }
 }

@@ -10,6 +10,13 @@ use crate::language::spec::{COMPARISON, LABELLED};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 
+/// Most values of all keys of a study.
+const MOST_VALUES: usize = 500_000;
+/// Most keys of a study.
+const MOST_KEYS: usize = 1_000;
+/// Most comparisons of excluded values with values of axes.
+const MOST_COMPARISONS: usize = 5_000_000;
+
 /// Keys that vary together, each with the same number of values.
 #[derive(Debug)]
 pub(crate) struct Axis {
@@ -36,6 +43,8 @@ pub(crate) struct Sweep {
     pub axes: Vec<Axis>,
     /// Conditions of excluded points: a point that matches one of them is left out.
     excluded: Vec<Vec<Condition>>,
+    /// Comparisons of values that the conditions take.
+    comparisons: usize,
 }
 
 /// Condition on the values of an axis.
@@ -107,27 +116,56 @@ impl Sweep {
             return Err(Problem::new(node.at, "sweep", message, help));
         };
         let mut sweep = Self::default();
+        let mut values = (0, 0);
         for (path, node) in leaves(node, "") {
             if !matches!(path.as_str(), "zip" | "exclude") {
                 let swept = Swept::read(path, node)?;
+                count(&swept, &mut values)?;
                 let len = swept.values.len();
                 let keys = vec![swept];
                 sweep.axes.push(Axis { keys, len });
             }
         }
         for node in tables(table.get("zip"), "sweep.zip")? {
-            sweep.axes.push(zip(node)?);
+            sweep.axes.push(zip(node, &mut values)?);
         }
         sweep.axes.sort_by_key(|axis| offset(axis.keys[0].at));
         sweep.check_distinct()?;
         for node in tables(table.get("exclude"), "sweep.exclude")? {
             let conditions = leaves(node, "").into_iter();
             let conditions: Checked<Vec<Condition>> = conditions
-                .map(|(path, node)| sweep.condition(&path, node))
+                .map(|(path, node)| {
+                    sweep.count_comparisons(&path, node)?;
+                    sweep.condition(&path, node)
+                })
                 .collect();
             sweep.excluded.push(conditions?);
         }
         Ok(sweep)
+    }
+
+    /// Adds the comparisons of a condition to those before it, unless they are too many.
+    fn count_comparisons(&mut self, path: &str, node: &Node) -> Checked<()> {
+        let longest = self.axes.iter().map(|axis| axis.len).max().unwrap_or(0);
+        let items = match &node.value {
+            Value::List(items) => items.len(),
+            _ => 1,
+        };
+        self.comparisons = self.comparisons.saturating_add(items * longest);
+        if self.comparisons <= MOST_COMPARISONS {
+            return Ok(());
+        }
+        let message = "the excluded values up to here take too many comparisons";
+        let help = format!(
+            "exclude less, or take longer steps: excluded values times those of the longest axis \
+             are at most {MOST_COMPARISONS}"
+        );
+        Err(Problem::new(node.at, path, message, help))
+    }
+
+    /// Returns the number of excluding conditions.
+    pub(crate) fn conditions(&self) -> usize {
+        self.excluded.iter().map(Vec::len).sum()
     }
 
     fn swept(&self) -> impl Iterator<Item = &Swept> {
@@ -244,9 +282,10 @@ impl Sweep {
         lengths.fold(1, u128::saturating_mul)
     }
 
-    /// Returns the points that are not excluded: for each axis the index of its value.
-    pub(crate) fn grid(&self) -> Vec<Vec<usize>> {
-        let mut points = Vec::new();
+    /// Returns the number of points that are not excluded, and the first `most` of them: for each
+    /// axis the index of its value.
+    pub(crate) fn grid(&self, most: u64) -> (u64, Vec<Vec<usize>>) {
+        let (mut count, mut points) = (0, Vec::new());
         let mut at = vec![0; self.axes.len()];
         'points: loop {
             let excluded = self.excluded.iter().any(|conditions| {
@@ -254,7 +293,10 @@ impl Sweep {
                 conditions.all(|condition| condition.holds(&at))
             });
             if !excluded {
-                points.push(at.clone());
+                count += 1;
+                if count <= most {
+                    points.push(at.clone());
+                }
             }
             for index in (0..at.len()).rev() {
                 at[index] += 1;
@@ -263,7 +305,7 @@ impl Sweep {
                 }
                 at[index] = 0;
             }
-            return points;
+            return (count, points);
         }
     }
 }
@@ -288,11 +330,27 @@ fn tables<'a>(node: Option<&'a Node>, path: &str) -> Checked<&'a [Node]> {
     }
 }
 
+/// Adds a key and its values to those before it, unless they are too many.
+fn count(swept: &Swept, (keys, values): &mut (usize, usize)) -> Checked<()> {
+    *keys += 1;
+    *values += swept.values.len();
+    if *keys <= MOST_KEYS && *values <= MOST_VALUES {
+        return Ok(());
+    }
+    let message = format!("the axes up to this one have {keys} keys with {values} values");
+    let help = format!("a study has at most {MOST_KEYS} keys with {MOST_VALUES} values in all");
+    Err(Problem::new(swept.at, &swept.path, message, help))
+}
+
 /// Reads axes that vary together.
-fn zip(node: &Node) -> Checked<Axis> {
+fn zip(node: &Node, values: &mut (usize, usize)) -> Checked<Axis> {
     let keys: Checked<Vec<Swept>> = leaves(node, "")
         .into_iter()
-        .map(|(path, node)| Swept::read(path, node))
+        .map(|(path, node)| {
+            let swept = Swept::read(path, node)?;
+            count(&swept, values)?;
+            Ok(swept)
+        })
         .collect();
     let keys = keys?;
     let Some(first) = keys.first() else {

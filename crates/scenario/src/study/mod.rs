@@ -6,6 +6,7 @@ mod outline;
 mod range;
 mod toml;
 
+use crate::language::bounds::ReadBounds;
 use crate::language::document::{Document, Node, Value, apply, lay, position};
 use crate::language::error::{Checked, Origin, Problem, ScenarioError, nearest, shorten};
 use crate::language::file::Files;
@@ -18,6 +19,9 @@ pub use measure::measure_text;
 use outline::Outline;
 use std::fmt::Write;
 use std::path::Path;
+
+/// Most tests of points of the grid with excluding conditions.
+const MOST_TESTS: u128 = 1_000_000_000;
 
 /// A study file whose own keys are valid. Each of its scenarios is read when it is needed.
 #[derive(Debug)]
@@ -66,9 +70,9 @@ impl Study {
                 Some(field) => Sweep::read(field.node)?,
                 None => Sweep::default(),
             };
-            let points = points(&root, &sweep)?;
+            let (count, points) = points(&root, &sweep)?;
             let outline = Outline::read(&root, &sweep, &points, seed_of(&base.root))?;
-            check_size(&root, points.len(), &outline)?;
+            check_size(&root, count, &outline)?;
             Ok((outline, sweep, points))
         };
         let (outline, sweep, points) = read().map_err(|problem| document.locate(problem))?;
@@ -137,8 +141,13 @@ impl Study {
         }
         let Base { file, text, .. } = &self.base;
         let document = Document::of(file, text, &self.overrides, root);
-        read_scenario(&document, Files::beside(file), checksums)
-            .map_err(|problem| self.locate(problem, &settings))
+        read_scenario(
+            &document,
+            Files::beside(file),
+            ReadBounds::default(),
+            checksums,
+        )
+        .map_err(|problem| self.locate(problem, &settings))
     }
 
     fn chosen(&self, variant: usize) -> impl Iterator<Item = (&Swept, usize)> {
@@ -287,25 +296,36 @@ fn seed_of(base: &Node) -> u64 {
     }
 }
 
-fn points(root: &Reader<'_>, sweep: &Sweep) -> Checked<Vec<Vec<usize>>> {
+/// Returns the number of points that are not excluded, and as many of them as a study may have.
+fn points(root: &Reader<'_>, sweep: &Sweep) -> Checked<(u64, Vec<Vec<usize>>)> {
     let count = sweep.points();
     // The grid itself is bounded too, because each of its points is tested for exclusion.
     if count > u128::from(MOST_VARIANTS) * 100 {
         return Err(too_many(root, count, "points"));
     }
-    let points = sweep.grid();
+    let tests = count * sweep.conditions() as u128;
+    if tests > MOST_TESTS {
+        let message = format!(
+            "the {} points of this grid take {} tests with the excluding conditions",
+            thousands(count),
+            thousands(tests)
+        );
+        let help = format!("exclude less: at most {} tests", thousands(MOST_TESTS));
+        return Err(root.problem("sweep", message, help));
+    }
+    let (count, points) = sweep.grid(MOST_VARIANTS);
     if points.is_empty() {
         let help = "exclude less";
         return Err(root.problem("sweep", "every point of the grid is excluded", help));
     }
-    Ok(points)
+    Ok((count, points))
 }
 
-fn check_size(root: &Reader<'_>, variants: usize, outline: &Outline) -> Checked<()> {
+fn check_size(root: &Reader<'_>, variants: u64, outline: &Outline) -> Checked<()> {
     let replicates = outline.least_replicates();
-    let runs = variants as u128 * u128::from(replicates);
-    if variants as u64 > MOST_VARIANTS {
-        return Err(too_many(root, variants as u128, "variants"));
+    let runs = u128::from(variants) * u128::from(replicates);
+    if variants > MOST_VARIANTS {
+        return Err(too_many(root, variants.into(), "variants"));
     }
     if runs > u128::from(MOST_RUNS) {
         return Err(too_many(root, runs, "runs"));

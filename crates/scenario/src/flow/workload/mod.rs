@@ -3,11 +3,11 @@
 mod extent;
 mod session;
 
-pub(crate) use extent::{largest_packet, most_waiting};
+pub(crate) use extent::{Amount, Offer, largest_packet, most_waiting, offer, transfers};
 
 use crate::flow::law::Laws;
 use crate::language::error::Checked;
-use crate::language::file::Files;
+use crate::language::file::Library;
 use crate::language::reader::Reader;
 use crate::language::spec::WORKLOAD;
 use crate::language::units::{LONGEST, format_span};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Surroundings of flows on which their workloads depend.
 pub(crate) struct Around<'a> {
     /// Place of the files that workloads name.
-    pub files: Files<'a>,
+    pub files: Library<'a>,
     pub topology: &'a Topology,
 }
 
@@ -78,7 +78,11 @@ pub(crate) fn write(workload: &WorkloadConfig) -> String {
 }
 
 /// Reads a workload without TCP.
-fn read_source(kind: &'static str, table: &Reader<'_>, files: Files<'_>) -> Checked<SourceConfig> {
+fn read_source(
+    kind: &'static str,
+    table: &Reader<'_>,
+    files: Library<'_>,
+) -> Checked<SourceConfig> {
     let (word, given) = (Some(kind), Laws(files).given(table, "kind")?);
     let mut source = SourceConfig::from_value(Value::Table(TableValue { word, given }));
     if source.key("rate").is_some() {

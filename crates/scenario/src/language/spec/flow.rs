@@ -27,7 +27,7 @@ pub(crate) static FLOW: Spec = Spec {
             COUNT,
             "1, or the entries of the longest list in `from`, `to` and `rtt`",
             "100",
-            "How many such flows. At most 10000000 in a scenario.",
+            "How many such flows. At most 1000000 in a scenario.",
         ),
         key(
             "start",

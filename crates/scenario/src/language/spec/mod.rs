@@ -53,9 +53,9 @@ const COUNT: Kind = Kind::Integer {
     min: 1,
     max: MOST_FLOWS,
 };
-/// Most flows of a scenario. It bounds the memory and the time that reading a file takes. A run is
-/// bounded by its own estimate (`memory.rs`), which is reached earlier.
-pub(crate) const MOST_FLOWS: u64 = 10_000_000;
+/// Most flows of a scenario. It bounds the memory and the time that every command takes before a run.
+/// A run is bounded by its own estimate (`memory.rs`), which is reached earlier.
+pub(crate) const MOST_FLOWS: u64 = 1_000_000;
 /// Most links of a chain or graph.
 pub(crate) const MOST_LINKS: usize = 1_000;
 

@@ -2,7 +2,7 @@
 
 use crate::language::error::Checked;
 use crate::language::field::Field;
-use crate::language::file::{Files, NamedFile};
+use crate::language::file::{Library, NamedFile};
 use crate::language::reader::Reader;
 use crate::language::spec::SERVICE;
 use crate::language::text::plain;
@@ -19,7 +19,7 @@ const MOST_CHANGES: u128 = 1_000_000_000;
 /// Reads a link's rate: `rate`, or `service` and its mean rate over a run of `duration`.
 pub(crate) fn read(
     link: &Reader<'_>,
-    files: Files<'_>,
+    files: Library<'_>,
     duration: Span,
 ) -> Checked<Option<(Rate, Option<ServiceConfig>)>> {
     let rate = link.get("rate").map(|field| read_link_rate(&field));
@@ -64,7 +64,7 @@ pub(crate) fn write_link_rate(rate: Rate) -> String {
     plain(format_rate(rate))
 }
 
-fn read_service(field: &Field<'_>, files: Files<'_>) -> Checked<ServiceConfig> {
+fn read_service(field: &Field<'_>, files: Library<'_>) -> Checked<ServiceConfig> {
     let mut service = ServiceConfig::from_value(value::read(field)?);
     let (_, table) = Reader::tagged(field)?;
     if service.key("file").is_some() {

@@ -3,7 +3,7 @@
 use crate::flow::law::Laws;
 use crate::language::error::{Checked, Problem};
 use crate::language::field::Field;
-use crate::language::file::Files;
+use crate::language::file::Library;
 use crate::language::reader::Reader;
 use crate::language::value;
 use crate::network::link::pool;
@@ -64,7 +64,7 @@ pub(super) struct Common<'a> {
     pub framing: Framing,
     pub pools: &'a [PoolConfig],
     /// Place of the files that links name.
-    pub files: Files<'a>,
+    pub files: Library<'a>,
     /// Length of the run.
     pub duration: Span,
 }

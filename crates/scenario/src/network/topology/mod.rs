@@ -12,7 +12,7 @@ pub(crate) use queues::ReadQueues;
 pub(crate) use shapes::Sketch;
 
 use crate::language::error::Checked;
-use crate::language::file::Files;
+use crate::language::file::Library;
 use crate::language::reader::Reader;
 use crate::network::link::pool;
 use crate::network::path::Path as FlowPath;
@@ -55,7 +55,7 @@ impl Topology {
     pub(crate) fn read(
         reader: &Reader<'_>,
         sketch: &Sketch,
-        files: Files<'_>,
+        files: Library<'_>,
         duration: Span,
     ) -> Checked<Self> {
         let pools = pool::read(reader)?;

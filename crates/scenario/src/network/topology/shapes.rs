@@ -3,6 +3,7 @@
 
 use super::graph::Graph;
 use super::{Shape, UsualEnds};
+use crate::language::bounds::{MOST_DRAWN, values};
 use crate::language::document::{Entry, Node, Table, Value};
 use crate::language::error::{Checked, Origin, nearest, shorten};
 use crate::language::reader::Reader;
@@ -232,9 +233,15 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// Reads the table at a key, if its keys are those of such a table.
-    fn read<'a>(topology: &Reader<'a>, key: &str) -> Checked<(Self, Reader<'a>)> {
+    /// Reads the table at a key, if its keys are those of such a table, for this number of links.
+    fn read<'a>(topology: &Reader<'a>, key: &str, links: u64) -> Checked<(Self, Reader<'a>)> {
         let field = topology.require(key)?;
+        let values = values(field.node);
+        if links.saturating_mul(values) > MOST_DRAWN {
+            let message = format!("{links} links of {values} values each");
+            let help = format!("shorten its lists: all links have at most {MOST_DRAWN} values");
+            return Err(field.problem(message, help));
+        }
         let reader = field.table()?;
         let Value::Table(table) = &field.node.value else {
             unreachable!("it was opened as a table")
@@ -271,7 +278,7 @@ impl Pattern {
 /// Builds a switch whose port k leads to host k; the queue is before the port.
 fn draw_star(topology: &Reader<'_>, drawing: &mut Drawing) -> Checked<()> {
     let ports = topology.require("ports")?.integer()?;
-    let (port, _) = Pattern::read(topology, "port")?;
+    let (port, _) = Pattern::read(topology, "port", ports)?;
     let switch = drawing.graph.add_node("switch".to_owned());
     for index in 0..ports {
         let name = format!("port{index}");
@@ -287,14 +294,14 @@ fn draw_star(topology: &Reader<'_>, drawing: &mut Drawing) -> Checked<()> {
 
 /// Builds leaves at their distances from the sink, all behind one target link.
 fn draw_tree(topology: &Reader<'_>, drawing: &mut Drawing) -> Checked<()> {
-    let (target, table) = Pattern::read(topology, "target")?;
+    let (target, table) = Pattern::read(topology, "target", 1)?;
     let forward = table.require("delay")?.span()?;
     let back = table.table("reverse")?;
     let back = back.map_or(Ok(None), |back| back.span("delay"))?;
     let shared = forward + back.unwrap_or(forward);
     let round_trips = read_round_trips(topology, shared)?;
     let leaf = if topology.get("leaf").is_some() {
-        Pattern::read(topology, "leaf")?.0
+        Pattern::read(topology, "leaf", round_trips.len() as u64)?.0
     } else {
         Pattern {
             table: Table::default(),
