@@ -55,6 +55,38 @@ const PIECES: [&str; 48] = [
     "\u{2028}",
 ];
 
+/// Lines that ask for much with few words.
+const BOMBS: [&str; 28] = [
+    "count = 10000000",
+    "count = 1000000",
+    "count = 1000",
+    "duration = \"1000000s\"",
+    "duration = \"1ns\"",
+    "seeds = 10000000",
+    "ports = 1000",
+    "mss = 1",
+    "receive_window = \"1GiB\"",
+    "initial_window = \"1000000p\"",
+    "peak_window = \"100000000p\"",
+    "from = \"*\"",
+    "to = [\"*\", \"*\", \"*\"]",
+    "queue = { kind = \"fq_codel\", flows = 65536 }",
+    "queue = { kind = \"fpq\", limit = \"1000000000p\", count_bits = 100000000, count_interval = \"1ns\" }",
+    "queue = { kind = \"prio\", bands = [{ kind = \"cake\" }, { kind = \"cake\" }, { kind = \"cake\" }] }",
+    "bottleneck = { rate = \"10Tbps\", delay = \"0s\", queue = { limit = \"unlimited\" } }",
+    "bottleneck = { delay = \"1s\", queue = { limit = \"9p\" }, service = { kind = \"uniform\", from = \"1bps\", to = \"9bps\", interval = \"1ps\" } }",
+    "workload = { kind = \"transfers\", size = \"1B\", load = \"1000Mbps\" }",
+    "workload = { kind = \"transfers\", size = \"1000GB\", interval = \"1ps\" }",
+    "workload = { kind = \"game\", interval = \"1ns\" }",
+    "workload = { kind = \"cbr\", interval = \"1ps\" }",
+    "workload = { kind = \"bursts\", interval = \"1us\", packets = 1000000 }",
+    "workload = { kind = \"on_off\", interval = \"1ps\", on = \"1ps\", off = \"0s\" }",
+    "workload = { kind = \"exchanges\", request = \"1B\", reply = \"1B\", pause = \"0s\" }",
+    "workload = { kind = \"web\", think = \"0s\", objects = 10000, parallel = 256, persistent = false }",
+    "flow.bulk.count = { from = 1, to = 90000, step = 1 }",
+    "topology.bottleneck.queue.limit = { from = \"1p\", to = \"99000p\", step = \"1p\" }",
+];
+
 /// One text of the corpus, changed in one place or a few: most changes make a text that is refused.
 pub fn text(corpus: &[Vec<u8>], random: &mut RandomStream) -> Vec<u8> {
     let mut text = corpus[below(random, corpus.len())].clone();
@@ -69,7 +101,8 @@ pub fn text(corpus: &[Vec<u8>], random: &mut RandomStream) -> Vec<u8> {
 fn change(text: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut RandomStream) {
     let (place, end) = stretch(text, random);
     let other = &corpus[below(random, corpus.len())];
-    match below(random, 10) {
+    match below(random, 11) {
+        10 => bomb(text, random),
         0 => text.truncate(place),
         1 => drop(text.drain(place..end)),
         2 => {
@@ -112,6 +145,23 @@ fn line(text: &[u8], random: &mut RandomStream) -> (usize, usize) {
         .map_or(0, |at| at + 1);
     let end = text[place..].iter().position(newline);
     (start, end.map_or(text.len(), |at| place + at + 1))
+}
+
+/// Puts a line that asks for much in the place of one with the same key, or before any line.
+fn bomb(text: &mut Vec<u8>, random: &mut RandomStream) {
+    let bomb = BOMBS[below(random, BOMBS.len())];
+    let key = bomb.split('=').next().unwrap_or(bomb).as_bytes();
+    let starts = |at: &usize| (*at == 0 || text[at - 1] == b'\n') && text[*at..].starts_with(key);
+    let same: Vec<usize> = (0..text.len()).filter(starts).collect();
+    let (from, to) = if same.is_empty() {
+        let (start, _) = line(text, random);
+        (start, start)
+    } else {
+        let start = same[below(random, same.len())];
+        let end = text[start..].iter().position(|byte| *byte == b'\n');
+        (start, end.map_or(text.len(), |end| start + end + 1))
+    };
+    drop(text.splice(from..to, format!("{bomb}\n").into_bytes()));
 }
 
 /// Puts other digits in the place of a number.
