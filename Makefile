@@ -167,6 +167,12 @@ lock: ## choose the newest versions again and pin them in requirements.lock
 	    --custom-compile-command 'make lock' tools/wheel/requirements.in --output-file tools/wheel/requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
 	    --custom-compile-command 'make lock' --extra dev pyproject.toml --output-file requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
+	    --custom-compile-command 'make lock' --constraint requirements.lock tools/image/build.in \
+	    --output-file tools/image/build.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
+	    --custom-compile-command 'make lock' --constraint requirements.lock --extra all pyproject.toml \
+	    --output-file tools/image/requirements.lock
 
 clean: ## remove what was built
 	rm -rf target $(VENV) demo-out .mypy_cache .ruff_cache .pytest_cache
