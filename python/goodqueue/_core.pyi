@@ -97,7 +97,9 @@ def read_flow_records(what: str, path: PathLike[str], sampling: int, long_packet
 def import_ns2(
     script: bytes, file: str, folder: str | None, arguments: list[str]
 ) -> tuple[str, list[str]]:
-    """Reads a script of ns-2, and those of its folder that it reads: the scenario's text, and how it differs, one sentence each.
+    """Reads a script of ns-2, and those of its folder that it reads.
+
+    Returns the scenario's text, and one sentence for each difference.
 
     Raises:
         goodqueue.ScenarioError: for the first command without an equivalent.

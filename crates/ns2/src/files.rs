@@ -1,6 +1,7 @@
 //! Files that a script reads with `source`: those of its own folder and below.
 
 use crate::MOST_BYTES;
+use goodqueue_types::message::without_mark;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,7 @@ impl Folder {
             .and_then(|file| file.take(size).read_to_end(&mut content))
             .map_err(|error| format!("it cannot be read: {}", plain(&error)))?;
         self.bytes += content.len();
-        Ok((path, String::from_utf8_lossy(&content).into_owned()))
+        Ok((path, String::from_utf8_lossy(without_mark(&content)).into_owned()))
     }
 }
 
