@@ -25,6 +25,7 @@ from goodqueue.output.papers import page as report
 from goodqueue.output.papers.tables import CLAIMS, print_reproduction, summary
 from goodqueue.output.terminal import stdout
 from goodqueue.papers.cells import (
+    Beside,
     Cell,
     Finding,
     Remark,
@@ -35,7 +36,7 @@ from goodqueue.papers.cells import (
 )
 from goodqueue.papers.conclusions import Conclusion, Sample, ratio
 from goodqueue.papers.experiment import PAPERS, experiment, experiments, paper, papers
-from goodqueue.papers.pictures import comparison
+from goodqueue.papers.pictures import comparison, comparisons
 from goodqueue.papers.shapes import TESTS
 from goodqueue.papers.table import TableExperiment
 from goodqueue.papers.tally import controls, once, tally
@@ -522,3 +523,37 @@ def test_labels_of_panels_stay_beside_their_own_panel() -> None:
         label, panel = axes.yaxis.label.get_window_extent(), axes.get_window_extent()
         assert panel.y0 - 2 <= label.y0, axes.get_ylabel()
         assert label.y1 <= panel.y1 + 2, axes.get_ylabel()
+
+
+def test_a_panel_has_a_colour_for_every_line_and_the_picture_explains_its_marks() -> None:
+    cells = [
+        Cell(
+            {"link": link, "loss": loss, "buffer": buffer},
+            quantity,
+            "ms",
+            0,
+            "3",
+            Spread(3, 2, 4),
+            beside=[Beside("ns-2", Spread.exact(3))],
+            variants={"sink": Spread.exact(2)},
+        )
+        for quantity in ("delay", "wait")
+        for link in ("1", "2", "3")
+        for loss in ("0", "1", "5")
+        for buffer in ("5", "10")
+    ]
+    units = {"link": "Mb/s", "loss": "%"}
+    both = comparisons("any", "Delay", cells, "buffer", "buffer, packets", units=units)
+    assert [(one.name, one.panels) for one in both] == [("any-a", 3), ("any-b", 3)]
+    figure = both[0].figure(dpi=60)
+    labels = [axes.get_ylabel().replace("\n", " ") for axes in figure.axes]
+    assert labels == [f"delay at {link} Mb/s, ms" for link in (1, 2, 3)]
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["0 %", "1 %", "5 %"]
+    (marks,) = figure.legends
+    explained = [text.get_text() for text in marks.get_texts()]
+    ours = "our means and the range of 95 % of single runs"
+    assert explained == ["the paper", ours, "sink", "ns-2"]
+    (few,) = comparisons("any", "Delay", cells[:6], "buffer", "packets", units=units)
+    assert (few.name, few.panels) == ("any", 1)

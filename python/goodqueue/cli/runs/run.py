@@ -277,6 +277,17 @@ def _limited_by(flow: dict[str, Any]) -> str:
     return flow["class"] or "-"
 
 
+def _lost(flow: dict[str, Any]) -> int:
+    """Returns the packets that were lost: of both hosts if the server sends data, too.
+
+    `packets_lost` counts those of the client. It would be 0 for downloads, however many timeouts
+    they have.
+    """
+    if flow["reverse_data_span_s"] is None:
+        return int(flow["packets_lost"])
+    return sum(flow["losses_at"].values())
+
+
 def _flows(flows: dict[str, Any]) -> object:
     limited = any(flow["class"] for flow in flows.values())
     columns = [
@@ -303,7 +314,7 @@ def _flows(flows: dict[str, Any]) -> object:
             milliseconds(flow["p50_rtt_s"]),
             milliseconds(flow["p99_rtt_s"]),
             milliseconds(flow["max_rtt_s"]),
-            number(flow["packets_lost"]),
+            number(_lost(flow)),
             number(flow["retransmissions"]),
             number(flow["timeouts"]),
             number(flow["completion_time_s"]),
