@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import goodqueue
-from conftest import SMALL
+from conftest import ROOT, SMALL
+from goodqueue.cli import run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -235,3 +236,16 @@ def test_a_file_that_is_not_there_gets_the_nearest_name_of_its_folder(tmp_path: 
     with pytest.raises(goodqueue.ScenarioError) as refused:
         goodqueue.load(tmp_path / "other" / "bufferbloat.toml")
     assert refused.value.help == "give the path of a scenario file"
+
+
+def test_the_table_of_flows_counts_lost_downloads(capsys: pytest.CaptureFixture[str]) -> None:
+    # The server of red-study's web flows loses data; the clients' requests cross a link without
+    # losses.
+    path = str(ROOT / "scenarios" / "red-study.toml")
+    assert run_command(["run", path, "--set", "duration=20s"]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("node0 "))
+    found = goodqueue.run(path, set={"duration": "20s"}).summary["flows"]["node0"]
+    assert found["packets_lost"] == 0
+    lost = found["losses_at"]["bottleneck"]
+    assert lost > 0
+    assert f" {lost} " in line
