@@ -35,7 +35,7 @@ STANFORD, BSCL = "C T / sqrt(N)", "BSCL"
 WHY_NOT = {
     STANFORD: Remark(
         "the printed C T means a T_avg of 384 ms at 2 flows and 164 ms at 400; our sources have "
-        "208 to 217 ms at any number, and the appendix names 217 ms"
+        "183 to 241 ms, 217 ms for many flows, and the appendix names 217 ms"
     ),
     BSCL: Remark(
         "the row's T_e and burst length are not printed, and no single T_e gives the column: 20 "
