@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,63 @@ def test_a_storys_claim_holds_in_its_runs(page: Page, story: dict[str, Any]) -> 
     assert sentences <= 2
     if story["packets"] is not None:
         page.wait("document.querySelectorAll('.moment').length === 2")
-    page.wait(DONE)
+    page.wait(DONE, 60)
     assert page.run("document.querySelector('.problem')") is None
+
+
+FIGURES = """
+(async () => {
+  const [{ run }, { scenarioText }, { alone, figuresOf }, { USUAL }, { holds, slots }] =
+    await Promise.all(["compute/engine.js", "question/scenario.js", "compute/figures.js",
+      "question/state.js", "stories/story.js"].map((name) => import(`./${name}`)));
+  const { story, claim } = %s;
+  const of = async (question) => ({ means: alone(figuresOf(await run(scenarioText(question),
+    { columns: 1, flows: 0, seed: 1 }))) });
+  const a = { ...USUAL, ...story.a, ...claim.fails.a };
+  const b = { ...USUAL, ...story.a, ...story.b, ...claim.fails.b };
+  return holds(claim, slots({ a: await of(a), b: await of(b) }));
+})()"""
+"""Returns true if a claim holds with the settings with which it should not."""
+
+
+def test_each_claim_fails_without_its_cause(page: Page) -> None:
+    """A claim is a number that other settings miss: those that undo what the story tells of."""
+    kept = [
+        (story["id"], claim["left"])
+        for story in STORIES
+        for claim in story["claims"]
+        if page.run(FIGURES % json.dumps({"story": story, "claim": claim}))
+    ]
+    assert kept == []
+
+
+@pytest.mark.parametrize("story", STORIES, ids=[story["id"] for story in STORIES])
+def test_claims_are_numbers_and_cover_the_sentences(story: dict[str, Any]) -> None:
+    """A figure is compared with a number or a true multiple; each figure of the text is checked."""
+    for claim in story["claims"]:
+        assert claim["fails"]
+        assert isinstance(claim["right"], float | int) or abs(claim["times"] - 1) >= 0.05
+    named = {name for claim in story["claims"] for name in (claim["left"], claim["right"])}
+    told = set(re.findall(r"\{([ab]\.\w+)\}", story["watch"]))
+    assert {name for name in told if "buffer" not in name} <= named
+
+
+def test_a_story_shows_the_claims_that_it_checks(page: Page) -> None:
+    """Each claim has its figure and its bound; one that does not hold makes the story fail."""
+    found = page.run(
+        "import('./stories/story.js').then(({ claimInWords, holds }) => {"
+        " const claims = [{ left: 'a.utilization', is: '>', right: 0.98 },"
+        "  { left: 'b.ping_s', is: '<', times: 0.4, right: 'a.ping_s' }];"
+        " const figures = { 'a.utilization': 0.993, 'b.ping_s': 0.05, 'a.ping_s': 0.1 };"
+        " return claims.map((claim) => [claimInWords(claim, figures), holds(claim, figures)]); })"
+    )
+    assert found == [
+        ["Utilisation of A, 99.3\xa0%: above 98\xa0%", True],
+        [
+            "Ping, p99 of B, 50\xa0ms: below 0.4 \N{MULTIPLICATION SIGN} A\N{RIGHT SINGLE QUOTATION MARK}s 100\xa0ms",
+            False,
+        ],
+    ]
 
 
 def test_a_story_says_when_its_settings_were_changed(page: Page) -> None:

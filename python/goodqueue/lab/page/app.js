@@ -1,7 +1,7 @@
 // @ts-check
 // The lab: one link or two, their traffic, and what a buffer does. Every change runs them again.
 
-import { Refusal, opened as commanded, start, wasStopped } from "./compute/engine.js";
+import { Refusal, isGone, opened as commanded, start, wasStopped } from "./compute/engine.js";
 import { watch, work } from "./compute/work.js";
 import { PacketView } from "./packets/view.js";
 import { firstState, fromHash, inWords, nameOf, sides, toHash } from "./question/state.js";
@@ -34,6 +34,8 @@ function App() {
   const [problem, setProblem] = useState(/** @type {any} */ (null));
   const [report, setReport] = useState(/** @type {{name: string, contents: DocumentFragment} | null} */ (null));
   const [isReading, setReading] = useState(false);
+  const [attempt, setAttempt] = useState(0);
+  const [opening, setOpening] = useState({ text: "", contents: /** @type {any} */ (null) });
   const read = (/** @type {{name: string, text: string}} */ file) => {
     const contents = contentsOf(file);
     if (!contents) return setProblem({ message: `${file.name} is no report of goodqueue`, help: "Open a page of --report, a document of --json, or a scenario file." });
@@ -42,8 +44,9 @@ function App() {
     setReading(true);
   };
 
+  useEffect(() => void start().then(setNames, setProblem), [attempt]);
+
   useEffect(() => {
-    start().then(setNames, setProblem);
     commanded().then((one) => {
       if (!one || settings.length > 1) return;
       if (isReport(one.name)) read(one);
@@ -60,22 +63,32 @@ function App() {
   const link = JSON.stringify([state.a, state.b, state.file, state.over]);
   useLayoutEffect(() => {
     const stop = new AbortController();
-    const failed = (/** @type {any} */ error) => stop.signal.aborted || wasStopped(error) || setProblem(error);
+    const failed = (/** @type {any} */ error) => {
+      if (stop.signal.aborted || wasStopped(error)) return;
+      setProblem(error);
+      // Figures of other settings are no answer to these.
+      setFound((/** @type {any} */ before) => (before?.of === link ? { ...before, stage: "stopped" } : null));
+    };
     work(state, stop.signal, (step) => {
       setProblem(null);
       setFound({ ...step, of: link });
+      if (step.contents) setOpening({ text: state.file, contents: step.contents });
     }).catch(failed);
     return () => stop.abort();
-  }, [link]);
+  }, [link, attempt]);
 
   useEffect(() => {
     setTrips(null);
     if (state.watch === null) return;
     const stop = new AbortController();
-    const failed = (/** @type {any} */ error) => stop.signal.aborted || wasStopped(error) || setProblem(error);
+    const failed = (/** @type {any} */ error) => {
+      if (stop.signal.aborted || wasStopped(error)) return;
+      setProblem(error);
+      setTrips({ a: null, b: null, failed: true });
+    };
     watch(state, state.watch, stop.signal).then(setTrips).catch(failed);
     return () => stop.abort();
-  }, [link, state.watch]);
+  }, [link, state.watch, attempt]);
 
   const current = found && { ...found, stage: found.of === link ? found.stage : "first" };
   const story = all.find((/** @type {import("./stories/story.js").StoryData} */ one) => one.id === state.story) ?? null;
@@ -85,7 +98,8 @@ function App() {
     else setState({ ...state, story: "" });
   };
   const side = state.b && edited === "b" ? "b" : "a";
-  const change = (/** @type {any} */ part) => setState({ ...state, [side]: { ...state[side], ...part } });
+  const change = (/** @type {any} */ part, note = "") =>
+    setState({ ...state, notes: note ? [note] : [], [side]: { ...state[side], ...part } });
   const opened = async (/** @type {File | undefined} */ file) => {
     if (!file) return;
     const most = isReport(file.name) ? MOST_REPORT : MOST_FILE;
@@ -104,7 +118,9 @@ function App() {
     setReading(false);
     document.getElementById("report")?.focus();
   };
-  const alert = problem && html`<div class="problem"><b>${problem.message}</b><br />${problem.help}${problem instanceof Refusal || problem.help ? "" : " Load the page again."}</div>`;
+  const alert = problem && html`<div class="problem"><b>${problem.message}</b><br />${problem.help}${problem instanceof Refusal || problem.help ? "" : " Load the page again."}
+    ${isGone(problem) && html` <button type="button" class="small" onClick=${() => setAttempt(attempt + 1)}>Try again</button>`}</div>`;
+  const notes = state.notes.map((/** @type {string} */ note) => html`<p class="note small">${note}</p>`);
   return html`<div onDragOver=${(/** @type {DragEvent} */ event) => event.preventDefault()}
       onDrop=${(/** @type {DragEvent} */ event) => { event.preventDefault(); opened(event.dataTransfer?.files[0]); }}>
     <header>
@@ -114,14 +130,14 @@ function App() {
     </header>
     ${report && isReading ? html`<div role="status" aria-live="polite">${alert}</div>
     <${Report} name=${report.name} contents=${report.contents} play=${play} close=${closeReport} />` : html`
-    ${story && html`<${Story} story=${story} found=${found?.of === link ? found : null} changed=${isChanged(state, story)} others=${all} open=${openStory} />`}
+    ${story && html`<${Story} story=${story} found=${found?.of === link ? found : null} failed=${problem !== null} changed=${isChanged(state, story)} others=${all} open=${openStory} />`}
     ${!state.file && html`<${Intro} begin=${!story && all.length > 0 ? () => openStory(all[0].id) : null} />`}
     <div class="bench">
-      ${state.file ? html`<${FilePanel} state=${state} setState=${setState} contents=${current?.contents ?? null} names=${names} />` : html`
+      ${state.file ? html`<${FilePanel} state=${state} setState=${setState} contents=${opening.text === state.file ? opening.contents : null} names=${names} />` : html`
       <${Controls} question=${state[side]} change=${change} names=${names} legend=${state.b && html`<${Sides} side=${side} set=${setEdited} />`} />`}
       <main>
         <div role="status" aria-live="polite">
-          ${alert}
+          ${notes}${alert}
         </div>
         ${current && html`<${Results} found=${current} state=${state} setState=${setState} trips=${trips} change=${change} />`}
       </main>
@@ -139,10 +155,10 @@ function Results({ found, state, setState, trips, change }) {
     : sides(state).map(({ side, question }) => `${state.b ? `${side.toUpperCase()}: ` : ""}${inWords(question)}`);
   return html`
     ${printed.map((/** @type {string} */ line) => html`<p class="printed">${line}.</p>`)}
-    <${Tiles} found=${found} names=${names} />
-    ${instant && !b && html`<${Answer} instant=${instant} question=${state.a} side=${a} change=${change} />`}
+    <${Tiles} found=${found} names=${names} questions=${state.file ? [] : sides(state).map(({ question }) => question)} />
+    ${instant && !b && html`<${Answer} instant=${instant} question=${state.a} side=${a} check=${found.check} change=${change} />`}
     ${state.watch !== null && html`<${PacketView} data=${trips ?? { a: null, b: null }} from=${state.watch}
-      move=${(/** @type {number | null} */ from) => setState({ ...state, watch: from })} places=${placesOf(a.picture)} />`}
+      move=${(/** @type {number | null} */ from) => setState({ ...state, watch: from })} places=${placesOf(a.picture)} end=${Math.min(...pictures.map((one) => one.duration_s))} />`}
     <div class="charts">
       ${b ? html`<div class="column"><${Series} picture=${a.picture} side="A" to=${to} /></div>
         <div class="column"><${Series} picture=${b.picture} side="B" to=${to} /></div>

@@ -39,20 +39,37 @@ export class Refusal extends Error {
 /** Status of a run that was stopped, as the server answers. */
 const STOPPED = 409;
 
+/** Status of a request that no server answered. */
+const GONE = 0;
+
+/** Returns true if the server did not answer, so that the same question can be tried again.
+ * @param {any} error */
+export const isGone = (error) => error instanceof Refusal && error.status === GONE;
+
+/** Returns what a request gives, or a refusal in place of the browser's error if no server answers.
+ * @template T @param {Promise<T>} request @returns {Promise<T>} */
+const answered = (request) => request.catch((error) => {
+  if (error?.name === "AbortError") throw error;
+  throw new Refusal(GONE, {
+    message: "The server of this page does not answer",
+    help: "If goodqueue lab has ended, start it again and open the address that it prints. Otherwise try again.",
+  });
+});
+
 /** Sends a request to the local server.
  * @param {string} action @param {object} body @param {AbortSignal} [signal] */
-const post = (action, body, signal) => fetch(`./${action}`, {
+const post = (action, body, signal) => answered(fetch(`./${action}`, {
   method: "POST",
   headers: { "Content-Type": "application/json", "X-Goodqueue-Token": token },
   body: JSON.stringify(body),
   signal,
-});
+}));
 
 /** Asks the local server.
  * @param {string} action @param {object} body @param {AbortSignal} [signal] */
 async function askServer(action, body, signal) {
   const response = await post(action, body, signal);
-  const answer = await response.json();
+  const answer = await answered(response.json());
   if (!response.ok) throw new Refusal(response.status, answer);
   return answer;
 }

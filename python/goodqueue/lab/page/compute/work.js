@@ -1,9 +1,10 @@
 // @ts-check
 // The computations behind one state of the page, the fastest first.
 
+import { check } from "./check.js";
 import { begin, differences, intervals, open, packets, run, theory } from "./engine.js";
 import { alone, figuresOf } from "./figures.js";
-import { roughRate, roughRtt, scenarioText } from "../question/scenario.js";
+import { isFifo, roughRate, roughRtt, scenarioText, sizedRtt } from "../question/scenario.js";
 import { overridesOf, sides } from "../question/state.js";
 
 /** Packets of the first picture, which appears while the whole run goes on. */
@@ -39,17 +40,24 @@ const BUFFER = `topology.${LINK}.queue.limit`;
  * @typedef {Asked & {picture: any, saved: string | null, runs: import("./figures.js").Figures[],
  *   means: import("./figures.js").Means, knee: Point[]}} Side */
 
-/** `stage` is the last finished step, `share` the part of the whole run that is done. `change` is B minus A,
- * `contents` what the engine says of an opened file.
+/** `stage` is the last finished step, or "stopped" if the next one failed; `share` is the part of the whole run that is
+ * done. `change` is B minus A, `contents` what the engine says of an opened file, `check` the runs of the recommended
+ * buffer of A.
  * @typedef {{a: Side | null, b: Side | null, change: import("./figures.js").Means | null, instant: any,
- *   contents: any, share: number, stage: "first" | "whole" | "seeds" | "done"}} Found */
+ *   check: import("./check.js").Check | null, contents: any, share: number,
+ *   stage: "first" | "whole" | "seeds" | "done" | "stopped"}} Found */
 
 let opened = { text: "", contents: /** @type {Promise<any> | null} */ (null) };
 
 /** Returns the contents of a scenario file, which change with its text only.
  * @param {string} text */
 function contentsOf(text) {
-  if (opened.text !== text || opened.contents === null) opened = { text, contents: open(text) };
+  if (opened.text !== text || opened.contents === null) {
+    const contents = open(text);
+    opened = { text, contents };
+    // A question without an answer is asked again.
+    contents.catch(() => { opened = { text: "", contents: null }; });
+  }
   return opened.contents;
 }
 
@@ -80,6 +88,25 @@ const unsized = ({ text, overrides, limits }) =>
  * @param {Asked} asked */
 const kneeOf = (asked) => knees.get(unsized(asked)) ?? [];
 
+/** Checks of the last answers, by the scenario of their link. They do not depend on the buffer of the controls.
+ * @type {Map<string, import("./check.js").Check>} */
+const checks = new Map();
+const MOST_CHECKS = 32;
+
+/** Returns the scenario of a question's link with a FIFO of a number of packets.
+ * @param {import("../question/state.js").Question} question @param {number} packets */
+const fifoText = (question, packets) => scenarioText({ ...question, queue: "drop_tail", queueKeys: "", buffer: `${packets}p` });
+
+/** Returns the means of a question's link with a FIFO of a number of packets, over all seeds.
+ * @param {import("../question/state.js").Question} question @param {number} packets
+ * @param {(asked: any, options: any) => Promise<any>} ran @param {AbortSignal} signal */
+async function withFifo(question, packets, ran, signal) {
+  const text = fifoText(question, packets);
+  const pictures = await Promise.all(Array.from({ length: SEEDS }, (_, more) =>
+    ran({ text, overrides: {}, seed: question.seed + more }, { ...BARE, place: more % 2 })));
+  return intervals(pictures.map(figuresOf), signal);
+}
+
 /** Computes everything that the page shows of a state and reports each step.
  * @param {import("../question/state.js").State} state @param {AbortSignal} signal
  * @param {(found: Found) => void} report */
@@ -89,7 +116,7 @@ export async function work(state, signal, report) {
   if (signal.aborted) return;
   const asked = askedOf(state, contents);
   /** @type {Found} */
-  let found = { a: null, b: null, change: null, instant: null, contents, share: 0, stage: "first" };
+  let found = { a: null, b: null, change: null, instant: null, check: null, contents, share: 0, stage: "first" };
   const tell = (/** @type {Partial<Found>} */ part) => {
     found = { ...found, ...part };
     if (!signal.aborted) report(found);
@@ -110,10 +137,12 @@ export async function work(state, signal, report) {
   performance.mark("asked");
   const [first, instant] = await Promise.all([
     draw({ firstPackets: FIRST_PACKETS }),
-    contents ? null : theory(state.a, signal).catch(() => null),
+    contents ? null : theory({ ...state.a, rtt: sizedRtt(state.a) }, signal).catch(() => null),
   ]);
   performance.mark("answered");
-  tell({ ...first, instant });
+  const answer = instant?.answer?.packets;
+  const link = answer && fifoText(state.a, answer);
+  tell({ ...first, instant, check: checks.get(link) ?? null });
   tell({ ...(await draw({ onProgress: (/** @type {number} */ share) => tell({ share }) })), stage: "whole" });
 
   if (found.a?.saved === null) {
@@ -132,6 +161,13 @@ export async function work(state, signal, report) {
     tell({ change, ...Object.fromEntries(asked.map(({ side }, i) => [side, { ...known(side), runs: runs[i], means: means[i] }])) });
   }
   tell({ stage: "seeds" });
+  if (answer && !found.check) {
+    const { runs, means } = known("a");
+    const isOwn = (/** @type {number} */ packets) => isFifo(state.a) && runs[0].buffer_packets === packets;
+    await check(answer, async (packets) => (isOwn(packets) ? means : withFifo(state.a, packets, ran, signal)), (one) => tell({ check: one }));
+    if (found.check) checks.set(link, found.check);
+    if (checks.size > MOST_CHECKS) checks.delete(checks.keys().next().value ?? "");
+  }
   for (const i of asked[0].limits.keys()) {
     if (asked.every((one) => known(one.side).knee.some((point) => point.limit === one.limits[i]))) continue;
     const points = await Promise.all(asked.map(async (one, k) => {

@@ -2,6 +2,7 @@
 // The packet view: the packets of one side, or of two at the same moment, with speed, pause and step.
 
 import { COLOURS, onPaper, whenPaperChanges } from "../charts/plot.js";
+import { watchTime } from "../question/state.js";
 import { html, useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.js";
 import { HEIGHT, STRIP, draw, drawStrip } from "./draw.js";
 import { RETURNING, TO_QUEUE, TO_RECEIVER, Trips, WAITING } from "./trips.js";
@@ -11,8 +12,9 @@ const SPEEDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1];
 /** Seconds on the screen for which a dropped packet is seen. */
 const FALL = 0.6;
 
-/** @param {{data: {a: any, b: any}, from: number, move: (from: number | null) => void, places: {name: string, from: number}[]}} props */
-export function PacketView({ data, from, move, places }) {
+/** @param {{data: {a: any, b: any, failed?: boolean}, from: number, move: (from: number | null) => void,
+ *   places: {name: string, from: number}[], end: number}} props `end` is the time at which the run ends, in seconds. */
+export function PacketView({ data, from, move, places, end: last }) {
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const [trips, setTrips] = useState(/** @type {Trips[]} */ ([]));
   const [playing, setPlaying] = useState(!calm);
@@ -79,6 +81,11 @@ export function PacketView({ data, from, move, places }) {
     setPlaying(!playing);
   };
   const close = html`<button type="button" onClick=${() => move(null)}>Close</button>`;
+  const jumps = places.map((place) => html`<button type="button" aria-pressed=${place.from === from} onClick=${() => move(place.from)}>${place.name}</button>`);
+  if (data.failed) return html`<section class="packets" aria-label="Packets">
+    <p>No packets are shown, for the reason above.</p><div class="buttons">${close}</div></section>`;
+  if (from >= last) return html`<section class="packets" aria-label="Packets">
+    <p>The run ends at ${last} s, so there are no packets from ${from} s on.</p><div class="buttons">${jumps}${close}</div></section>`;
   if (trips.length === 0) return html`<section class="packets" aria-label="Packets">
     <p class="busy">Simulating packets …</p><div class="buttons">${close}</div></section>`;
   return html`<section class="packets" aria-label="Packets">
@@ -90,8 +97,8 @@ export function PacketView({ data, from, move, places }) {
         <label class="row">Speed <select value=${speed} onChange=${(/** @type {any} */ event) => setSpeed(Number(event.target.value))}>
           ${SPEEDS.map((one) => html`<option value=${one} selected=${one === speed}>${one === 1 ? "real time" : `1/${Math.round(1 / one)}`}</option>`)}
         </select></label>
-        ${places.map((place) => html`<button type="button" aria-pressed=${place.from === from} onClick=${() => move(place.from)}>${place.name}</button>`)}
-        <label class="row">From <input type="number" min="0" step="0.5" value=${from} onChange=${(/** @type {any} */ event) => move(Math.max(0, Number(event.target.value)))} /> s</label>
+        ${jumps}
+        <label class="row">From <input type="number" min="0" step="0.5" value=${from} onChange=${(/** @type {any} */ event) => move(watchTime(event.target.value) ?? from)} /> s</label>
         ${close}
       </div></div>
     ${trips.map((/** @type {Trips} */ one, /** @type {number} */ k) => html`

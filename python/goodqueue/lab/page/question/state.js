@@ -7,9 +7,9 @@
  *   stagger: string, ping: boolean, seed: number}} Question */
 
 /** `file` is an opened scenario, `over` the values of controls that replace the file's. `watch` is the time in
- * seconds from which packets are shown, or null.
+ * seconds from which packets are shown, or null. `notes` say which values were not taken as they were written.
  * @typedef {{a: Question, b: Question | null, file: string, over: Record<string, string>, story: string,
- *   watch: number | null}} State */
+ *   watch: number | null, notes: string[]}} State */
 
 /** @type {Question} */
 export const USUAL = {
@@ -61,28 +61,48 @@ const LONGEST_FILE = 20_000;
  * @param {string} hash @returns {State} */
 export function fromHash(hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
-  const a = overlaid(USUAL, given, "");
-  const watch = Number(given.get("watch") ?? Number.NaN);
+  /** @type {string[]} */
+  const notes = [];
+  const a = overlaid(USUAL, given, "", notes);
+  const b = given.has("versus") ? overlaid(a, given, "b.", notes) : null;
+  const watch = watchTime(given.get("watch"));
+  if (given.has("watch") && watch === null)
+    notes.push(`watch=${cut(String(given.get("watch")))} is no time of a run from 0 to ${LATEST_WATCH} seconds, so no packets are shown.`);
   return {
     a,
-    b: given.has("versus") ? overlaid(a, given, "b.") : null,
+    b,
     file: given.get("file") ?? "",
     over: Object.fromEntries(OVER.flatMap((name) => (given.has(`set.${name}`) ? [[name, String(given.get(`set.${name}`))]] : []))),
     story: (given.get("story") ?? "").slice(0, 60),
-    watch: Number.isFinite(watch) && watch >= 0 ? watch : null,
+    watch,
+    notes,
   };
+}
+
+/** Latest time from which packets can be shown, in seconds, which is the engine's. */
+const LATEST_WATCH = 1000;
+
+/** Returns the time in seconds from which packets are shown, or null if the text is none.
+ * @param {string | null} text */
+export function watchTime(text) {
+  const seconds = Number(text?.trim() || Number.NaN);
+  return seconds >= 0 && seconds <= LATEST_WATCH ? seconds : null;
 }
 
 /** Returns a question with the keys that an address gives.
  * @param {Question} base
- * @param {URLSearchParams} given @param {string} prefix @returns {Question} */
-function overlaid(base, given, prefix) {
+ * @param {URLSearchParams} given @param {string} prefix @param {string[]} notes gets what was not taken as written
+ * @returns {Question} */
+function overlaid(base, given, prefix, notes) {
   const question = /** @type {any} */ ({ ...base });
   for (const [key, usual] of Object.entries(USUAL)) {
     const text = given.get(prefix + key);
     if (text === null) continue;
-    if (typeof usual === "number") question[key] = whole(text, usual, key === "flows" ? 1 : 0);
-    else if (typeof usual === "boolean") question[key] = text === "yes";
+    if (typeof usual === "number") {
+      const { value, note } = whole(/** @type {keyof WHOLE} */ (key), text, usual);
+      question[key] = value;
+      if (note) notes.push(note);
+    } else if (typeof usual === "boolean") question[key] = text === "yes";
     else question[key] = text.replace(/[\r\n]/g, " ").slice(0, 200);
   }
   return question;
@@ -112,10 +132,23 @@ export function toHash({ a, b, file, over, story, watch }) {
   return `#${given}`;
 }
 
-/** @param {string | number} text @param {number} usual @param {number} least @returns {number} */
-export function whole(text, usual, least) {
-  const number = Math.round(Number(text));
-  return Number.isFinite(number) ? Math.min(Math.max(number, least), 5000) : usual;
+/** Least and most of the whole numbers of a question. The lab runs up to 5,000 flows, and JavaScript counts exactly up to
+ * the seeds of all runs of the largest one. */
+export const WHOLE = { flows: [1, 5000], others: [0, 5000], seed: [0, 2 ** 53 - 1000] };
+
+/** Letters of a text that a note repeats. */
+const cut = (/** @type {string} */ text) => (text.length > 40 ? `${text.slice(0, 40)}…` : text);
+
+/** Returns the whole number of a text: the nearest one that is allowed, or `usual` if the text is no number. The note is
+ * empty if the text is that number.
+ * @param {keyof WHOLE} key @param {string} text @param {number} usual @returns {{value: number, note: string}} */
+export function whole(key, text, usual) {
+  const [least, most] = WHOLE[key];
+  const number = Number(text.trim() || Number.NaN);
+  const value = Number.isNaN(number) ? usual : Math.min(Math.max(Math.round(number), least), most);
+  if (value === number) return { value, note: "" };
+  const name = WORDS[key][0].toUpperCase() + WORDS[key].slice(1);
+  return { value, note: `${name}: “${cut(text)}” is no whole number from ${least} to ${most}, so ${value} is used.` };
 }
 
 /** Returns the name of a side and its question, one or two.

@@ -1,12 +1,12 @@
 // @ts-check
-// The instant answer of calibrated theory.
+// The answer: calibrated theory at once, and then what the page's own runs say of it.
 
+import { BUSY, busyWords, recommended } from "../compute/check.js";
 import { number, shown } from "../compute/figures.js";
+import { SEEDS } from "../compute/work.js";
+import { isFifo, isLossy } from "../question/scenario.js";
 import { WORDS } from "../question/state.js";
 import { html } from "../vendor/htm-preact-3.1.1.js";
-
-/** Utilisation that the answer keeps. */
-const BUSY = 0.98;
 
 /** A buffer is called larger than needed from this multiple of the answer on. */
 const LARGER = 1.5;
@@ -26,7 +26,7 @@ export function shownBy({ knee, limits }) {
 /** Returns the reasons for which calibrated theory is unsure of a link.
  * @param {any} answer @param {import("../question/state.js").Question} question */
 function doubts(answer, { others, loss, profile, tcpKeys }) {
-  const given = { others: others > 0, loss: Number.parseFloat(loss) > 0, profile: profile !== "linux", tcpKeys: tcpKeys.trim() !== "" };
+  const given = { others: others > 0, loss: isLossy(loss), profile: profile !== "linux", tcpKeys: tcpKeys.trim() !== "" };
   const left = Object.entries(given).filter(([, is]) => is).map(([key]) => WORDS[/** @type {keyof typeof given} */ (key)]);
   const outside = answer.outside_fitted_range.map((/** @type {string} */ reason) => `Outside the fitted range: ${reason}`);
   return left.length > 0 ? [...outside, `The formula leaves out: ${left.join(", ")}.`] : outside;
@@ -36,47 +36,75 @@ function doubts(answer, { others, loss, profile, tcpKeys }) {
  * @param {any} answer @param {import("../question/state.js").Question} question */
 export const isUnsureOf = (answer, question) => answer.at_most_packets == null || doubts(answer, question).length > 0;
 
-/** What the runs of the curve show.
+/** What the runs of the curve show; `best` is the recommended buffer, or null.
  * @param {any} props */
-function Runs({ found, answer }) {
+function Runs({ found, answer, best }) {
   const { at_least_packets: least, at_most_packets: most } = answer ?? {};
-  const apart = answer && (found.suffices < least || (most != null && found.fails !== null && found.fails >= most));
+  const fails = found.fails ?? -1;
+  const apart = answer && (found.suffices < least || (most != null && fails >= most) || (best !== null && fails >= best));
   return html`<p class="soft small" data-shown>${apart ? "The short runs of the curve below differ from it" : "The short runs of the curve below"}:
     98 % busy from ${number(found.suffices)} packets on${found.fails === null ? "" : `, and less with ${number(found.fails)}`}.
     ${" "}<code>goodqueue size</code> proves the number with more runs.</p>`;
 }
 
-/** What the buffer of the controls costs in place of the answer's.
- * @param {any} props */
-function Excess({ answer, side: { runs: [run], means } }) {
-  if (!(run.buffer_packets > LARGER * answer.packets)) return null;
-  const { utilization: busy, p99_delay_s: wait } = answer.expected;
-  const of = (/** @type {string} */ key, /** @type {any} */ { mean, low, high }) => `${shown(key, mean)} (${shown(key, low)} to ${shown(key, high)})`;
-  return html`<p data-excess>Now ${shown("buffer_packets", run.buffer_packets)} may wait, and 1 in 100 waits ${shown("p99_queueing_delay_s", means.p99_queueing_delay_s?.mean)} or longer.
-    With ${number(answer.packets)} it would be ${of("p99_queueing_delay_s", wait)}, and the link busy for ${of("utilization", busy)} of the time.</p>`;
+/** What the buffer of the controls costs in place of the recommended one.
+ * @param {{packets: number, tried: import("../compute/check.js").Check["tried"], side: import("../compute/work.js").Side}} props */
+function Excess({ packets, tried, side: { runs: [run], means } }) {
+  if (!((run.buffer_packets ?? 0) > LARGER * packets)) return null;
+  const would = tried.find((one) => one.packets === packets)?.means;
+  const wait = (/** @type {any} */ of) => shown("p99_queueing_delay_s", of?.p99_queueing_delay_s?.mean);
+  return html`<p data-excess>Now ${shown("buffer_packets", run.buffer_packets)} may wait, and 1 in 100 waits ${wait(means)} or longer.
+    With ${number(packets)} it is ${wait(would)}, and the link is ${would && busyWords(would)} busy.</p>`;
+}
+
+/** @param {number} packets */
+const inPackets = (packets) => `${number(packets)} packet${packets === 1 ? "" : "s"}`;
+
+/** Returns the headline: what the runs say of the answer of calibrated theory.
+ * @param {any} answer @param {import("../compute/check.js").Check | null} check @param {string} link @param {boolean} isUnsure */
+function headline(answer, check, link, isUnsure) {
+  const { packets, state } = recommended(answer, check);
+  const theory = inPackets(answer.packets);
+  const tried = check?.tried ?? [];
+  const busy = tried.length > 0 && busyWords(tried[0].means);
+  if (state === "larger") return `${link} needs a buffer of ${inPackets(Number(packets))}: with the ${number(answer.packets)} of calibrated theory it is ${busy} busy.`;
+  if (state === "none") {
+    const most = tried[tried.length - 1];
+    return `No buffer up to ${inPackets(most.packets)} keeps this link 98 % busy in the runs of this page: it is ${busy} busy with the ${number(answer.packets)} of calibrated theory, and ${busyWords(most.means)} with ${number(most.packets)}.`;
+  }
+  if (state === "searching") return `Calibrated theory says ${theory}, but the link is ${busy} busy with them. Larger buffers are simulated …`;
+  if (isUnsure) return `Calibrated theory says ${theory}, but is unsure of this link.`;
+  return state === "checking" ? `Calibrated theory says ${theory}. Runs check it …` : `${link} needs a buffer of ${theory}.`;
+}
+
+/** Returns the utilisations of the buffers that were run for the answer.
+ * @param {import("../compute/check.js").Check} check */
+function triedInWords({ tried, ended }) {
+  const each = tried.map(({ packets, means }) => `${busyWords(means)} with ${inPackets(packets)}`);
+  return `Utilisation in ${SEEDS} runs of this page for each buffer: ${each.join(", ")}${ended ? "." : " …"}`;
 }
 
 /** @param {any} props */
-export function Answer({ instant, question, side, change }) {
+export function Answer({ instant, question, side, check, change }) {
   const { answer } = instant;
-  const isFifo = question.queue === "drop_tail";
-  const found = isFifo ? shownBy(side) : null;
-  const runs = found && html`<${Runs} found=${found} answer=${answer?.packets == null ? null : answer} />`;
+  const found = isFifo(question) ? shownBy(side) : null;
+  const { packets: best, state } = answer?.packets == null ? { packets: null, state: "none" } : recommended(answer, check);
+  const runs = found && html`<${Runs} found=${found} answer=${answer?.packets == null ? null : answer} best=${best} />`;
   if (!answer) return html`<div class="answer"><p>Calibrated theory does not cover ${question.control}. The runs show what a buffer does.</p>${runs}</div>`;
   if (answer.packets == null) return html`<div class="answer"><p>By calibrated theory no buffer keeps this link 98 % busy.</p>${runs}</div>`;
   const { packets, seconds, bdp, at_least_packets: least, at_most_packets: most } = answer;
   const range = most == null ? `${number(least)} or more` : most === least ? number(least) : `${number(least)} to ${number(most)}`;
   const reasons = doubts(answer, question);
-  const size = `${number(packets)} packet${packets === 1 ? "" : "s"}`;
-  const isUsed = isFifo && question.buffer === `${packets}p`;
-  const isUnsure = isUnsureOf(answer, question);
-  return html`<div class="answer">
-    <h2>${isUnsure ? `Calibrated theory says ${size}, but is unsure of this link.` : `${isFifo ? "This link" : "With a FIFO this link"} needs a buffer of ${size}.`}
-      ${!isUsed && html` <button type="button" class="small" onClick=${() => change({ queue: "drop_tail", buffer: `${packets}p` })}>Use this buffer</button>`}</h2>
-    ${isFifo && !isUnsure && html`<${Excess} answer=${answer} side=${side} />`}
-    <p class="small">${size} in a FIFO = ${number(seconds * 1e3)} ms = ${number(bdp)} BDP: 98 % busy by calibrated theory.
-      ${" "}With 90 % probability a simulation finds ${range} packets.</p>
+  const isUsed = isFifo(question) && side.runs[0].buffer_packets === best;
+  const link = isFifo(question) ? "This link" : "With a FIFO this link";
+  return html`<div class="answer" data-answer=${state}>
+    <h2>${headline(answer, check, link, isUnsureOf(answer, question))}
+      ${best !== null && !isUsed && html` <button type="button" class="small" onClick=${() => change({ queue: "drop_tail", queueKeys: "", buffer: `${best}p` })}>Use this buffer</button>`}</h2>
+    ${best !== null && isFifo(question) && html`<${Excess} packets=${best} tried=${check.tried} side=${side} />`}
+    <p class="small">${inPackets(packets)} in a FIFO = ${number(seconds * 1e3)} ms = ${number(bdp)} BDP: 98 % busy by calibrated theory.
+      ${" "}With 90 % probability a simulation finds ${range} packets.${check && html` <span data-tried>${triedInWords(check)}</span>`}</p>
     ${runs}
+    ${reasons.length > 0 && html`<p class="soft small">Calibrated theory is unsure of this link.</p>`}
     ${reasons.map((/** @type {string} */ reason) => html`<p class="soft small">${reason}</p>`)}
   </div>`;
 }

@@ -8,27 +8,29 @@ import { html } from "../vendor/htm-preact-3.1.1.js";
 /** Steps of a slider. */
 const STEPS = 200;
 
-/** @param {{question: import("../question/state.js").Question, change: (part: any) => void, names: any, legend: any}} props */
+/** @param {{question: import("../question/state.js").Question, change: (part: any, note?: string) => void, names: any, legend: any}} props */
 export function Controls({ question, change, names, legend }) {
   const set = (/** @type {string} */ key) => (/** @type {any} */ value) => change({ [key]: value });
-  const count = (/** @type {string} */ key, /** @type {number} */ least) => (/** @type {any} */ value) =>
-    change({ [key]: whole(value, least, least) });
+  const count = (/** @type {"flows" | "others" | "seed"} */ key) => (/** @type {any} */ text) => {
+    const { value, note } = whole(key, text, question[key]);
+    change({ [key]: value }, note);
+  };
   return html`<form onSubmit=${(/** @type {Event} */ event) => event.preventDefault()} aria-label="The link and its traffic">
     ${legend}
     ${Object.entries(SLIDERS).map(([key, slider]) => html`<${Scaled} ...${slider}
-      link=${question} text=${String(question[/** @type {keyof typeof SLIDERS} */ (key)])} set=${key === "flows" ? count("flows", 1) : set(key)} />`)}
+      link=${question} text=${String(question[/** @type {keyof typeof SLIDERS} */ (key)])} set=${key === "flows" ? count("flows") : set(key)} />`)}
     <div class="two">
       <${Choice} name="Queue" value=${question.queue} choices=${names.queues} set=${set("queue")} />
       <${Choice} name="Congestion control" value=${question.control} choices=${names.controls} set=${set("control")} />
     </div>
     <details open=${isRare(question)}><summary>More</summary>
       <div class="two">
-        <${Text} name="Other flows" value=${String(question.others)} set=${count("others", 0)} />
+        <${Text} name="Other flows" value=${String(question.others)} set=${count("others")} />
         <${Choice} name="Their control" value=${question.otherControl} choices=${names.controls} set=${set("otherControl")} />
         <${Choice} name="Hosts' TCP" value=${question.profile} choices=${["linux", "rfc"]} set=${set("profile")} />
         <${Text} name="Random loss" value=${question.loss} set=${set("loss")} />
         <${Text} name="Starts within" value=${question.stagger} set=${set("stagger")} />
-        <${Text} name="Seed" value=${String(question.seed)} set=${count("seed", 0)} />
+        <${Text} name="Seed" value=${String(question.seed)} set=${count("seed")} />
       </div>
       <${Text} name="Queue's parameters" value=${question.queueKeys} set=${set("queueKeys")} hint="ecn = true" />
       <${Text} name="TCP's parameters" value=${question.tcpKeys} set=${set("tcpKeys")} hint="pacing = true" />

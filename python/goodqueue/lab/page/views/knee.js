@@ -2,6 +2,7 @@
 // The knee: what a buffer buys, and what it costs.
 
 import { COLOURS, Legend, Plot } from "../charts/plot.js";
+import { recommended } from "../compute/check.js";
 import { number } from "../compute/figures.js";
 import { html } from "../vendor/htm-preact-3.1.1.js";
 
@@ -21,7 +22,7 @@ export function marksOf(rules) {
 const COLOUR = { a: COLOURS[0], b: COLOURS[1] };
 
 /** @param {{found: import("../compute/work.js").Found}} props */
-export function Knee({ found: { a, b, instant } }) {
+export function Knee({ found: { a, b, instant, check } }) {
   const curve = instant?.curve;
   const sides = /** @type {["a" | "b", any][]} */ ([["a", a], ["b", b]]).filter(([, side]) => side !== null);
   const points = sides.flatMap(([, side]) => side.knee);
@@ -41,10 +42,10 @@ export function Knee({ found: { a, b, instant } }) {
     }));
   const expected = (/** @type {string} */ key, /** @type {number} */ by) =>
     curve ? [{ label: "calibrated theory, FIFO", values: along(curve.packets.map((/** @type {number} */ p, /** @type {number} */ i) => [p, curve[key][i] * by])), colour: COLOURS[7], dash: [5, 4] }] : [];
-  const recommended = instant?.answer?.packets;
-  const marks = recommended ? [{ x: recommended, label: `${number(recommended)} packets` }] : [];
+  const best = instant?.answer?.packets ? recommended(instant.answer, check).packets : null;
+  const marks = best ? [{ x: best, label: `${number(best)} packets` }] : [];
   const rules = marksOf(instant?.rules ?? []);
-  const common = { x, xLabel: "buffer in packets", logX: true, of: JSON.stringify([points.length, recommended, x.length, points.at(-1)?.link.utilization]) };
+  const common = { x, xLabel: "buffer in packets", logX: true, of: JSON.stringify([points.length, best, x.length, points.at(-1)?.link.utilization]) };
   const busy = [...simulated("utilization", 100), ...expected("utilization", 100)];
   return html`
     <${Plot} ...${common} title="What a buffer buys" file="knee-utilisation" unit="% busy" to=${100} lines=${busy} marks=${[...rules, ...marks]}

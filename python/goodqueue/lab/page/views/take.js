@@ -2,6 +2,7 @@
 // What the reader takes along: lines for a router, the command, the program, the file, the data.
 
 import { columnsOf, csvOfRuns } from "../charts/csv.js";
+import { recommended, withBuffer } from "../compute/check.js";
 import { formats, parquet, tc } from "../compute/engine.js";
 import { number } from "../compute/figures.js";
 import { CopyButton, CopyLine, save } from "./parts.js";
@@ -11,14 +12,14 @@ import { html, useEffect, useState } from "../vendor/htm-preact-3.1.1.js";
 
 /** @param {{found: import("../compute/work.js").Found, state: import("../question/state.js").State}} props */
 export function Take({ found, state }) {
-  const { a, b, instant } = found;
+  const { a, b, instant, check } = found;
   const [others, setOthers] = useState(/** @type {string[]} */ ([]));
   useEffect(() => void formats().then(setOthers), []);
   if (!a) return null;
   const sides = /** @type {{name: string, side: any}[]} */ (b ? [{ name: "A", side: a }, { name: "B", side: b }] : [{ name: "", side: a }]);
   return html`<section class="take" aria-label="To take with you"><h2>To take with you</h2>
     ${sides.filter(({ side }) => side.saved).map(({ name, side }) => html`<${Queue} name=${name} text=${side.saved} link=${side.picture.links[0].name} />`)}
-    ${instant?.answer && instant.commands?.length > 0 && html`<${Device} instant=${instant} question=${state.a} isPair=${b !== null} />`}
+    ${instant?.answer && instant.commands?.length > 0 && html`<${Device} instant=${instant} check=${check} question=${state.a} isPair=${b !== null} />`}
     ${!state.file && html`<p>${isPlain(state.a) ? "This command" : `First choose Save ${label(sides[0].name)}as scenario. The command then`} simulates buffers of
       ${" "}${b ? "the link of setting A" : "this link"} and recommends one with its interval.</p><${CopyLine} text=${isPlain(state.a) ? sizeCommand(state.a) : `goodqueue size scenario${suffix(sides[0].name)}.toml`} />`}
     <div class="buttons">
@@ -34,18 +35,23 @@ export function Take({ found, state }) {
   </section>`;
 }
 
-/** The lines that give a Linux router the answer's buffer.
+/** The lines that give a Linux router the recommended buffer.
  * @param {any} props */
-function Device({ instant: { answer, commands, shaped }, question, isPair }) {
+function Device({ instant: { answer, commands, shaped }, check, question, isPair }) {
+  const { packets, state } = recommended(answer, check);
+  if (packets === null) {
+    const why = state === "none" ? "There is no line for a Linux router, because no buffer that was run keeps the link 98 % busy." : "The line for a Linux router follows when runs have checked the buffer.";
+    return html`<p class="device">${why}</p>`;
+  }
   const busy = isPair ? ", which keeps the link of setting A 98 % busy" : "";
-  const doubt = isUnsureOf(answer, question) ? " Calibrated theory is unsure of this link, so simulate the buffer first, by the command below." : "";
-  return html`<p class="device">A FIFO of ${number(answer.packets)} packet${answer.packets === 1 ? "" : "s"} for a Linux router${busy}.${doubt}${" "}
+  const doubt = isUnsureOf(answer, question) ? " Calibrated theory is unsure of this link; the command below simulates the buffer with more runs than this page." : "";
+  return html`<p class="device">A FIFO of ${number(packets)} packet${packets === 1 ? "" : "s"} for a Linux router${busy}.${doubt}${" "}
       Type the line as root, with the name of the device that sends into the link in place of DEV (<code>ip -brief link</code> lists them).
       The buffer accepts or drops an aggregate of segmentation offload (up to 64 KiB) whole; <code>ethtool -K DEV gso off tso off gro off</code> ends offload.</p>
-    ${commands.map((/** @type {string} */ line) => html`<${CopyLine} text=${line} />`)}
+    ${withBuffer(commands, answer.packets, packets).map((line) => html`<${CopyLine} text=${line} />`)}
     <p>If the link begins in a modem behind the router, packets wait there, and the line above has no effect. Then type this one, with 2 % to 5 %
       less than the modem's rate: it also limits the rate, so that packets wait in the router.</p>
-    ${shaped.map((/** @type {string} */ line) => html`<${CopyLine} text=${line} />`)}`;
+    ${withBuffer(shaped, answer.packets, packets).map((line) => html`<${CopyLine} text=${line} />`)}`;
 }
 
 /** The lines that give a Linux router the queue of a setting, if that is no FIFO.

@@ -2,12 +2,21 @@
 // Tiles with the figures of one or two settings, and their differences.
 
 import { FIGURES, number, shown, spread } from "../compute/figures.js";
+import { sizedRtt } from "../question/scenario.js";
 import { html } from "../vendor/htm-preact-3.1.1.js";
 
 const TILES = ["utilization", "loss_rate", "p99_queueing_delay_s", "mean_queueing_delay_s", "jain_index", "ping_s", "others_share"];
 
-/** @param {{found: import("../compute/work.js").Found, names: {a: string, b: string}}} props */
-export function Tiles({ found: { a, b, change, share, stage }, names }) {
+/** What follows the figures, by the last finished step.
+ * @param {string} stage @param {number} share */
+function progress(stage, share) {
+  if (stage === "done") return "";
+  if (stage === "stopped") return html`<span class="stopped">Not all of the simulation was made.</span>`;
+  return html`<span class="busy">Simulating${stage === "first" && share > 0 ? ` (${Math.round(100 * share)} %)` : ""} …</span>`;
+}
+
+/** @param {{found: import("../compute/work.js").Found, names: {a: string, b: string}, questions: import("../question/state.js").Question[]}} props */
+export function Tiles({ found: { a, b, change, share, stage }, names, questions }) {
   if (!a) return null;
   const has = (/** @type {string} */ key) => [a, b].some((side) => side?.means[key]);
   const keys = TILES.filter(has);
@@ -18,8 +27,8 @@ export function Tiles({ found: { a, b, change, share, stage }, names }) {
   return html`<section aria-label="Figures of the runs" class="results" data-stage=${stage}>
     <div class="tiles">${keys.map((key) => (b ? Both({ key, a, b, change: change?.[key] }) : One({ key, a })))}</div>
     <p class="soft small">${b && html`<b class="side">A</b> ${names.a} · <b class="side">B</b> ${names.b}. `}
-      ${Buffer({ a, b })} ${runs}.${" "}
-      ${stage !== "done" && html`<span class="busy">Simulating${stage === "first" && share > 0 ? ` (${Math.round(100 * share)} %)` : ""} …</span>`}</p>
+      ${Buffer({ a, b })} ${questions.map(meant)}${runs}.${" "}
+      ${progress(stage, share)}</p>
   </section>`;
 }
 
@@ -44,6 +53,13 @@ function Both({ key, a, b, change }) {
 
 /** @param {string} key @param {number} value */
 const signed = (key, value) => (value > 0 ? "+" : "") + shown(key, value);
+
+/** Returns the round-trip time of the single flow of a range or a list.
+ * @param {import("../question/state.js").Question} question */
+function meant(question) {
+  const rtt = sizedRtt(question);
+  return rtt === question.rtt ? "" : `The single flow of ${question.rtt} has their mean as its base round-trip time, ${rtt}. `;
+}
 
 /** @param {any} props */
 function Buffer({ a, b }) {
