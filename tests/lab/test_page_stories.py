@@ -39,6 +39,8 @@ def test_a_storys_claim_holds_in_its_runs(page: Page, story: dict[str, Any]) -> 
     assert page.run("document.querySelector('.problem')") is None
 
 
+TIMES, APOSTROPHE = "\N{MULTIPLICATION SIGN}", "\N{RIGHT SINGLE QUOTATION MARK}"
+
 FIGURES = """
 (async () => {
   const [{ run }, { scenarioText }, { alone, figuresOf }, { USUAL }, { holds, slots }] =
@@ -88,7 +90,7 @@ def test_a_story_shows_the_claims_that_it_checks(page: Page) -> None:
     assert found == [
         ["Utilisation of A, 99.3\xa0%: above 98\xa0%", True],
         [
-            "Ping, p99 of B, 50\xa0ms: below 0.4 \N{MULTIPLICATION SIGN} A\N{RIGHT SINGLE QUOTATION MARK}s 100\xa0ms",
+            f"Ping, p99 of B, 50\xa0ms: below 0.4 {TIMES} A{APOSTROPHE}s 100\xa0ms",
             False,
         ],
     ]
