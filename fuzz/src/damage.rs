@@ -2,6 +2,7 @@
 
 use crate::below;
 use crate::captures::Input;
+use crate::wrapped;
 use goodqueue_types::RandomStream;
 
 /// Largest number of bytes that are taken from the beginning of a seed, where its headers are.
@@ -29,10 +30,15 @@ fn file(seed: Option<&Vec<u8>>, length: usize, random: &mut RandomStream) -> Vec
         None => (0..length / 20).map(|_| random.bits() as u8).collect(),
         Some(seed) => seed[..length.min(seed.len())].to_vec(),
     };
+    bytes = wrapped::changed(bytes, random);
     for _ in 0..below(random, 30) {
         if bytes.is_empty() {
             break;
         }
+        damage(&mut bytes, random);
+    }
+    bytes = wrapped::packed(bytes, random);
+    if below(random, 8) == 0 && !bytes.is_empty() {
         damage(&mut bytes, random);
     }
     bytes

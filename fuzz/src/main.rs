@@ -3,7 +3,7 @@
 //!
 //! `cargo run -p goodqueue-fuzz -- TARGET SECONDS SEED [FILE...]`, from the root of the repository.
 //! `captures` takes captures and traces that are not packed, those of two sides of a link one after the
-//! other; `scenario`, `study`, `tc` and `ns2` change what is in `scenarios/`, `studies/`, `tools/ns2` and the
+//! other, and also wraps, compresses and disorders them; `scenario`, `study`, `tc` and `ns2` change what is in `scenarios/`, `studies/`, `tools/ns2` and the
 //! tests of the crates, and `records` flow records. An input at fault is kept as `fuzz/crash-*`, and the program ends.
 
 mod captures;
@@ -12,6 +12,7 @@ mod made_up;
 mod mutate;
 mod probe;
 mod texts;
+mod wrapped;
 
 use goodqueue_types::RandomStream;
 use std::error::Error;

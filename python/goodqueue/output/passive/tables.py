@@ -112,7 +112,8 @@ def estimates(analysis: Analysis, file: Path) -> str:
 
 def _reading(read: dict[str, Any]) -> str:
     span = "" if read["first_s"] is None else f" over {number(read['last_s'] - read['first_s'])} s"
-    text = f"{read['format']}, {read['frames']:,} frames{span}, {packets(read['packets'])} read"
+    kind = ", ".join(filter(None, [read["format"], read["compression"]]))
+    text = f"{kind}, {read['frames']:,} frames{span}, {packets(read['packets'])} read"
     if read["skipped"]:
         reasons = ", ".join(f"{count:,} {_words(why)}" for why, count in read["skipped"].items())
         text += f"; skipped {reasons}"
