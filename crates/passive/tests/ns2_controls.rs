@@ -83,9 +83,8 @@ fn no_control_is_named_for_a_trace_of_ns2() {
     };
     let (report, _) = analyze_files(&options, |_| true).expect("a trace");
     let flow = &report.flows[0];
-    // CUBIC's factor is 0.7, too.
-    let factor = flow.decrease_factor.expect("eight decreases");
-    assert!((factor - 0.7).abs() < 0.05, "{factor}");
+    // A capture with this factor would have a name.
+    assert!(flow.decrease_factor.is_some_and(|factor| factor >= 0.35));
     assert_eq!(flow.control, Control::Unknown);
     assert!(
         report

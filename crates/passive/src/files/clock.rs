@@ -132,7 +132,7 @@ impl Clock {
     /// Returns the next packet, if no earlier one can follow. After the end that is certain.
     pub fn next(&mut self, ended: bool) -> Option<Ordered> {
         let (first, last) = (self.held.front()?, self.held.back()?);
-        let waited = last.time - first.time > HOLD || self.held.len() > MOST_HELD;
+        let waited = last.time.saturating_sub(first.time) > HOLD || self.held.len() > MOST_HELD;
         if !(ended || waited || self.before_stretch > 0) {
             return None;
         }
@@ -288,16 +288,16 @@ impl Clock {
     /// Puts a packet in its place among those held back.
     fn hold(&mut self, record: &Record, begins_stretch: bool) {
         let time = record.time.saturating_add(self.shift);
-        self.start.get_or_insert(time);
-        if begins_stretch {
+        if begins_stretch || self.start.is_none() {
             self.before_stretch = self.held.len();
             self.floor = time;
         }
+        self.start.get_or_insert(time);
         let newest = self.held.back().map_or(self.floor, |last| last.time);
         if time < newest {
             let (count, longest) = &mut self.findings.late;
             *count += 1;
-            *longest = (*longest).max(newest - time);
+            *longest = (*longest).max(newest.saturating_sub(time));
         }
         let time = time.max(self.floor);
         let mut at = self.held.len();

@@ -84,6 +84,14 @@ pub fn encrypted(count: u64) -> String {
 pub fn notes(reading: &Reading, findings: &Findings, frames: &Frames) -> Vec<String> {
     let mut notes = Vec::new();
     clock_notes(findings, &mut notes);
+    let odd = reading.skipped.count(Skip::OddTime);
+    if odd > reading.frames / 100 && odd > 1 {
+        notes.push(format!(
+            "the times of {odd} packets contradict those around them, so they are left out; if \
+             captures with different clocks were merged, \"editcap -t SECONDS FILE OUT\" shifts one \
+             of them before mergecap"
+        ));
+    }
     if frames.cut.frames > 0 {
         let share = frames.cut.bytes as f64 / frames.all.bytes.max(1) as f64;
         notes.push(format!(
