@@ -1,6 +1,6 @@
 //! A probe of the path to a server.
 
-use super::control::{Message, Messages, read_records, records_length};
+use super::control::{Message, Messages, is_closed, read_records, records_length};
 use super::exchange::Lanes;
 use super::load::{Loaded, PING_US, Written, read_for, write_for};
 use super::socket::Port;
@@ -146,32 +146,7 @@ struct Session<'a> {
 impl<'a> Session<'a> {
     /// Connects to a server and shows it the addresses of this end.
     fn open(server: SocketAddr, token: &Token, user: &'a dyn User) -> Result<Self, NetError> {
-        let go_on = || user.go_on();
-        let (mut control, challenge) = connect(server, &go_on)?;
-        let nonce = random()?;
-        let proof = token.client_proof(&challenge, &nonce);
-        let version = VERSION;
-        let message = Message::Proof {
-            version,
-            nonce,
-            proof,
-        };
-        control.send(&message, &go_on)?;
-        let Message::Welcome {
-            proof,
-            session: name,
-            port,
-            most_bps,
-            ..
-        } = control.receive(PATIENCE, &go_on)?
-        else {
-            return Err(broken("no welcome"));
-        };
-        if !token.is_server(&challenge, &nonce, &proof) {
-            let reason = "the server does not know the token".to_owned();
-            return Err(NetError::Refused(reason));
-        }
-        let keys = token.session(&challenge, &nonce);
+        let (control, keys, name, port, most_bps) = prove(server, token, user).map_err(busy)?;
         let any: IpAddr = match server {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
@@ -357,6 +332,53 @@ impl<'a> Session<'a> {
 }
 
 /// Connects to a server. Returns the connection and the server's challenge.
+/// Connects to a server and proves that this end knows the token. Returns the connection, the keys
+/// and the number of a new session, its UDP port and its largest rate.
+fn prove(
+    server: SocketAddr,
+    token: &Token,
+    user: &dyn User,
+) -> Result<(Messages, SessionKeys, u64, u16, u64), NetError> {
+    let go_on = || user.go_on();
+    let (mut control, challenge) = connect(server, &go_on)?;
+    let nonce = random()?;
+    let proof = token.client_proof(&challenge, &nonce);
+    let version = VERSION;
+    let message = Message::Proof {
+        version,
+        nonce,
+        proof,
+    };
+    control.send(&message, &go_on)?;
+    let Message::Welcome {
+        proof,
+        session,
+        port,
+        most_bps,
+        ..
+    } = control.receive(PATIENCE, &go_on)?
+    else {
+        return Err(broken("no welcome"));
+    };
+    if !token.is_server(&challenge, &nonce, &proof) {
+        let reason = "the server does not know the token".to_owned();
+        return Err(NetError::Refused(reason));
+    }
+    let keys = token.session(&challenge, &nonce);
+    Ok((control, keys, session, port, most_bps))
+}
+
+/// Explains a connection that ends before a session begins: a server with too many connections
+/// closes some.
+fn busy(error: NetError) -> NetError {
+    if is_closed(&error) {
+        let reason = "the server closed the connection before a session began: it may be busy, \
+                      try again later";
+        return NetError::Refused(reason.to_owned());
+    }
+    error
+}
+
 fn connect(server: SocketAddr, go_on: &GoOn<'_>) -> Result<(Messages, Secret), NetError> {
     let stream = TcpStream::connect_timeout(&server, PATIENCE)?;
     let mut control = Messages::new(stream)?;

@@ -18,6 +18,9 @@ const RECORD: usize = 26;
 /// Most records that are accepted.
 const MOST_RECORDS: usize = 2_000_000;
 
+/// Reason of a connection that ends without one.
+const CLOSED: &str = "the other end closed the connection";
+
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "message", deny_unknown_fields)]
@@ -141,9 +144,7 @@ impl Messages {
     /// # Errors
     /// Returns an error if the peer does not take it within ten seconds.
     pub fn send(&mut self, message: &Message, go_on: &GoOn<'_>) -> Result<(), NetError> {
-        let mut line = serde_json::to_vec(message).map_err(std::io::Error::other)?;
-        line.push(b'\n');
-        self.write(&line, go_on)
+        self.write(&message.line()?, go_on)
     }
 
     /// Writes bytes, for which the peer has ten seconds and the time at 100 kb/s.
@@ -208,9 +209,7 @@ impl Messages {
     fn fill(&mut self) -> Result<(), NetError> {
         let mut bytes = [0; 16_384];
         match self.stream.read(&mut bytes) {
-            Ok(0) => Err(NetError::Refused(
-                "the other end closed the connection".to_owned(),
-            )),
+            Ok(0) => Err(NetError::Refused(CLOSED.to_owned())),
             Ok(count) => {
                 self.unread.extend(&bytes[..count]);
                 Ok(())
@@ -237,6 +236,16 @@ impl Messages {
 }
 
 impl Message {
+    /// Returns the message as a line.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be written as JSON.
+    pub fn line(&self) -> Result<Vec<u8>, NetError> {
+        let mut line = serde_json::to_vec(self).map_err(std::io::Error::other)?;
+        line.push(b'\n');
+        Ok(line)
+    }
+
     /// Reads a line.
     ///
     /// # Errors
@@ -268,6 +277,18 @@ pub fn is_wait(error: &std::io::Error) -> bool {
         error.kind(),
         ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
     )
+}
+
+/// Returns true if the peer closed the connection without a reason.
+pub fn is_closed(error: &NetError) -> bool {
+    match error {
+        NetError::Refused(reason) => reason == CLOSED,
+        NetError::Io(error) => matches!(
+            error.kind(),
+            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe
+        ),
+        NetError::Stopped => false,
+    }
 }
 
 /// Returns the first 300 characters of a text of the peer, without those that control a terminal.

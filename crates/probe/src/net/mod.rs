@@ -9,6 +9,7 @@ mod exchange;
 mod load;
 pub mod server;
 mod socket;
+mod strangers;
 mod token;
 mod wire;
 

@@ -8,13 +8,13 @@ use super::control::{Message, Messages, write_records};
 use super::exchange::Lanes;
 use super::load::{LONGEST_MS, Written, read_for, write_for};
 use super::socket::Port;
+use super::strangers::Strangers;
 use super::token::{Secret, SessionKeys, Token, random};
 use super::wire::{Body, Datagram, NONCE};
 use super::{GoOn, NetError, VERSION, broken};
 use crate::{Codepoint, Path, Pattern, Phase, TINY};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Scope, scope, sleep};
 use std::time::{Duration, Instant};
@@ -25,8 +25,6 @@ const PROOF: Duration = Duration::from_secs(5);
 const ADDRESSES: Duration = Duration::from_secs(10);
 /// Time that a client has to ask for the next phase. A user may have to agree to it.
 const IDLE: Duration = Duration::from_secs(300);
-/// Connections at once without a session.
-const MOST_STRANGERS: usize = 16;
 /// Nonces that one session gets.
 const MOST_NONCES: u32 = 100;
 /// Phases of one session.
@@ -50,7 +48,7 @@ pub struct Server {
     token: Token,
     limits: Limits,
     running: Mutex<Vec<Option<Running>>>,
-    strangers: AtomicUsize,
+    strangers: Strangers,
 }
 
 /// A session in progress.
@@ -78,7 +76,7 @@ impl Server {
             token,
             limits,
             running: Mutex::new((0..sessions).map(|_| None).collect()),
-            strangers: AtomicUsize::new(0),
+            strangers: Strangers::default(),
         })
     }
 
@@ -106,7 +104,7 @@ impl Server {
         })
     }
 
-    /// Serves a new connection on a thread of its own, if there are not too many.
+    /// Serves a new connection on a thread of its own.
     fn welcome<'scope, 'env>(
         &'env self,
         scope: &'scope Scope<'scope, 'env>,
@@ -115,19 +113,18 @@ impl Server {
         go_on: &'env GoOn<'_>,
         log: &'env Log<'_>,
     ) {
-        if self.strangers.fetch_add(1, Ordering::Relaxed) >= MOST_STRANGERS {
-            self.strangers.fetch_sub(1, Ordering::Relaxed);
-            return;
-        }
         // A listener of both versions of IP shows IPv4 addresses as ones of IPv6.
         let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
+        let Ok(place) = self.strangers.enter(&stream, peer.ip()) else {
+            return;
+        };
         scope.spawn(move || {
             let known = stream
                 .set_nonblocking(false)
                 .map_err(NetError::from)
                 .and_then(|()| Messages::new(stream))
                 .and_then(|control| self.identify(control, go_on));
-            self.strangers.fetch_sub(1, Ordering::Relaxed);
+            let is_stranger = place.leave();
             match known {
                 Ok(Some((control, challenge, nonce))) => {
                     let ended = self.session(control, peer, &challenge, &nonce, go_on, log);
@@ -137,6 +134,8 @@ impl Server {
                     log(format!("{peer}: session ended: {how}"));
                 }
                 Ok(None) => {}
+                // Another connection had its place, which floods would write to the log.
+                Err(_) if !is_stranger => {}
                 Err(error) => log(format!("{peer}: refused: {error}")),
             }
         });
