@@ -234,7 +234,7 @@ impl Agent {
         let is_measured = matches!(self.behaviour, Behaviour::Tcp(_))
             && self.direction == Direction::Reverse
             && self.interval > Span::ZERO;
-        let bytes = self.delivered_bytes();
+        let bytes = self.new_payload_bytes();
         let Some(measurement) = self.measurement.as_deref_mut().filter(|_| is_measured) else {
             self.next_mark = Time::MAX;
             return;
@@ -265,21 +265,21 @@ impl Agent {
         }));
     }
 
-    fn delivered_bytes(&self) -> u64 {
+    fn new_payload_bytes(&self) -> u64 {
         let stats = self.behaviour.tcp_stats();
-        stats.map_or(0, |stats| stats.delivered_bytes)
+        stats.map_or(0, |stats| stats.new_payload_bytes())
     }
 
-    /// Returns the bytes that the server of a bulk flow delivered in an interval of the window.
+    /// Returns the new bytes that reached the server of a bulk flow in an interval of the window.
     pub(crate) fn delivered_in(&self, interval: usize) -> u64 {
         let Some(measurement) = self.measurement.as_deref() else {
             return 0;
         };
         let Some(delivered) = measurement.delivered.as_deref() else {
             // The window is too short to be divided.
-            let before = measurement.baseline.get().delivered_bytes;
+            let before = measurement.baseline.get().new_payload_bytes();
             return if interval == 0 {
-                self.delivered_bytes() - before
+                self.new_payload_bytes() - before
             } else {
                 0
             };
@@ -287,7 +287,7 @@ impl Agent {
         // The agent did nothing since the present interval began, or this is the last interval.
         match interval.cmp(&delivered.len()) {
             Ordering::Less => delivered.get(interval),
-            Ordering::Equal => delivered.since(self.delivered_bytes()),
+            Ordering::Equal => delivered.since(self.new_payload_bytes()),
             Ordering::Greater => 0,
         }
     }
@@ -312,7 +312,6 @@ impl Agent {
             return counters;
         };
         Counters {
-            delivered_bytes: stats.delivered_bytes,
             received_payload_bytes: stats.received_payload_bytes,
             duplicate_payload_bytes: stats.duplicate_payload_bytes,
             retransmissions: stats.retransmitted_segments,
@@ -382,9 +381,9 @@ pub fn flow_outcome(
             .saturating_sub(DATAGRAM_HEADER * end.received)
     };
     let payload = match &server.behaviour {
-        Behaviour::Tcp(_) | Behaviour::Echo(_) => receiver.delivered_bytes,
+        Behaviour::Tcp(_) | Behaviour::Echo(_) => receiver.new_payload_bytes(),
         // A session's data reach the server and the client.
-        Behaviour::Server(_) => receiver.delivered_bytes + sender.delivered_bytes,
+        Behaviour::Server(_) => receiver.new_payload_bytes() + sender.new_payload_bytes(),
         Behaviour::Player(_) => datagrams(&receiver) + datagrams(&sender),
         _ => datagrams(&receiver),
     };

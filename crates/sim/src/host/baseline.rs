@@ -8,7 +8,6 @@ pub struct Counters {
     pub sent: u64,
     pub received: u64,
     pub received_ip_bytes: u64,
-    pub delivered_bytes: u64,
     pub received_payload_bytes: u64,
     pub duplicate_payload_bytes: u64,
     pub retransmissions: u64,
@@ -17,6 +16,11 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Returns the payload bytes that arrived for the first time.
+    pub fn new_payload_bytes(&self) -> u64 {
+        self.received_payload_bytes - self.duplicate_payload_bytes
+    }
+
     /// Returns the growth of all counters since `then`.
     pub fn since(&self, then: &Self) -> Self {
         let (now, before) = (self.counts(), then.counts());
@@ -24,12 +28,11 @@ impl Counters {
         Self::of(std::array::from_fn(|of| now[of] - before[of]), limited)
     }
 
-    fn counts(&self) -> [u64; 8] {
+    fn counts(&self) -> [u64; 7] {
         [
             self.sent,
             self.received,
             self.received_ip_bytes,
-            self.delivered_bytes,
             self.received_payload_bytes,
             self.duplicate_payload_bytes,
             self.retransmissions,
@@ -37,12 +40,11 @@ impl Counters {
         ]
     }
 
-    fn of(counts: [u64; 8], limited: TimeLimited) -> Self {
+    fn of(counts: [u64; 7], limited: TimeLimited) -> Self {
         let [
             sent,
             received,
             received_ip_bytes,
-            delivered_bytes,
             received_payload_bytes,
             duplicate_payload_bytes,
             retransmissions,
@@ -52,7 +54,6 @@ impl Counters {
             sent,
             received,
             received_ip_bytes,
-            delivered_bytes,
             received_payload_bytes,
             duplicate_payload_bytes,
             retransmissions,
@@ -72,9 +73,9 @@ pub struct Baseline {
 
 #[derive(Clone, Debug)]
 enum Counts {
-    Narrow([u32; 8]),
+    Narrow([u32; 7]),
     /// A count exceeds 32 bits.
-    Wide(Box<[u64; 8]>),
+    Wide(Box<[u64; 7]>),
 }
 
 impl Baseline {

@@ -146,8 +146,9 @@ pub struct Distribution {
 pub struct FlowOutcome {
     /// The flow's name.
     pub name: String,
-    /// New application bits that reached the server's application, per second. For a ping or a
-    /// datagram source it is the payload, which does not count twice either.
+    /// New application bits that reached the server's host, in order or not, per second. They are
+    /// counted on arrival, as the packets of the throughput are, which is therefore never smaller.
+    /// For a ping or a datagram source they are the payload.
     pub goodput_bps: f64,
     /// IP bits that reached the server's host, per second, with headers and duplicates. For a
     /// session, IP bits that reached either host.

@@ -13,7 +13,7 @@ pub struct TcpStats {
     pub delivered_bytes: u64,
     /// Payload bytes that arrived, duplicates included.
     pub received_payload_bytes: u64,
-    /// Payload bytes that had arrived before.
+    /// Payload bytes that had arrived before, or that lay beyond the receive window.
     pub duplicate_payload_bytes: u64,
     /// Number of segments sent with payload, first transmissions and repetitions.
     pub segments_sent: u64,
@@ -34,6 +34,11 @@ pub struct TcpStats {
 }
 
 impl TcpStats {
+    /// Returns the payload bytes that arrived for the first time, in order or behind a hole.
+    pub fn new_payload_bytes(&self) -> u64 {
+        self.received_payload_bytes - self.duplicate_payload_bytes
+    }
+
     /// Adds the counts of another connection.
     pub fn add(&mut self, other: &Self) {
         // The struct is taken apart, so that the compiler reports a count that is missing here.

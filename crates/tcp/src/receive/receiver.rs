@@ -339,21 +339,14 @@ impl Receiver {
         }
         let start = segment.seq.max(self.next);
         self.note_duplicate(now, segment, end, config);
-        let mut age = 0;
-        if start < end {
-            let new = if start == self.next {
-                self.fill(end, stats)
-            } else {
-                let next = self.next;
-                let (new, newer) = self.reassembly().insert(start, end, next);
-                age = newer;
-                new
-            };
-            stats.duplicate_payload_bytes += end - segment.seq.min(end) - new;
-        } else {
-            stats.duplicate_payload_bytes +=
-                self.next.min(end).saturating_sub(segment.seq.min(end));
+        let (mut age, mut new) = (0, 0);
+        if start == self.next && start < end {
+            new = self.fill(end, stats);
+        } else if start < end {
+            let next = self.next;
+            (new, age) = self.reassembly().insert(start, end, next);
         }
+        stats.duplicate_payload_bytes += u64::from(segment.payload) - new;
         if self.fin.is_some_and(|fin| fin.get() == self.next) {
             self.next += 1;
             self.fin_reached = true;

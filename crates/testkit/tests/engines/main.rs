@@ -6,4 +6,5 @@ mod custom_control;
 mod determinism;
 mod engines_agree;
 mod figures;
+mod goodput;
 mod in_order;
