@@ -314,6 +314,7 @@ fn check_study(text: &[u8]) -> bool {
 
 fn check_tc(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
+    check_device(&text);
     if text.trim_start().starts_with('{') {
         return check_switch(&text);
     }
@@ -371,10 +372,21 @@ fn check_records(mut text: &[u8]) -> bool {
     }
 }
 
-/// A switch's queue has no more bytes than its pool, its reserved bytes and its threshold together.
+/// A device has a queue with a limit or the reason why it is unknown, or is refused.
+fn check_device(text: &str) {
+    match goodqueue_tc::read_device(text, None) {
+        Ok(device) => assert!(!device.kind.is_empty() && device.limit != Err(String::new())),
+        Err(error) => assert!(!error.message.is_empty() && !error.help.is_empty()),
+    }
+}
+
+/// A switch's queue has no more bytes than its pool.
 fn check_switch(text: &str) -> bool {
     match goodqueue_tc::read_switch_queue(text, Some("Ethernet4|3")) {
-        Ok(queue) => queue.alpha.is_none_or(|alpha| alpha > 0.0),
+        Ok(queue) => {
+            assert!(queue.bytes <= queue.pool_bytes, "{queue:?}");
+            queue.alpha.is_none_or(|alpha| alpha > 0.0)
+        }
         Err(error) => {
             assert!(
                 !error.message.is_empty() && !error.help.is_empty(),
