@@ -37,7 +37,7 @@ pub(super) struct Entry {
     pub(super) is_shown: bool,
     /// Words of the options, or the reason why they cannot be read.
     pub(super) options: Read<Vec<String>>,
-    /// What the output does not show of the options.
+    /// Properties of the options that the output does not show, in sentences.
     pub(super) notes: Vec<String>,
     /// Counters, if the output has any.
     pub(super) counters: Option<Counters>,

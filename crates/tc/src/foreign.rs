@@ -1,4 +1,4 @@
-//! What a JSON text seems to be that is no output of `tc qdisc show`.
+//! Guesses about a JSON text that is no output of `tc qdisc show`: the program that wrote it.
 
 use serde_json::{Map, Value};
 
