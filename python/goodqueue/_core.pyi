@@ -745,6 +745,10 @@ class Scenario:
     def seed(self) -> int:
         """The seed of its random streams."""
 
+    @property
+    def flow_count(self) -> int:
+        """Number of flows."""
+
     def flows(self) -> list[tuple[str, str, list[str]]]:
         """Returns all flows: name, workload (`bulk`, `ping` or nothing), and links of its data."""
 

@@ -38,6 +38,8 @@ REMEDIES = {
     "packets under way": "lower the queue limits or the receive windows",
     "packets in time series": "omit the series with --no-series, or shorten the duration",
     "recorded hops of packets": "omit record.packets, or shorten the duration",
+    "open connections": "lower the load of transfers, or the connections of web pages",
+    "connections in TIME-WAIT": "lower the load of transfers, or shorten the duration",
 }
 
 

@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod explain;
 mod job;
+mod long_flows;
 pub mod outcome;
 pub mod scenario;
 pub mod worker;

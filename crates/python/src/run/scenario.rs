@@ -5,6 +5,7 @@ use crate::own::control::{checksum_of, given_controls};
 use crate::own::queue::python_queue;
 use crate::own::raised::Raised;
 use crate::run::job::{Job, simulate, with_python};
+use crate::run::long_flows::dictionaries;
 use crate::run::outcome::Outcome;
 use crate::run::worker::{Shared, interruptible, waited_for};
 use goodqueue_queue::{Limit, QueueConfig};
@@ -135,6 +136,12 @@ impl Scenario {
     #[getter]
     fn links(&self) -> Vec<String> {
         self.0.link_names()
+    }
+
+    /// Number of flows.
+    #[getter]
+    fn flow_count(&self) -> usize {
+        self.0.flow_count()
     }
 
     /// Returns all flows: name, workload (`bulk`, `ping` or an empty text), and the links that
@@ -326,21 +333,7 @@ impl Scenario {
     fn long_flows<'py>(&self, py: Python<'py>, link: &str) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let flows = self.0.long_flows(link);
         let flows = flows.map_err(|error| unit_error(py, "--link", error))?;
-        flows
-            .iter()
-            .map(|flow| {
-                let facts = PyDict::new(py);
-                facts.set_item("name", flow.name)?;
-                facts.set_item("group", flow.group)?;
-                facts.set_item("group_count", flow.group_count)?;
-                facts.set_item("base_rtt_s", flow.base_rtt.as_secs_f64())?;
-                facts.set_item("congestion_control", flow.congestion_control)?;
-                facts.set_item("byte_counting", flow.byte_counting)?;
-                facts.set_item("paced", flow.paced)?;
-                facts.set_item("receive_window_bytes", flow.receive_window)?;
-                Ok(facts)
-            })
-            .collect()
+        dictionaries(py, &flows)
     }
 
     /// Returns the `tc` commands that give a Linux device the queue of this link.

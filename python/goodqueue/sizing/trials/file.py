@@ -13,6 +13,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError, ScenarioError
+from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.runs.plugins import LIMIT, class_of, takes_limit
 from goodqueue.runs.settings import changed, settings_of
 from goodqueue.sizing.controls import CONTROLS
@@ -117,7 +118,7 @@ def _window(flows: Sequence[LongFlow], packet_bytes: int, rate_bps: float) -> fl
 def _others_cross(scenario: Scenario, flows: Sequence[LongFlow]) -> bool:
     """Returns True if the file has groups of flows other than the long ones of this link."""
     groups = {flow["group"]: flow["group_count"] for flow in flows}
-    return len(scenario.flows()) > sum(groups.values())
+    return scenario.flow_count > sum(groups.values())
 
 
 class FileTrial:
@@ -145,10 +146,13 @@ class FileTrial:
                 base round-trip time of the link.
 
         Raises:
-            RequestError: if the link's queue in Python takes no limit.
+            RequestError: if the link's queue in Python takes no limit, or if a run does not fit
+                into memory.
         """
         scenario.with_limit(name, 1)  # reports that a link has no queue
         self.name = name
+        # The names of its metrics come from its network, which is built for them.
+        check_runs([scenario], limit_of(None))
         self.link, self.notes = read_link(scenario, name, asked)
         self.jitter_s = _default_jitter_s(self.link) if jitter_s is None else jitter_s
         self._asked = asked
