@@ -132,6 +132,144 @@ fn counters_that_are_read_once_give_the_warmup() {
     assert!(!scenario(&one_flow("", &twice), &[]).contains("warmup"));
 }
 
+/// Commands of a source of datagrams from `a` to `b`.
+fn datagrams(class: &str, more: &str) -> String {
+    format!(
+        "set udp [new Agent/UDP]; set null [new Agent/Null]\n\
+         $ns attach-agent $a $udp; $ns attach-agent $b $null; $ns connect $udp $null\n\
+         set source [new Application/Traffic/{class}]; $source attach-agent $udp\n\
+         {more}\n$ns at 1.0 \"$source start\""
+    )
+}
+
+/// Workloads by the rules of `cbr_traffic.cc`, `expoo.cc` and of `CBR`'s `interval_` in `ns-source.tcl`.
+#[test]
+fn sources_of_datagrams_keep_their_gaps_sizes_and_ends() {
+    let random = "$source set random_ 1; $source set rate_ 1Mb; $source set packetSize_ 500";
+    let interval = "$source set interval_ 0.003; $source set packetSize_ 420";
+    let quota = "$source set maxpkts_ 100; $source set interval_ 10ms; $ns at 9.0 \"$source stop\"";
+    let poisson = "$source set burst_time_ 0; $source set idle_time_ 10ms; $source set rate_ 1Mb; \
+                   $source set packetSize_ 500";
+    for (class, commands, lines) in [
+        (
+            "CBR",
+            random,
+            vec![
+                "workload = { kind = \"cbr\", rate = \"1Mbps\", packet = \"500B\", spread = 0.5 }",
+            ],
+        ),
+        // The rate is that of 210 bytes in 3 ms, and the size doubles afterwards.
+        (
+            "CBR",
+            interval,
+            vec!["workload = { kind = \"cbr\", rate = \"560kbps\", packet = \"420B\" }"],
+        ),
+        // A hundred packets from 1 s on, the last at 1.99 s.
+        (
+            "CBR",
+            quota,
+            vec![
+                "workload = { kind = \"cbr\", interval = \"10ms\", packet = \"210B\" }",
+                "stop = \"1995ms\"",
+            ],
+        ),
+        (
+            "Exponential",
+            "$ns at 7.0 \"$source stop\"",
+            vec!["stop = \"7s\""],
+        ),
+        (
+            "Exponential",
+            poisson,
+            vec![
+                "workload = { kind = \"on_off\", interval = \"4ms\", packet = \"500B\", on = \"4ms\", off = { law = \"exponential\", mean = \"10ms\" } }",
+            ],
+        ),
+    ] {
+        has(
+            &scenario(&one_flow("", &datagrams(class, commands)), &[]),
+            &lines,
+        );
+    }
+}
+
+#[test]
+fn what_differs_from_ns2_has_a_note() {
+    let linux = "$ns at 0.0 \"$tcp select_ca cubic\"";
+    let linux = one_flow("", linux)
+        .replace("TCP/Reno", "TCP/Linux")
+        .replace("TCPSink", "TCPSink/Sack1");
+    let short = "$source set burst_time_ 1ms; $source set rate_ 1Mb; $source set packetSize_ 500";
+    let detached = "$ns at 5.0 \"$ns detach-agent $a $tcp\"";
+    for (script, note) in [
+        (linux, "Linux 2.6.22"),
+        (
+            flow("").replace("TCP/Reno", "TCP/Vegas"),
+            "Agent/TCP/Vegas of ns-2 also",
+        ),
+        (flow(&datagrams("CBR", "")), "nothing here is random"),
+        (
+            flow(&datagrams("Exponential", short)),
+            "whole packets in ns-2",
+        ),
+        (flow(&datagrams("Pareto", "")), "begins with a silence"),
+        (flow("$ns rtproto DV"), "rtproto DV sends messages"),
+        (flow(detached), "detach-agent of an agent with traffic"),
+    ] {
+        let notes = read(&script, &[])
+            .unwrap_or_else(|error| panic!("{error}"))
+            .notes;
+        assert!(
+            notes.iter().any(|one| one.contains(note)),
+            "{note}: {notes:?}"
+        );
+    }
+    let stopped = "$ns at 4.0 \"$ftp stop\"; $ns at 5.0 \"$ns detach-agent $a $tcp\"";
+    let random = datagrams("CBR", "$source set random_ 1");
+    for script in [flow(""), flow(stopped), flow(&random)] {
+        assert_eq!(read(&script, &[]).unwrap().notes, [""; 0]);
+    }
+}
+
+#[test]
+fn idioms_of_lessons_are_understood() {
+    let instance = "proc sample {} { global sink\nset ns [Simulator instance]\nset bytes [$sink set bytes_]\n\
+                    $sink set bytes_ 0\n$ns at [expr [$ns now] + 0.5] sample }\n$ns at 0.0 sample";
+    let plain = scenario(&one_flow("", ""), &[]);
+    for same in [
+        instance,
+        "set late [$ns at 2.0 \"$ftp stop\"]; $ns cancel $late",
+        "$ns rtproto Static",
+        "Node set multiPath_ 0",
+    ] {
+        assert_eq!(scenario(&one_flow("", same), &[]), plain, "{same}");
+    }
+    let link = "[[$ns link $a $b] link] set bandwidth_ 2Mb; [[$ns link $a $b] link] set delay_ 7ms";
+    has(
+        &scenario(&one_flow("", link), &[]),
+        &["rate = \"2Mbps\"", "delay = \"7ms\""],
+    );
+    // Commands behind the run are for the time after it.
+    let after = one_flow("", "").replace("exit 0", "$ns halt") + "puts done\nexit 0\n";
+    assert_eq!(scenario(&after, &[]), plain);
+    let vegas = scenario(&flow("").replace("TCP/Reno", "TCP/Vegas"), &[]);
+    has(
+        &vegas,
+        &[
+            "congestion_control = { kind = \"vegas\", variant = \"ns2\", alpha = 1, beta = 3, gamma = 1 }",
+            "limited_transmit = false",
+            "mss = \"960B\"",
+        ],
+    );
+    refused(&flow("Node set multiPath_ 1"), 8, "multiPath_", "one route");
+    refused(
+        "set ns [Simulator instance]",
+        1,
+        "no simulator yet",
+        "new Simulator",
+    );
+}
+
 #[test]
 fn losses_are_before_the_queue_or_behind_it() {
     let errors = "set em [new ErrorModel]; $em set rate_ 0.01; $em unit pkt\n\
@@ -154,6 +292,14 @@ fn losses_are_before_the_queue_or_behind_it() {
         &scenario(&one_flow("", list), &[]),
         &["drop_list = [3, 14]"],
     );
+    // The first packet that reaches `offset_` is lost, then one of each `period_`.
+    for (offset, first) in [("", 1), ("$em set offset_ 5", 5)] {
+        let commands = format!(
+            "set em [new ErrorModel/Periodic]; $em set period_ 100; {offset}; $ns lossmodel $em $a $b"
+        );
+        let line = format!("loss = {{ kind = \"periodic\", interval = 100, first = {first} }}");
+        has(&scenario(&one_flow("", &commands), &[]), &[&line]);
+    }
 }
 
 #[test]

@@ -47,7 +47,8 @@ const READ: &[&str] = &[
 pub fn mss(flow: &Traffic, framing: u64) -> Result<u64, ImportError> {
     let agent = &flow.agent;
     let size = agent.count("packetSize_", 1)?;
-    let headers = if agent.truth("useHeaders_")? {
+    // Vegas adds no headers to its packets.
+    let headers = if agent.truth("useHeaders_")? && agent.class != VEGAS {
         0
     } else {
         HEADER

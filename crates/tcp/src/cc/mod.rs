@@ -264,9 +264,6 @@ pub trait CongestionControl {
     fn burst(&self) -> Option<u32> {
         None
     }
-    /// Handles the opening of the connection. `_rtt` is the round-trip time of the SYN, if it was sent
-    /// once.
-    fn on_open(&mut self, _now: Time, _rtt: Option<Span>) {}
     /// Handles the result of the negotiation of ECN: `counts_marks` is true if the peer counts marks
     /// (RFC 9768).
     fn on_feedback(&mut self, _counts_marks: bool) {}
@@ -499,10 +496,6 @@ impl CongestionControl for Controller {
 
     fn burst(&self) -> Option<u32> {
         dispatch!(self, control => control.burst())
-    }
-
-    fn on_open(&mut self, now: Time, rtt: Option<Span>) {
-        dispatch!(self, control => control.on_open(now, rtt));
     }
 
     fn on_feedback(&mut self, counts_marks: bool) {

@@ -139,8 +139,6 @@ impl TcpEndpoint {
                 meter.min_rtt.update(now, now - self.opening.sent);
             }
         }
-        let rtt = (self.opening.count == 1).then(|| now - self.opening.sent);
-        self.sender.controller.on_open(now, rtt);
         if self.opening.count > 1 {
             self.start_after_syn_loss();
             // ns-2 treats the SYN's timeout like any other and keeps its backoff.

@@ -16,7 +16,8 @@ const LEAST: f64 = 2.0;
 pub struct Rounds {
     /// Window at the ACK of the first data (`windowInit_`). Before it the window is one segment.
     initial: Option<f64>,
-    /// Shortest round-trip time in seconds (`v_baseRTT_`). That of the SYN, which is short, counts.
+    /// Shortest round-trip time of data in seconds (`v_baseRTT_`). The SYN of ns-2's Vegas has the size of
+    /// data, so that of the SYN is no shorter.
     base: f64,
     /// Sum and number of the samples of this round.
     sum: f64,
@@ -43,17 +44,9 @@ impl Rounds {
             begun: Time::ZERO,
             begins_at: FIRST,
             step: 0.0,
-            grows: true,
+            // The round of the SYN had no growth.
+            grows: false,
         }
-    }
-
-    /// Handles the ACK of the SYN, which ends the first round.
-    pub fn on_open(&mut self, now: Time, rtt: Option<Span>) {
-        // ns-2 takes the time since the start of the simulation if the SYN was sent again.
-        self.base = rtt.map_or(now.as_secs_f64(), Span::as_secs_f64);
-        self.begun = now;
-        self.grows = false;
-        self.take(rtt);
     }
 
     pub fn on_ack(&mut self, window: &mut Window, config: &VegasConfig, sample: &AckSample) {
@@ -61,8 +54,10 @@ impl Rounds {
             return;
         }
         let mss = window.mss();
+        let rtt = sample.measured().rtt;
         if let Some(segments) = self.initial.take() {
             window.set_cwnd(segments * mss);
+            self.take(rtt);
         }
         let waiting = (sample.sent_to - sample.acked_to) as f64 / mss + 1.0;
         if sample.acked_to > self.begins_at {
@@ -75,7 +70,7 @@ impl Rounds {
         if self.step > 0.0 && cwnd - waiting <= 2.0 {
             window.set_cwnd((cwnd + self.step) * mss);
         }
-        self.take(sample.measured().rtt);
+        self.take(rtt);
     }
 
     fn take(&mut self, rtt: Option<Span>) {
@@ -173,12 +168,9 @@ mod tests {
             };
             let mut config = TcpConfig::profile(Profile::Ns2);
             config.congestion_control = CongestionControlConfig::Vegas(vegas);
-            let mut control = Vegas::new(&config, vegas);
-            let now = Time::ZERO + Span::from_millis(100);
-            control.on_open(now, Some(Span::from_millis(100)));
             Self {
-                control,
-                now,
+                control: Vegas::new(&config, vegas),
+                now: Time::ZERO,
                 acked: 0,
                 sent: 0,
             }

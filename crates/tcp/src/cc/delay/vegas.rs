@@ -112,12 +112,6 @@ impl Vegas {
 }
 
 impl CongestionControl for Vegas {
-    fn on_open(&mut self, now: Time, rtt: Option<Span>) {
-        if let Some(rounds) = &mut self.ns2 {
-            rounds.on_open(now, rtt);
-        }
-    }
-
     fn on_ack(&mut self, sample: &AckSample) {
         if let Some(rounds) = &mut self.ns2 {
             return rounds.on_ack(&mut self.window, &self.config, sample);
