@@ -71,8 +71,12 @@ TABLES = ("tiny-buffer", "short-flows")
 """Scenarios whose claim has a table in the page, too."""
 
 
-TOGETHER = (("gijsbers-ping", "gijsbers-periodic"), ("partition-aggregate", "shared-buffer"))
-"""Scenarios with the same mechanisms, which share a canary. The others record their own runs."""
+TOGETHER = (
+    ("bufferbloat",),
+    ("gijsbers-ping", "gijsbers-periodic"),
+    ("partition-aggregate", "shared-buffer"),
+)
+"""Scenarios that share a canary, as do pictures of other pages. The others record their runs."""
 
 
 def _cells(names: tuple[str, ...]) -> list[Cell]:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evidence.core.cells import Cell
-from evidence.core.derived import Derived, MissingError
+from evidence.core.derived import Derived, MissingError, relative
 from evidence.core.pages import with_part
 from evidence.rules_on_trial.make import cells as drawn_links
-from evidence.validation import simulators
+from evidence.validation import probed, simulators
 from evidence.validation.l4s import report as l4s
+from evidence.validation.linux import calibrated
 from evidence.validation.linux import deep as linux_deep
 from evidence.validation.linux import recording as linux_recording
 from evidence.validation.linux import report as linux
@@ -137,7 +138,7 @@ CELLS: Mapping[str, Callable[[], Iterator[Cell]]] = {
 NEEDS = {"papers-ns2": ("papers/ahmad2020", "papers/wisdom2021")}
 """Things whose runs a part compares."""
 
-THINGS = [
+PARTS_OF_PAGE = [
     Derived(
         f"validation/{name}",
         partial(make, name),
@@ -147,4 +148,25 @@ THINGS = [
         seeds=f"1 to {FULL_SEEDS}, unless the section says otherwise",
     )
     for name in PARTS
+]
+
+THINGS = [
+    *PARTS_OF_PAGE,
+    Derived(
+        "validation/calibrated",
+        calibrated.make,
+        products=(
+            *(f"{calibrated.PAGE}#{name}" for name in calibrated.PARTS),
+            "docs/img/calibration.png",
+        ),
+        inputs=("evidence/validation/linux/6.18-calibration.csv",),
+        cells=calibrated.cells,
+        seeds=f"1 to {calibrated.SEEDS}",
+    ),
+    Derived(
+        "validation/probed",
+        probed.make,
+        products=(f"{relative(probed.PAGE)}#{probed.PART}",),
+        measured="goodqueue probe over emulated links in real time",
+    ),
 ]

@@ -1,4 +1,4 @@
-"""Probes of drawn, emulated links: `python -m evidence.validation.probed [LINKS] [AT_ONCE]`.
+"""Probes of drawn, emulated links, in real time.
 
 Each link is emulated by `goodqueue emulate`, with `goodqueue probe server` behind it and
 `goodqueue probe` before it. The command prints every link, and writes sentences and the table of
@@ -333,10 +333,8 @@ def write(text: str) -> None:
     write_whole(PAGE, with_part(PAGE.read_text(encoding="utf-8"), PART, f"{text}\n"))
 
 
-def main() -> None:
+def make(links: int = ENOUGH, at_once: int = 3) -> None:
     """Probes the links, prints each, and writes the sentences and the table."""
-    links = int(sys.argv[1]) if len(sys.argv) > 1 else ENOUGH
-    at_once = int(sys.argv[2]) if len(sys.argv) > 2 else 3
     begun = time.monotonic()
     ledger = Ledger.of_this_build()
     found = {number: one for number, one in ledger.read().items() if number < links}
@@ -357,7 +355,3 @@ def main() -> None:
     print(text, f"\n{time.monotonic() - begun:.0f} s")
     if len(whole) >= ENOUGH:
         write(text)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,5 @@
 """The kernel's figures of docs/calibrate.md beside simulations of today, without emulating again.
 
-`python -m evidence.validation.linux.calibrated [SEEDS]` prints the comparison of docs/calibrate.md,
-and the table of one BBR flow with late packets, and writes docs/img/calibration.png.
-
 `6.18-calibration.csv` has the figures of `goodqueue calibrate --jobs 5` on Linux 6.18 (three
 emulations of 20 s for each cell): means and half widths of their 95 % intervals. Delays are
 queueing delays; drops are those of 20 s.
@@ -12,11 +9,12 @@ from __future__ import annotations
 
 import csv
 import math
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from evidence.core.cells import Cell as Evidenced
+from evidence.core.pages import with_part
 from evidence.validation.linux.reading import LATENESS
 from goodqueue.core.intervals import t_quantile
 from goodqueue.live.calibration.cells import Cell
@@ -27,6 +25,7 @@ from goodqueue.live.calibration.theory import theory
 from goodqueue.output.live.calibration import counts, disagreements, table
 from goodqueue.plots.calibration import pictures
 from goodqueue.runs.api import run
+from goodqueue.runs.settings import scenario_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from goodqueue.live.calibration.compare import Row
     from goodqueue.runs.settings import Settings
 
+PAGE = Path("docs/calibrate.md")
 RECORDED = Path(__file__).with_name("6.18-calibration.csv")
 LINK = Link()
 SEEDS = 20
@@ -94,17 +94,11 @@ def with_late_packets(cell: Cell, lateness: Path) -> Settings:
     return settings
 
 
-def page(seeds: int) -> Iterator[str]:
-    """Returns the lines of the comparison."""
+def parts(seeds: int = SEEDS) -> dict[str, str]:
+    """Runs all cells, draws their picture, and returns the parts of the page by name."""
     kernel = recorded()
     rows = [compared(cell, runs, cell.settings(LINK), seeds) for cell, runs in kernel.items()]
     found = counts(rows)
-    yield (
-        f"Of all figures: {found['agrees']} agree, {found['differs']} differ, "
-        f"{found['undecided']} undecided.\n"
-    )
-    yield from (f"- {text}" for text in disagreements(rows))
-    yield from ["", *table(rows), ""]
     for picture in pictures(rows):
         picture.save(Path("docs/img"))
     with TemporaryDirectory() as folder:
@@ -115,14 +109,35 @@ def page(seeds: int) -> Iterator[str]:
             for cell, runs in kernel.items()
             if (cell.control, cell.flows) == ("bbr", 1)
         ]
-    yield from table(late)
+    differing = [f"- {text}" for text in disagreements(rows)]
+    written = {
+        "counts": [
+            "Of all figures: "
+            + ", ".join(f"{found[each]} {word}" for each, word in VERDICTS.items())
+            + "."
+        ],
+        "differences": [f"Number of figures that differ: {len(differing)}.", "", *differing],
+        "cells": table(rows),
+        "late packets": table(late),
+    }
+    return {name: "".join(f"{line}\n" for line in lines) for name, lines in written.items()}
 
 
-def main() -> None:
-    """Prints the comparison."""
-    for line in page(int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS):
-        print(line, flush=True)
+VERDICTS = {"agrees": "agree", "differs": "differ", "undecided": "undecided"}
+
+PARTS = ("counts", "differences", "cells", "late packets")
 
 
-if __name__ == "__main__":
-    main()
+def make() -> None:
+    """Writes the parts of docs/calibrate.md."""
+    text = PAGE.read_text(encoding="utf-8")
+    for name, part in parts().items():
+        text = with_part(text, name, part)
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def cells() -> Iterator[Evidenced]:
+    """Yields one cell of each control and queue."""
+    for cell in recorded():
+        described = scenario_of(cell.settings(LINK), "a cell")
+        yield Evidenced(described.canonical_toml())
