@@ -14,6 +14,7 @@ from evidence.rules_on_trial.fitting import data, made
 from evidence.rules_on_trial.report import page
 from evidence.rules_on_trial.run import shard
 from goodqueue.runs.settings import scenario_of
+from goodqueue.sizing.calibrated.coverage import FILE
 from goodqueue.sizing.trials.described import settings, tail_drop
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ THINGS = [
     Derived(
         "rules_on_trial/table",
         made.make,
-        products=(f"{PACKAGE}/table.npz", f"{PACKAGE}/record.json"),
+        products=tuple(f"{PACKAGE}/{name}" for name in ("table.npz", "record.json", FILE)),
         needs=("rules_on_trial/runs", "rules_on_trial/searches"),
     ),
     Derived(

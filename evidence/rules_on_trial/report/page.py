@@ -19,6 +19,7 @@ from evidence.rules_on_trial.plan import CLASSIC_RULES
 from evidence.rules_on_trial.report import pictures
 from evidence.rules_on_trial.run import read
 from goodqueue.sizing.answer.parts import SURE
+from goodqueue.sizing.calibrated.coverage import measured
 from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated
 from goodqueue.sizing.calibrated.surface import surfaces
 
@@ -239,6 +240,18 @@ def check_table() -> str:
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
+def coverage_table() -> str:
+    """Returns the share of held-out links whose interval held the answer, by kind of link."""
+    lines = ["| kind of link | links | interval held the answer | 95 % interval |"]
+    lines.append("| --- | --- | --- | --- |")
+    for kind, counts in measured().items():
+        low, high = wilson(counts.held, counts.links)
+        share = _share(counts.held, counts.links)
+        ends = f"{100 * low:.0f} to {100 * high:.0f} %"
+        lines.append(f"| {kind} | {counts.links:,} | {share} | {ends} |")
+    return "\n".join(lines)
+
+
 def _searched() -> int:
     """Returns the number of searches of the check that were begun."""
     return sum(one["seed"] == draw.CHECK_SEED for one in read(SEARCHES))
@@ -270,6 +283,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "conditions": condition_table,
     "verdicts": verdict_table,
     "check": check_table,
+    "coverage": coverage_table,
 }
 """Parts of the page, with the function that makes each."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.output.terminal import milliseconds, number, packets, percent, size_of
 from goodqueue.sizing.answer.parts import buffer_dict
+from goodqueue.sizing.calibrated.coverage import of_kind
 from goodqueue.sizing.calibrated.smallest import least_loss, most_busy, without
 
 if TYPE_CHECKING:
@@ -52,6 +53,14 @@ def by_calibrated_theory(link: Link, found: Calibrated) -> list[str]:
     ]
     if at is not None:
         lines.append(f"expected with {packets(at)}: {_expected(found)}")
+    covered = of_kind(link, found)
+    if covered is not None:
+        kind, counts = covered
+        share = percent(counts.held / counts.links)
+        lines.append(
+            f"such an interval held the simulated answer on {share} of {counts.links} held-out "
+            f"links of its kind ({kind})"
+        )
     if found.outside:
         known = "; ".join(found.outside)
         lines.append(
