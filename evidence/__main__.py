@@ -39,6 +39,9 @@ def main(words: Sequence[str] | None = None) -> int:
     one = commands.add_parser("make")
     one.add_argument("names", nargs="*", metavar="NAME", help="a thing, or a folder of evidence/")
     one.add_argument("--stale", action="store_true", help="what is stale or has no stamp")
+    one.add_argument(
+        "--alone", action="store_true", help="leave what the things need as it is, even if stale"
+    )
     asked = parser.parse_args(words)
     os.chdir(ROOT)
     if asked.command == "list":
@@ -50,7 +53,7 @@ def main(words: Sequence[str] | None = None) -> int:
         parser.error(f"nothing is called {unknown[0]!r}: choose from {', '.join(everything())}")
     if not asked.names and not asked.stale:
         parser.error("name a thing, or write --stale")
-    return _make(_named(asked.names), stale=asked.stale)
+    return _make(_named(asked.names), stale=asked.stale, alone=asked.alone)
 
 
 def _named(names: Sequence[str]) -> list[Derived]:
@@ -110,8 +113,8 @@ def _cost(names: Sequence[str]) -> str:
     return text + (f", and {without} whose time is not known" if without else "")
 
 
-def _make(wanted: Sequence[Derived], *, stale: bool) -> int:
-    """Makes things in order, each with what it needs and is not fresh."""
+def _make(wanted: Sequence[Derived], *, stale: bool, alone: bool) -> int:
+    """Makes things in order, with what they need and is not fresh unless `alone`."""
     names = {thing.name for thing in wanted}
     if stale:
         aged = (State.STALE, State.UNKNOWN)
@@ -120,7 +123,7 @@ def _make(wanted: Sequence[Derived], *, stale: bool) -> int:
             for thing in everything().values()
             if thing.measured is None and stamps.state_of(thing) in aged
         }
-    waiting = list(names)
+    waiting = [] if alone else list(names)
     while waiting:
         for need in everything()[waiting.pop()].needs:
             if need not in names and stamps.state_of(everything()[need]) is not State.FRESH:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LINKS = 10_000
-CALIBRATION_LINKS, CHECK_LINKS = 1_000, 1_500
+CALIBRATION_LINKS = CHECK_LINKS = 430
 SHARDS = 2
 """Processes that share the links; each appends to its own file."""
 

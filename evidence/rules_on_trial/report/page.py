@@ -37,9 +37,6 @@ GRID_STEP = 0.05
 
 SMALL_BDP = 20
 
-FIRST_AFTER_FIT = 1000
-"""Number of the check's first link that was searched after the last fit and change of method."""
-
 
 @dataclass(frozen=True, slots=True)
 class Checked:
@@ -203,8 +200,6 @@ def check_table() -> str:
     steps = [one.off_by_steps for one in found]
     known = sorted(step for step in steps if step is not None)
     covered = sum(covers(one.said, one.search) for one in found)
-    later = [one for one in found if one.search.index >= FIRST_AFTER_FIT]
-    covered_later = sum(covers(one.said, one.search) for one in later)
     right = sum((one.said.packets is None) == (one.search.packets is None) for one in found)
     wide = [
         one.said.high / one.said.low
@@ -217,11 +212,6 @@ def check_table() -> str:
             "the 90 % interval holds the simulated answer",
             f"{_share(covered, len(found))} ({_ends(covered, len(found))})",
             "87 to 93 %",
-        ),
-        (
-            f"the same of the {len(later):,} links that were searched after the last fit",
-            f"{_share(covered_later, len(later))} ({_ends(covered_later, len(later))})",
-            "",
         ),
         (
             "median error, in grid steps (5 % or one packet)",
