@@ -22,7 +22,7 @@ INLINE = "module://matplotlib_inline.backend_inline"
 
 @dataclass(frozen=True)
 class Shown:
-    """What a notebook shows of one cell.
+    """The outputs of one cell that a notebook shows.
 
     Attributes:
         pictures: number of its images.

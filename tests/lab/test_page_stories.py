@@ -57,7 +57,7 @@ FIGURES = """
 
 
 def test_each_claim_fails_without_its_cause(page: Page) -> None:
-    """A claim is a number that other settings miss: those that undo what the story tells of."""
+    """A claim is a number that other settings miss: those without the cause that it names."""
     kept = [
         (story["id"], claim["left"])
         for story in STORIES

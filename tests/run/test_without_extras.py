@@ -116,7 +116,7 @@ FRAMES = {
     *(f"Analysis.{name}" for name in ("flows", "rtts", "losses", "bursts", "series")),
     *("Study.run", "Results", "gym", "throughput"),
 }
-"""What needs a library of an extra: frames and pictures."""
+"""Names that need a library of an extra: frames and pictures."""
 
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)

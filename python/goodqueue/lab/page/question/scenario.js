@@ -57,7 +57,7 @@ const MANY_ROUNDS = 20;
  * @param {string[]} texts */
 const meanOf = (texts) => `${Number((1e3 * mean(texts.map(roughTime))).toPrecision(9))}ms`;
 
-/** Returns the base round-trip times of a number of flows with the mean of those that are stated, as `goodqueue size`
+/** Returns the base round-trip times of a number of flows with nearly the mean of those that are stated, as `goodqueue size`
  * does: flows beyond whole rounds of a list have the means of equal parts of it, so a single flow has the mean.
  * Texts that the page cannot read stay as they are, and the engine explains the mistake.
  * @param {{rtt: string, flows: number}} question @returns {string} */
