@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evidence.core import cells
 from evidence.core.derived import HOME, everything
 from goodqueue import _core
-from goodqueue.core.unfinished import unfinished_file
+from goodqueue.core.files.unfinished import unfinished_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -26,7 +26,7 @@ from typing import Any
 
 from evidence.core.pages import with_part
 from goodqueue import _core
-from goodqueue.core.outdir import write_whole
+from goodqueue.core.files.outdir import write_whole
 from goodqueue.errors import RequestError
 from goodqueue.live.emulation import Program, emulate, link_settings
 

@@ -18,7 +18,7 @@ import pytest
 
 from conftest import COMMAND, LONG, ROOT, SMALL, goodqueue, refused
 from goodqueue.cli import run_command
-from goodqueue.core.outdir import write_whole
+from goodqueue.core.files.outdir import write_whole
 from goodqueue.study import runner
 from helpers.commands import ANSI, on_terminal
 from helpers.processes import started

@@ -15,8 +15,8 @@ from matplotlib.image import imread
 import goodqueue
 from conftest import ROOT, SMALL
 from goodqueue import _core
+from goodqueue.core.files.outdir import check_output, whole_directory
 from goodqueue.core.intervals import Interval
-from goodqueue.core.outdir import check_output, whole_directory
 from goodqueue.errors import RequestError
 from goodqueue.plots.answer import curve, pareto
 from goodqueue.plots.runs import pictures, rtt_flows

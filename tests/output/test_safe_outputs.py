@@ -9,8 +9,8 @@ import pytest
 
 from conftest import SMALL, goodqueue, refused
 from goodqueue.cli import run_command
-from goodqueue.core.outdir import check_apart, check_folder
-from goodqueue.core.owned import sign
+from goodqueue.core.files.outdir import check_apart, check_folder
+from goodqueue.core.files.owned import sign
 from goodqueue.errors import RequestError
 
 STUDY = """\

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goodqueue.core.outdir import whole_directory, whole_file, whole_files, write_whole
-from goodqueue.core.unfinished import (
+from goodqueue.core.files.outdir import whole_directory, whole_file, whole_files, write_whole
+from goodqueue.core.files.unfinished import (
     ENDING,
     OLD,
     REPLACED,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 WRITER = """\
 import sys
 from pathlib import Path
-from goodqueue.core import outdir, unfinished
+from goodqueue.core.files import outdir, unfinished
 target = Path(sys.argv[2])
 with getattr(outdir, sys.argv[1])(target) as path:
     (path / "summary.json" if path.is_dir() else path).write_text("from the other")

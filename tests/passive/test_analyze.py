@@ -16,7 +16,7 @@ import goodqueue
 from conftest import COMMAND, ROOT
 from conftest import goodqueue as command
 from goodqueue.cli import run_command
-from goodqueue.core.outdir import check_output
+from goodqueue.core.files.outdir import check_output
 from goodqueue.errors import RequestError
 from goodqueue.output.passive import tables as capture_tables
 from goodqueue.output.passive.page import write_page

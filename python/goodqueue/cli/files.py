@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from goodqueue.core.drawing import FORMATS
-from goodqueue.core.owned import LIST
+from goodqueue.core.files.owned import LIST
 from goodqueue.output.terminal import say, stderr
 from goodqueue.runs.api import MOST_BYTES, NamedText
 from goodqueue.runs.plugins import search_here

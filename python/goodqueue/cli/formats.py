@@ -44,7 +44,7 @@ def export_scenario(asked: Export) -> int:
 def import_script(asked: Import) -> int:
     """Prints or writes a script as a scenario, and its differences on standard error."""
     from goodqueue.cli.files import print_wrote
-    from goodqueue.core.outdir import check_apart, check_file, write_whole
+    from goodqueue.core.files.outdir import check_apart, check_file, write_whole
     from goodqueue.exchange import import_ns2
     from goodqueue.output.terminal import print_json, stderr
 
@@ -67,7 +67,7 @@ def import_script(asked: Import) -> int:
 
 def parse_line(asked: Parse) -> int:
     """Prints a line of `tc qdisc show`, or `-` for standard input, as the table of a queue."""
-    from goodqueue.core.reading import read_standard_input
+    from goodqueue.core.files.reading import read_standard_input
     from goodqueue.output.terminal import print_json, say, stdout
     from goodqueue.runs.settings import inline_table
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.core.reading import read_bytes
+from goodqueue.core.files.reading import read_bytes
 from goodqueue.runs.api import NamedText, load
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
-from goodqueue.core.reading import read_text
+from goodqueue.core.files.reading import read_text
 from goodqueue.errors import RequestError, nearest_file
 from goodqueue.runs.api import MOST_BYTES, NamedText, load
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodqueue import _core
-from goodqueue.core.unfinished import scratch
+from goodqueue.core.files.unfinished import scratch
 from goodqueue.errors import RequestError
 from goodqueue.live.process import Interrupt, run_stages
 from goodqueue.live.tables import Tables

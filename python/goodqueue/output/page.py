@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from goodqueue import _core
-from goodqueue.core.outdir import GENERATOR, write_whole
+from goodqueue.core.files.outdir import GENERATOR, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from goodqueue import _core
-from goodqueue.core.outdir import check_folder, write_whole
-from goodqueue.core.owned import sign
+from goodqueue.core.files.outdir import check_folder, write_whole
+from goodqueue.core.files.owned import sign
 from goodqueue.errors import RequestError
 from goodqueue.papers.cells import UNKNOWN, Beside, Cell, Finding, Remark, Reproduction, Spread
 from goodqueue.papers.conclusions import Conclusion, Sample

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.core.reading import read_text
+from goodqueue.core.files.reading import read_text
 
 if TYPE_CHECKING:
     from goodqueue.sizing.link import Link

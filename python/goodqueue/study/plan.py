@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
+from goodqueue.core.files.reading import read_text
 from goodqueue.core.parallel import available_processors
-from goodqueue.core.reading import read_text
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.runs.plugins import with_queues
 from goodqueue.runs.settings import settings_of

@@ -13,9 +13,9 @@ import numpy as np
 
 from goodqueue import _core
 from goodqueue.core.columns import column
+from goodqueue.core.files.reading import read_bytes
 from goodqueue.core.intervals import t_interval
 from goodqueue.core.metrics import range_of
-from goodqueue.core.reading import read_bytes
 from goodqueue.core.shown import axes_of, html_of
 from goodqueue.errors import DamageError, RequestError, ScenarioError
 from goodqueue.runs.kind import keys_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import check_folder, write_whole
-from goodqueue.core.owned import sign
+from goodqueue.core.files.outdir import check_folder, write_whole
+from goodqueue.core.files.owned import sign
 from goodqueue.errors import RequestError
 from goodqueue.live.calibration.cells import Path as Link
 from goodqueue.live.calibration.cells import cells

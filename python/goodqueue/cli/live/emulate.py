@@ -12,7 +12,7 @@ from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_TRUSTED, EXIT_PROGRAM
 from goodqueue.cli.files import print_written, source_of
 from goodqueue.cli.runs.run import print_summary, print_traces, write_result
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import check_apart, check_output, whole_directory
+from goodqueue.core.files.outdir import check_apart, check_output, whole_directory
 from goodqueue.core.text import for_terminal
 from goodqueue.errors import RequestError
 from goodqueue.live.emulation import (

@@ -11,7 +11,13 @@ from goodqueue.cli.commands.options import drawing
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, print_wrote, write_json
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import check_apart, check_file, check_output, check_page, whole_directory
+from goodqueue.core.files.outdir import (
+    check_apart,
+    check_file,
+    check_output,
+    check_page,
+    whole_directory,
+)
 from goodqueue.live.probe import probe, serve
 from goodqueue.live.probe_size import sized
 from goodqueue.output.live.probe import print_probe, write_page

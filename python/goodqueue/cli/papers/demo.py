@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.cli import run_command
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import check_output
+from goodqueue.core.files.outdir import check_output
 
 if TYPE_CHECKING:
     from goodqueue.cli.commands.papers.demo import Demo

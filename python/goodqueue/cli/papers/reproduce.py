@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_wrote
-from goodqueue.core.outdir import check_page
+from goodqueue.core.files.outdir import check_page
 from goodqueue.errors import RequestError
 from goodqueue.output.papers.tables import print_reproduction, summary
 from goodqueue.output.terminal import goes_on, print_json, progress, say, stderr, stdout, table

@@ -9,7 +9,7 @@ from goodqueue.cli.commands.options import drawing, pair
 from goodqueue.cli.files import print_written, print_wrote, write_json
 from goodqueue.cli.passive.capture import Capture
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import (
+from goodqueue.core.files.outdir import (
     check_apart,
     check_file,
     check_output,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.core.reading import read_text
+from goodqueue.core.files.reading import read_text
 from goodqueue.core.text import shortened
 from goodqueue.errors import RequestError, nearest
 from goodqueue.output.terminal import progress

@@ -9,7 +9,7 @@ from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, source_of, write_json
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import check_apart, check_output, whole_directory
+from goodqueue.core.files.outdir import check_apart, check_output, whole_directory
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import counted_runs
 from goodqueue.output.terminal import (

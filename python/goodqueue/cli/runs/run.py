@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.files import may_import, print_written, source_of, write_json, write_scenario
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import check_apart, check_folder, check_output, whole_directory
+from goodqueue.core.files.outdir import check_apart, check_folder, check_output, whole_directory
 from goodqueue.errors import RequestError
 from goodqueue.output.applications import application_tables
 from goodqueue.output.progress import run_progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodqueue.cli.files import print_wrote
-from goodqueue.core.outdir import check_apart, check_file, write_whole
+from goodqueue.core.files.outdir import check_apart, check_file, write_whole
 from goodqueue.errors import RequestError
 from goodqueue.output.terminal import print_json, stdout
 from goodqueue.sizing.flow_records import read_flow_records

@@ -19,7 +19,7 @@ from goodqueue.cli.files import (
     write_scenario,
 )
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import check_apart, check_output, check_page, whole_directory
+from goodqueue.core.files.outdir import check_apart, check_output, check_page, whole_directory
 from goodqueue.core.tables import write_csv
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import duration

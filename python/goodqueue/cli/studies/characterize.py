@@ -11,7 +11,7 @@ from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import may_import, print_written, write_json
 from goodqueue.cli.studies.executor import executor_of
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import check_apart, check_output, whole_directory
+from goodqueue.core.files.outdir import check_apart, check_output, whole_directory
 from goodqueue.output.characterization.page import write as write_page
 from goodqueue.output.characterization.texts import as_json, print_characterization
 from goodqueue.output.progress import counted_runs

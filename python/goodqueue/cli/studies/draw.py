@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
 
 from goodqueue.core.drawing import FORMATS
-from goodqueue.core.outdir import whole_file
+from goodqueue.core.files.outdir import whole_file
 from goodqueue.errors import RequestError, nearest
 from goodqueue.study.model import PlotSpec
 

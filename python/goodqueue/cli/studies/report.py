@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from goodqueue.core.outdir import check_file, check_page
+from goodqueue.core.files.outdir import check_file, check_page
 from goodqueue.errors import RequestError
 from goodqueue.output.terminal import stderr
 from goodqueue.study.plan import stored_plan

@@ -13,7 +13,7 @@ from goodqueue.cli.studies.draw import check_draw, draw_results
 from goodqueue.cli.studies.report import check_outside, first_look, write_report
 from goodqueue.core.columns import distinct_ends
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import check_apart, whole_file
+from goodqueue.core.files.outdir import check_apart, whole_file
 from goodqueue.core.tables import write_csv
 from goodqueue.errors import RequestError
 from goodqueue.output.terminal import counted, plain, print_json, quantity, say, stdout, table

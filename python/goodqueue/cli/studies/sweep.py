@@ -15,8 +15,8 @@ from goodqueue.cli.studies.executor import executor_of
 from goodqueue.cli.studies.report import check_outside, write_report
 from goodqueue.core.drawing import FORMATS, drawing_of
 from goodqueue.core.extras import require
-from goodqueue.core.outdir import check_apart
-from goodqueue.core.reading import has_bytes
+from goodqueue.core.files.outdir import check_apart
+from goodqueue.core.files.reading import has_bytes
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import JsonLines, Terminal, duration
 from goodqueue.output.terminal import counted, plain, print_json, say, stdout, table

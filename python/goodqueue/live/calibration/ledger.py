@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from goodqueue.core.reading import read_text
+from goodqueue.core.files.reading import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.core.outdir import write_whole
+from goodqueue.core.files.outdir import write_whole
 from goodqueue.output.page import figure
 from goodqueue.study.record.cache import warn_unused
 

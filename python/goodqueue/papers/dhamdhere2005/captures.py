@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 import goodqueue
 from goodqueue import _core, passive
-from goodqueue.core.outdir import write_whole
+from goodqueue.core.files.outdir import write_whole
 from goodqueue.core.parallel import available_processors
 from goodqueue.core.polars import pl
 from goodqueue.papers.dhamdhere2005.figures import sized

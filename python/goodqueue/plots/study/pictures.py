@@ -8,7 +8,7 @@ import polars as pl
 
 from goodqueue.core.columns import column
 from goodqueue.core.drawing import FORMATS, Drawing
-from goodqueue.core.outdir import whole_files
+from goodqueue.core.files.outdir import whole_files
 from goodqueue.plots.study.picture import check, study_picture
 from goodqueue.plots.study.table import Table
 from goodqueue.plots.style import printable

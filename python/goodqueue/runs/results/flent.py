@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.core.outdir import whole_file
+from goodqueue.core.files.outdir import whole_file
 from goodqueue.errors import RequestError
 
 if TYPE_CHECKING:

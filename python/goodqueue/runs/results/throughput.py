@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
-from goodqueue.core.unfinished import scratch
+from goodqueue.core.files.unfinished import scratch
 from goodqueue.runs.settings import settings_of
 
 if TYPE_CHECKING:

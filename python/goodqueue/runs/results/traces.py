@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.core.outdir import check_folder, write_whole
-from goodqueue.core.owned import sign
-from goodqueue.core.unfinished import scratch
+from goodqueue.core.files.outdir import check_folder, write_whole
+from goodqueue.core.files.owned import sign
+from goodqueue.core.files.unfinished import scratch
 from goodqueue.runs.results.flent import FlentFile, bulk_flows
 from goodqueue.runs.settings import settings_of
 

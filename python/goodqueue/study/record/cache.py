@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.core.unfinished import scratch
+from goodqueue.core.files.unfinished import scratch
 from goodqueue.errors import CacheWarning, DamageError, RequestError
 from goodqueue.study.model import Keep
 from goodqueue.study.record.ledger import readable_errors

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from goodqueue import _core
-from goodqueue.core.outdir import check_links, whole_file
-from goodqueue.core.reading import has_bytes
-from goodqueue.core.unfinished import clear_leftovers, unfinished_file
+from goodqueue.core.files.outdir import check_links, whole_file
+from goodqueue.core.files.reading import has_bytes
+from goodqueue.core.files.unfinished import clear_leftovers, unfinished_file
 from goodqueue.errors import RequestError
 from goodqueue.study.model import Keep
 from goodqueue.study.record.ledger import (

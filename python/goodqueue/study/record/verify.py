@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.core.unfinished import clear_leftovers, unfinished_file
+from goodqueue.core.files.unfinished import clear_leftovers, unfinished_file
 from goodqueue.errors import RequestError
 from goodqueue.study.record.ledger import (
     FORMAT,

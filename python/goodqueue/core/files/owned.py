@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from goodqueue.core.reading import read_text
+from goodqueue.core.files.reading import read_text
 from goodqueue.errors import RequestError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue.core.owned import LIST, foreign, is_signed, sign
-from goodqueue.core.unfinished import (
+from goodqueue.core.files.owned import LIST, foreign, is_signed, sign
+from goodqueue.core.files.unfinished import (
     ENDING,
     OLD,
     REPLACED,
