@@ -98,7 +98,7 @@ pub struct Reading {
     pub resolution_ns: i64,
     /// First link type whose frames are not read.
     pub unknown_link: Option<LinkType>,
-    /// What the reader had to assume or to leave out.
+    /// Notes on what the reader had to assume or to leave out.
     pub notes: Vec<String>,
     /// Packets and bytes at each link, for a trace of ns-2.
     pub totals: Option<Ns2Totals>,
