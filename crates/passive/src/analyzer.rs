@@ -8,7 +8,7 @@ use crate::connection::{Connection, Key};
 use crate::flow::Flow;
 use crate::link::target::{Passages, Series};
 use crate::loss::Loss;
-use crate::repeats::Repeats;
+use crate::repeats::{Point, Repeats};
 use crate::report::{Known, Report, Seen, Totals};
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::{Datagram, Heading, TcpHeader, Transport};
@@ -143,14 +143,14 @@ impl Analyzer {
         let connection = self.connections.get_mut(key);
         let context = connection
             .as_ref()
-            .map(|connection| connection.context(from));
+            .map(|connection| connection.context(from, Point::of(datagram)));
         let context = context.unwrap_or_default();
         let repeats = &mut self.repeats[usize::from(tap == Tap::Second)];
         let mut again = repeats.seen(time, key, from, datagram, context);
         if let (Transport::Tcp(tcp), Some(connection), Tap::First) =
             (&datagram.transport, connection, tap)
         {
-            again = again || connection.halves[from].is_other_cut(tcp, time, context);
+            again = again || connection.halves[from].is_copy(tcp, time, context);
             if tcp.payload > 0 || tcp.flags.contains(SegmentFlags::SYN) {
                 connection.repeated(again);
             }
@@ -237,6 +237,7 @@ impl Analyzer {
                 frame_bytes: datagram.frame_bytes,
                 ecn: datagram.ecn,
                 heading: datagram.heading,
+                point: Point::of(datagram),
             };
             let known = self.losses.len();
             let mut acknowledged = (0, time, None);
@@ -276,8 +277,7 @@ impl Analyzer {
                     }
                 }
             }
-            // The acknowledged data travelled in the direction opposite to this packet's.
-            let way = index(datagram.heading.opposite());
+            let way = index(connection.halves[1 - from].heading);
             let (delivered, left, waited) = acknowledged;
             if delivered > 0 {
                 self.series.at(left).delivered[way] += delivered;

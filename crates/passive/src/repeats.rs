@@ -7,7 +7,7 @@
 
 use crate::Nanos;
 use crate::connection::Key;
-use goodqueue_trace::read::{Datagram, Transport};
+use goodqueue_trace::read::{Datagram, Heading, Transport};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Longest time between copies of a packet.
@@ -28,9 +28,27 @@ const SET: usize = 4;
 struct Seen {
     hash: u64,
     time: Nanos,
-    interface: u32,
+    point: Point,
     /// True until the packet is seen again.
     single: bool,
+}
+
+/// Interface, and direction at it. Copies of a packet that a router or a host forwards differ in one of
+/// them, and a retransmission in none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Point {
+    interface: u32,
+    heading: Heading,
+}
+
+impl Point {
+    /// Returns the place at which a packet was captured.
+    pub fn of(datagram: &Datagram) -> Self {
+        Self {
+            interface: datagram.interface,
+            heading: datagram.heading,
+        }
+    }
 }
 
 /// What is known of the connection of a packet.
@@ -40,12 +58,18 @@ pub struct Context {
     pub answered: Option<Nanos>,
     /// True if packets of the connection with data were seen again lately.
     pub repeats: bool,
+    /// True if the other data of the direction were captured elsewhere.
+    pub elsewhere: bool,
 }
 
 impl Context {
-    /// Returns true if data after this time cannot be a retransmission, because the sender had no
-    /// answer yet.
-    pub fn precedes_answer(&self, time: Nanos) -> bool {
+    /// Returns true if data after this time are a copy. They cannot be a retransmission if the sender
+    /// had no answer yet, or if they were captured elsewhere.
+    pub fn is_copy_after(&self, time: Nanos) -> bool {
+        self.elsewhere && (0..=COPIED_ELSEWHERE).contains(&time) || self.precedes_answer(time)
+    }
+
+    fn precedes_answer(&self, time: Nanos) -> bool {
         let half = self.answered.map_or(Nanos::MAX, |answered| answered / 2);
         (0..=COPIED_UNNAMED.min(half)).contains(&time)
     }
@@ -88,6 +112,7 @@ impl Repeats {
             _ => {}
         }
         let hash = hasher.finish();
+        let point = Point::of(datagram);
         let set = &mut self.0[hash as usize % SETS];
         let found = set.iter_mut().flatten().find(|seen| seen.hash == hash);
         let Some(seen) = found else {
@@ -95,14 +120,15 @@ impl Repeats {
                 .iter_mut()
                 .min_by_key(|seen| seen.map_or(Nanos::MIN, |seen| seen.time));
             if let Some(oldest) = oldest {
-                *oldest = Some(Seen::new(hash, time, datagram.interface));
+                *oldest = Some(Seen::new(hash, time, point));
             }
             return false;
         };
         let passed = time.saturating_sub(seen.time).abs();
-        let again = if id.is_some() {
-            let elsewhere = seen.interface != datagram.interface;
-            passed <= if elsewhere { COPIED_ELSEWHERE } else { COPIED }
+        let again = if seen.point != point {
+            passed <= COPIED_ELSEWHERE && (data || id.is_some() || seen.single)
+        } else if id.is_some() {
+            passed <= COPIED
         } else if data {
             context.precedes_answer(passed)
         } else {
@@ -112,18 +138,18 @@ impl Repeats {
         if again {
             seen.single = false;
         } else {
-            *seen = Seen::new(hash, time, datagram.interface);
+            *seen = Seen::new(hash, time, point);
         }
         again
     }
 }
 
 impl Seen {
-    fn new(hash: u64, time: Nanos, interface: u32) -> Self {
+    fn new(hash: u64, time: Nanos, point: Point) -> Self {
         Self {
             hash,
             time,
-            interface,
+            point,
             single: true,
         }
     }

@@ -13,6 +13,7 @@ use crate::connection::segment_size::SegmentSize;
 use crate::connection::sequence::Unwrap;
 use crate::connection::shared::{MOST_LOSSES, Passed, Shared, Waited};
 use crate::loss::{LastLosses, Loss, Place};
+use crate::repeats::Point;
 use crate::rtt::RoundTrips;
 use crate::rtt::flights::Flights;
 use crate::rtt::slow_start::FirstFlights;
@@ -56,6 +57,8 @@ pub struct Half {
     pub counts: Counts,
     pub size: SegmentSize,
     pub heading: Heading,
+    /// Place at which the first data were captured.
+    pub point: Option<Point>,
     last_losses: LastLosses,
     /// Numbers of the last losses behind the tapping point.
     recently_lost: Option<Box<RecentlyLost>>,
@@ -143,6 +146,7 @@ impl Half {
         let segments = u64::from(self.size.seen(tcp.payload, tcp.timestamps.is_some()));
         self.first_data.get_or_insert(passed.time);
         self.heading = passed.heading;
+        self.point.get_or_insert(passed.point);
         self.counts.packets += segments;
         self.counts.ip_bytes += u64::from(passed.ip_bytes);
         self.counts.captured += 1;

@@ -16,7 +16,7 @@ use crate::Nanos;
 use crate::connection::half::Half;
 use crate::connection::plausible::{Held, Position};
 use crate::connection::shared::{Passed, Shared};
-use crate::repeats::Context;
+use crate::repeats::{Context, Point};
 use crate::rtt::{FIRST_TIMEOUT, OLD_FIRST_TIMEOUT};
 use goodqueue_trace::read::TcpHeader;
 use goodqueue_types::SegmentFlags;
@@ -164,8 +164,10 @@ impl Connection {
     }
 
     /// Returns what is known for the recognition of repeated segments of end `from`.
-    pub fn context(&self, from: usize) -> Context {
+    pub fn context(&self, from: usize, point: Point) -> Context {
+        let first = self.halves[from].point;
         Context {
+            elsewhere: first.is_some_and(|first| first != point),
             answered: self.halves[from].rtt.receiver.get(),
             repeats: self.unrepeated.is_some_and(|count| count < MOST_UNREPEATED),
         }

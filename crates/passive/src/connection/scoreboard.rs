@@ -116,19 +116,20 @@ impl Scoreboard {
         first..behind + usize::from(crossed)
     }
 
-    /// Returns true if a stretch consists of data that were each sent once, at times that `lately`
-    /// accepts, and not as one segment with these limits.
-    pub fn is_cut_otherwise(&self, start: u64, end: u64, lately: impl Fn(Nanos) -> bool) -> bool {
+    /// Returns true if a stretch is one record.
+    pub fn is_record(&self, start: u64, end: u64) -> bool {
+        let record = self.find(start).map(|place| self.records[place]);
+        record.is_some_and(|record| (record.start, record.end) == (start, end))
+    }
+
+    /// Returns true if all data of a stretch were seen at times that `lately` accepts.
+    pub fn was_seen(&self, start: u64, end: u64, lately: impl Fn(Nanos) -> bool) -> bool {
         let Some(first) = self.find(start) else {
             return false;
         };
-        let record = self.records[first];
-        if (record.start, record.end) == (start, end) {
-            return false;
-        }
         let parts = self.records.range(first..);
         let mut parts = parts.take_while(|record| record.start < end);
-        parts.all(|record| record.copies == 1 && !record.filled && lately(record.time))
+        parts.all(|record| record.copies > 0 && lately(record.time))
     }
 
     /// Returns the record at an index.

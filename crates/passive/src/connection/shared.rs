@@ -2,6 +2,7 @@
 
 use crate::Nanos;
 use crate::loss::Loss;
+use crate::repeats::Point;
 use crate::thresholds::Thresholds;
 use goodqueue_trace::read::{Heading, TcpHeader};
 use goodqueue_types::Ecn;
@@ -18,6 +19,8 @@ pub struct Passed<'a> {
     pub frame_bytes: u32,
     pub ecn: Ecn,
     pub heading: Heading,
+    /// Place at which the capture saw it.
+    pub point: Point,
 }
 
 /// State that all flows share.

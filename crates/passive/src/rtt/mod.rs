@@ -223,9 +223,9 @@ impl RoundTrips {
         if let Some(known) = self.known_sender_part() {
             return known;
         }
-        let receiver = self.receiver_part().unwrap_or(Nanos::MAX);
-        let whole = self.handshake.or(self.slow_start);
-        let rest = whole.map(|whole| (whole.saturating_sub(receiver)).max(0));
+        let receiver = self.receiver.get().unwrap_or(Nanos::MAX);
+        let rest = self.whole();
+        let rest = rest.map(|whole| whole.saturating_sub(receiver).max(0));
         let paused = self
             .sender_with_pauses
             .get()
@@ -247,8 +247,21 @@ impl RoundTrips {
     /// capture does not resolve.
     pub fn base(&self) -> Option<Nanos> {
         let pairs = self.receiver_part().map(|part| part + self.sender_part());
-        let whole = [pairs, self.handshake].into_iter().flatten().min();
-        whole.or(self.slow_start).filter(|base| *base > 0)
+        let base = if self.known_sender_part().is_some() {
+            let both = [pairs, self.handshake].into_iter().flatten().min();
+            both.or(self.slow_start)
+        } else {
+            self.whole().or(pairs)
+        };
+        base.filter(|base| *base > 0)
+    }
+
+    /// Returns the whole round trip of the handshake or of the first flights, which is not shorter than
+    /// the receiver's part.
+    fn whole(&self) -> Option<Nanos> {
+        let receiver = self.receiver_part().unwrap_or(0);
+        let flights = self.slow_start.filter(|whole| *whole >= receiver);
+        self.handshake.or(flights)
     }
 
     /// Returns the whole round trip from timestamps alone.

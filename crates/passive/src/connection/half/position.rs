@@ -58,9 +58,9 @@ impl Half {
         USUAL_REACH.max(self.rounds.max_flight.saturating_mul(2))
     }
 
-    /// Returns true if these data were captured before as differently cut segments: before the division
-    /// of a super-segment, or after it.
-    pub fn is_other_cut(&self, tcp: &TcpHeader, time: Nanos, context: Context) -> bool {
+    /// Returns true if these data were captured before, at another place or as differently cut segments:
+    /// before the division of a super-segment, or after it.
+    pub fn is_copy(&self, tcp: &TcpHeader, time: Nanos, context: Context) -> bool {
         if tcp.payload == 0 || !self.numbers.has_begun() {
             return false;
         }
@@ -69,7 +69,8 @@ impl Half {
         if start < self.una || end > self.next {
             return false;
         }
-        self.scoreboard
-            .is_cut_otherwise(start, end, |sent| context.precedes_answer(time - sent))
+        let lately = |sent| context.is_copy_after(time - sent);
+        let otherwise = context.elsewhere || !self.scoreboard.is_record(start, end);
+        otherwise && self.scoreboard.was_seen(start, end, lately)
     }
 }
