@@ -20,7 +20,7 @@ from goodqueue.core.files.outdir import check_output
 from goodqueue.errors import RequestError
 from goodqueue.output.passive import tables as capture_tables
 from goodqueue.output.passive.page import write_page
-from goodqueue.output.terminal import rate
+from goodqueue.output.terminal import counted, rate
 from goodqueue.passive import analyze
 from goodqueue.passive.link import link_of
 from helpers.processes import started
@@ -170,6 +170,16 @@ def test_size_from_a_capture_uses_its_estimates(
     assert asked["local_share"] == pytest.approx(link.local_share)
     assert asked["max_delay_s"] == 0.05
     assert "T_e 48" in answer["notes"][0]
+
+
+def test_a_rate_below_the_throughput_is_unknown(pair: tuple[Path, Path]) -> None:
+    """A given rate that contradicts the capture gives a note, and no utilisation above 100 %."""
+    analysis = analyze(pair[0], link_rate_bps=100_000)
+    link = analysis.summary["link"]
+    assert (link["rate_bps"], link["utilization"], link["buffer"]) == (None, None, None)
+    assert any("below the throughput" in note for note in analysis.summary["notes"])
+    with pytest.raises(RequestError, match="below the throughput"):
+        link_of(analysis)
 
 
 @pytest.mark.parametrize(
@@ -346,7 +356,8 @@ def test_notes_that_are_not_shown_are_counted(
 ) -> None:
     monkeypatch.setattr(capture_tables, "MOST_NOTES_PRINTED", 1)
     assert run_command(["analyze", str(pair[0])]) == 0
-    assert "... and 1 more note; --json prints them all" in capsys.readouterr().out
+    more = len(analyze(pair[0]).summary["notes"]) - 1
+    assert f"... and {counted(more, 'more note')}; --json prints them" in capsys.readouterr().out
 
 
 def test_brackets_in_a_name_are_no_markup(pair: tuple[Path, Path], tmp_path: Path) -> None:

@@ -23,7 +23,11 @@ def link_of(analysis: Analysis) -> Link:
     """
     rate = analysis.summary["link"]["rate_bps"]
     if rate is None:
-        raise _untold("the rate of the link", "give it with --rate")
+        contradicted = [
+            note for note in analysis.summary["notes"] if "below the throughput" in note
+        ]
+        remedy = "give it with --rate"
+        raise _untold("the rate of the link", "; ".join([remedy, *contradicted]))
     local = forward(analysis).filter(LOCAL)
     found = analysis.parameters
     flows, effective, share = found["N_b"], found["T_e_s"], found["C_e_bps"]

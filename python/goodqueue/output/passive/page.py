@@ -70,9 +70,8 @@ def _sentence(link: dict[str, Any]) -> str:
 
 def _tiles(link: dict[str, Any]) -> Iterator[page.Tile]:
     """Yields utilisation, loss and delay of the captured link."""
-    known = f"of {rate(link['rate_bps'])}"
-    kind = f", {link['rate_is']}" if link["rate_is"] else ""
-    yield page.Tile("Utilisation", percent(link["utilization"]), (f"{known}{kind}",))
+    known = f"of {rate(link['rate_bps'])}, {link['rate_is']}" if link["rate_is"] else "rate unknown"
+    yield page.Tile("Utilisation", percent(link["utilization"]), (known,))
     yield page.Tile("Loss", percent(link["loss_rate"]), (f"of {packets(link['packets'])}",))
     name, delay = "Queueing delay, 99th percentile", link["queueing_delay_s"]
     if delay is None:

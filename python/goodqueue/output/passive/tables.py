@@ -129,7 +129,7 @@ def _words(reason: str) -> str:
 def _link(link: dict[str, Any]) -> list[str]:
     lines = [
         f"The link: {rate(link['rate_bps'])}"
-        + (f" ({link['rate_is']})" if link["rate_is"] else "(unknown)")
+        + (f" ({link['rate_is']})" if link["rate_is"] else " (rate unknown)")
         + f", utilisation {percent(link['utilization'])}, throughput {rate(link['throughput_bps'])}"
         f", goodput {rate(link['goodput_bps'])}; {link['lost_packets']:,} of "
         f"{packets(link['packets'])} lost, {percent(link['loss_rate'])}."
