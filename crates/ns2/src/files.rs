@@ -56,7 +56,10 @@ impl Folder {
             .and_then(|file| file.take(size).read_to_end(&mut content))
             .map_err(|error| format!("it cannot be read: {}", plain(&error)))?;
         self.bytes += content.len();
-        Ok((path, String::from_utf8_lossy(without_mark(&content)).into_owned()))
+        Ok((
+            path,
+            String::from_utf8_lossy(without_mark(&content)).into_owned(),
+        ))
     }
 }
 

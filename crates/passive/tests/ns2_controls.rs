@@ -22,14 +22,14 @@ impl Trace {
             "tcp" => ("0 1", "0.0 1.0", 1040),
             _ => ("1 0", "1.0 0.0", 40),
         };
-        let mut line = String::new();
+        let mut text = String::new();
         let id = self.id;
         writeln!(
-            line,
+            text,
             "{event} {time:.6} {link} {kind} {size} ------- 1 {ends} {number} {id}"
         )
         .expect("room");
-        self.lines.push((time, line));
+        self.lines.push((time, text));
     }
 
     /// Sends a segment, which is acknowledged a round trip later with this number, or dropped.

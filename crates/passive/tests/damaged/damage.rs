@@ -1,6 +1,7 @@
 //! Damage of captures, as real captures have it.
 
 use crate::traffic::{MS, MSS, Packet};
+use goodqueue_trace::read::Heading;
 use goodqueue_types::{RandomStream, SegmentFlags};
 
 /// Returns a number below `limit`.
@@ -11,7 +12,7 @@ fn below(random: &mut RandomStream, limit: usize) -> usize {
 type Damage = fn(&mut Vec<Packet>, &mut RandomStream);
 
 /// All kinds of damage.
-pub const ALL: [(&str, Damage); 21] = [
+pub const ALL: [(&str, Damage); 22] = [
     ("each packet twice", |packets, _| copies(packets, 10_000, 0)),
     ("each packet three times", |packets, _| {
         copies(packets, 10_000, 0);
@@ -20,20 +21,34 @@ pub const ALL: [(&str, Damage); 21] = [
     ("before and behind a queue", |packets, random| {
         copies(packets, below(random, 50) as i64 * MS, 1);
     }),
+    ("in and out of a router", |packets, _| {
+        let mut sent = packets.clone();
+        merge(packets);
+        for packet in packets.iter_mut() {
+            packet.datagram.heading = Heading::In;
+        }
+        for packet in &mut sent {
+            let queue = if packet.is_forward() { 25 * MS } else { 0 };
+            packet.time += MS / 20 + queue;
+            packet.datagram.heading = Heading::Out;
+        }
+        packets.extend(sent);
+        packets.sort_by_key(|packet| packet.time);
+    }),
     ("each packet twice without identification", |packets, _| {
-        packets
-            .iter_mut()
-            .for_each(|packet| packet.datagram.id = None);
+        for packet in packets.iter_mut() {
+            packet.datagram.id = None;
+        }
         copies(packets, 10_000, 0);
     }),
     ("wrong sequence numbers", |packets, random| {
         some(packets, random, |packet, random| {
-            packet.tcp().seq ^= 1 << below(random, 32)
+            packet.tcp().seq ^= 1 << below(random, 32);
         });
     }),
     ("wrong acknowledgements", |packets, random| {
         some(packets, random, |packet, random| {
-            packet.tcp().ack ^= 1 << below(random, 32)
+            packet.tcp().ack ^= 1 << below(random, 32);
         });
     }),
     ("wrong flags", |packets, random| {
@@ -43,7 +58,7 @@ pub const ALL: [(&str, Damage); 21] = [
     }),
     ("wrong lengths", |packets, random| {
         some(packets, random, |packet, random| {
-            packet.set_payload(below(random, 65_000) as u32)
+            packet.set_payload(below(random, 65_000) as u32);
         });
     }),
     ("wrong options", |packets, random| {
@@ -58,7 +73,7 @@ pub const ALL: [(&str, Damage); 21] = [
         shift(packets, random, pause);
     }),
     ("a clock that goes back", |packets, random| {
-        shift(packets, random, -300 * MS)
+        shift(packets, random, -300 * MS);
     }),
     ("a clock that is set", |packets, random| {
         let sign = [1, -1][below(random, 2)];
@@ -66,12 +81,14 @@ pub const ALL: [(&str, Damage); 21] = [
     }),
     ("a coarse clock", |packets, random| {
         let tick = [MS, 10 * MS, 1000 * MS][below(random, 3)];
-        packets
-            .iter_mut()
-            .for_each(|packet| packet.time -= packet.time.rem_euclid(tick));
+        for packet in packets {
+            packet.time -= packet.time.rem_euclid(tick);
+        }
     }),
     ("times that are all equal", |packets, _| {
-        packets.iter_mut().for_each(|packet| packet.time = 5)
+        for packet in packets {
+            packet.time = 5;
+        }
     }),
     ("swapped neighbours", |packets, random| {
         for _ in 0..packets.len() / 20 {
@@ -95,7 +112,9 @@ pub const ALL: [(&str, Damage); 21] = [
     ("super-segments", |packets, _| merge(packets)),
     ("super-segments and their parts", |packets, _| {
         let mut parts = packets.clone();
-        parts.iter_mut().for_each(|packet| packet.time += 20_000);
+        for packet in &mut parts {
+            packet.time += 20_000;
+        }
         merge(packets);
         packets.extend(parts);
         packets.sort_by_key(|packet| packet.time);
