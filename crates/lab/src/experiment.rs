@@ -157,7 +157,7 @@ impl Experiment {
         let columns = Columns::new(columns, network.end);
         let probe = Observer::Columns(Thin::new(columns, &shown, flow_count));
         Run {
-            run: BoundedRun::new(network.clone(), probe, bounds, from_start),
+            bounded: BoundedRun::new(network.clone(), probe, bounds, from_start),
             scenario,
             network,
             columns,
@@ -196,7 +196,7 @@ impl Experiment {
 /// A run in progress.
 #[derive(Debug)]
 pub struct Run {
-    run: BoundedRun,
+    bounded: BoundedRun,
     scenario: Scenario,
     network: Network,
     columns: Columns,
@@ -210,7 +210,7 @@ impl Run {
     /// # Errors
     /// Returns the bound that the run has exceeded.
     pub fn advance(&mut self) -> Result<Option<f64>, LabError> {
-        let now = self.run.advance()?;
+        let now = self.bounded.advance()?;
         Ok(now.map(|now| now.as_secs_f64() / self.length_s()))
     }
 
@@ -225,13 +225,13 @@ impl Run {
     pub fn picture(self) -> Value {
         let length_s = self.length_s();
         let Self {
-            run,
+            bounded,
             scenario,
             network,
             columns,
             flow_count,
         } = self;
-        let (outcome, observer) = run.simulation.finish();
+        let (outcome, observer) = bounded.simulation.finish();
         let links = network.links.iter().filter(|link| link.observed);
         let link_names: Vec<&str> = links.map(|link| link.name.as_str()).collect();
         let flows = network.flows.iter().take(flow_count);

@@ -63,7 +63,7 @@ impl<'a> Parts<'a> {
                 "tcp" => parts.tcp = text,
                 "record" => parts.record = text,
                 "access" => parts.access = text,
-                "link" => parts.link = text.to_owned(),
+                "link" => text.clone_into(&mut parts.link),
                 "queue" => parts.link = link_with(text),
                 "flow" => parts.flow = text,
                 "workload" => parts.workload = text,
@@ -148,9 +148,10 @@ fn nested_priorities(depth: usize) -> String {
 
 /// Returns `count` groups of flows, each with this workload.
 fn groups(count: usize, workload: &str) -> String {
-    (0..count)
-        .map(|n| format!("[[flow]]\nname = \"g{n}\"\nworkload = {{ {workload} }}\n"))
-        .collect()
+    let groups = 0..count;
+    let groups =
+        groups.map(|n| format!("[[flow]]\nname = \"g{n}\"\nworkload = {{ {workload} }}\n"));
+    groups.collect::<Vec<String>>().concat()
 }
 
 /// Returns questions whose texts are long.
@@ -229,8 +230,9 @@ fn long_texts() -> Vec<(&'static str, String, Vec<End>)> {
 
 fn files() -> BTreeMap<String, Vec<u8>> {
     let padding = " ".repeat(2_000);
-    let large: String = (1..200).map(|n| format!("{n},0.5{padding}\n")).collect();
-    let large = format!("size_B,share\n{large}50000,1\n");
+    let points = (1..200).map(|n| format!("{n},0.5{padding}\n"));
+    let points = points.collect::<Vec<String>>().concat();
+    let large = format!("size_B,share\n{points}50000,1\n");
     let empty = "time_s,share\n0,0.99999999\n1000000,0.99999999\n1000000,1\n";
     [
         ("large.csv", large.into_bytes()),
