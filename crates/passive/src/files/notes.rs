@@ -9,19 +9,20 @@ use goodqueue_trace::read::{LinkType, Skip};
 const COARSE: i64 = 1_000_000;
 
 /// Units of times with their lengths in seconds.
-const UNITS: [(f64, &str); 5] = [
+const UNITS: [(f64, &str); 6] = [
     (365.25 * 86_400.0, "years"),
     (86_400.0, "days"),
     (3600.0, "h"),
     (1.0, "s"),
     (1e-3, "ms"),
+    (1e-6, "µs"),
 ];
 
 /// Returns a time in words, with three digits in its largest unit.
 fn words(nanoseconds: i64) -> String {
     let seconds = nanoseconds.unsigned_abs() as f64 * 1e-9;
     let unit = UNITS.iter().find(|(length, _)| seconds >= *length);
-    let (length, name) = unit.unwrap_or(&UNITS[4]);
+    let (length, name) = unit.unwrap_or(&UNITS[5]);
     let value = seconds / length;
     let decimals = match value {
         100.0.. => 0,
