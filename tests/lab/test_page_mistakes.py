@@ -11,6 +11,7 @@ import pytest
 
 from conftest import COMMAND
 from helpers.lab_page import DONE, NEEDS_BROWSER, question
+from helpers.processes import started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +125,7 @@ def test_a_time_after_the_run_says_when_the_run_ends(page: Page, server: LabServ
 def lab(port: int = 0) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
     """Starts the command in a process of its own, and ends it."""
     command = [str(COMMAND), "lab", "--no-browser", "--json", "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with started(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             yield process, json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")
