@@ -181,7 +181,11 @@ fn unit(given: &Given, mean_packet: u32) -> Result<RedUnit, Refusal> {
             Some(Value::Number(number)) => {
                 if stated.is_none() && 0.0 < *number && *number < f64::from(mean_packet) {
                     let message = format!("{number} without a unit would be less than a packet");
-                    let help = format!("write {key} = \"{number}p\" or {key} = \"{number}B\"");
+                    let help = if number.fract() > 0.0 {
+                        "write unit = \"packets\" or unit = \"bytes\" beside it".to_owned()
+                    } else {
+                        format!("write {key} = \"{number}p\" or {key} = \"{number}B\"")
+                    };
                     return Err(Refusal::new(key, message, help));
                 }
                 continue;
