@@ -239,8 +239,7 @@ fn idioms_of_lessons_are_understood() {
     for same in [
         instance,
         "set late [$ns at 2.0 \"$ftp stop\"]; $ns cancel $late",
-        "$ns rtproto Static",
-        "Node set multiPath_ 0",
+        "$ns rtproto Manual",
     ] {
         assert_eq!(scenario(&one_flow("", same), &[]), plain, "{same}");
     }

@@ -297,12 +297,12 @@ impl World {
     /// Chooses a routing protocol. All find the routes with the fewest links.
     fn route_by(&mut self, protocol: &str, line: u32) -> Result<(), ImportError> {
         match protocol {
-            "Static" | "Session" => {}
+            "Static" | "Session" | "Manual" => {}
             "DV" | "LS" => self.note(format!(
                 "rtproto {protocol} sends messages in ns-2, which are left out"
             )),
             _ => {
-                let known = ["Static", "Session", "DV", "LS"];
+                let known = ["Static", "Session", "Manual", "DV", "LS"];
                 return Err(unknown(line, "the routing protocol", protocol, &known));
             }
         }
