@@ -20,7 +20,6 @@ from goodqueue.cli.files import (
 )
 from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart, check_output, check_page, whole_directory
-from goodqueue.core.tables import write_csv
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import duration
 from goodqueue.output.sizing.answer import (
@@ -272,6 +271,8 @@ def _pictures(answer: Answer) -> list[Picture]:
 
 def _write(answer: Answer, out: Path, pictured: Drawing) -> None:
     """Writes the directory: a replicate at the recommended buffer, tables, figures, pictures."""
+    from goodqueue.core.tables import write_csv
+
     with whole_directory(out) as directory:
         if answer.scenario is not None:
             write_scenario(directory, answer.scenario.resolved_toml())
