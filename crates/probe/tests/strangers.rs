@@ -1,6 +1,7 @@
 //! Connections without a proof do not keep others out of a server.
 #![cfg(target_os = "linux")]
 
+#[allow(dead_code, reason = "other tests send datagrams")]
 mod served;
 
 use goodqueue_probe::net::client::probe;
