@@ -25,7 +25,9 @@ impl ImportError {
     pub(crate) fn of(mut self, script: &str, files: &[String]) -> Self {
         let (file, line) = file_and_line(self.line);
         let names = file.checked_sub(1).and_then(|index| files.get(index));
-        self.file = names.map_or(script, String::as_str).to_owned();
+        names
+            .map_or(script, String::as_str)
+            .clone_into(&mut self.file);
         self.line = line;
         self
     }

@@ -13,9 +13,9 @@ use served::{
     FREE, LIMITS, SOON, ask, connect, enter, loopback, patient, refusal, send_proof, token,
     with_server,
 };
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::thread::scope;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Limits under which several sessions run at once.
 const SEVERAL: Limits = Limits {

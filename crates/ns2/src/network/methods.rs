@@ -19,12 +19,11 @@ pub fn method(tcl: &mut Interpreter, id: usize, words: &[Text]) -> Result<Text, 
     }
     match kind {
         Kind::Simulator => simulator::method(world, words, line),
-        Kind::Node => Ok(Text::measured()),
+        Kind::Node | Kind::Delay(_) => Ok(Text::measured()),
         Kind::Agent { .. } => world.agent_method(id, &name, words, line),
         Kind::Application { .. } => world.application_method(id, &name, words, line),
         Kind::Link(direction) => world.link_method(direction, &name, words, line),
         Kind::Queue(_) => world.queue_method(&name, line),
-        Kind::Delay(_) => Ok(Text::measured()),
         Kind::Errors { .. } => world.errors_method(id, &name, words, line),
         Kind::Random => world.random_method(id, &name, words, line),
         Kind::Other => {

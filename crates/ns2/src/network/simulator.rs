@@ -128,20 +128,14 @@ pub fn method(world: &mut World, words: &[Text], line: u32) -> Result<Text, Flow
             world.directions[place].errors = Some((errors, name == "link-lossmodel"));
             Ok(Text::empty())
         }
-        "at" => {
-            let script = of(3, "at TIME {COMMANDS}")?.clone();
-            let at = moment(world, &words[2], line)?;
-            Ok(world.schedule(at, &script, line)?)
-        }
-        "at-now" | "after" => {
-            let now = world.now;
-            let script = of(if name == "after" { 3 } else { 2 }, "after TIME {COMMANDS}")?.clone();
-            let delay = if name == "after" {
-                words[2].number(line)?
-            } else {
-                0.0
+        "at" | "at-now" | "after" => {
+            let script = of(if name == "at-now" { 2 } else { 3 }, "at TIME {COMMANDS}")?.clone();
+            let at = match name {
+                "at" => moment(world, &words[2], line)?,
+                "after" => world.now + words[2].number(line)?,
+                _ => world.now,
             };
-            Ok(world.schedule(now + delay, &script, line)?)
+            Ok(world.schedule(at, &script, line)?)
         }
         "cancel" => {
             world.cancel(&of(2, "cancel EVENT")?.text);
@@ -318,10 +312,10 @@ impl World {
         line: u32,
     ) -> Result<(), ImportError> {
         self.unchanged(line)?;
-        let link = &mut self.directions[direction];
+        let path = &mut self.directions[direction];
         match variable {
-            "bandwidth_" => link.rate_bps = link_rate(value, line)?,
-            "delay_" => link.delay_ps = link_delay(value, line)?,
+            "bandwidth_" => path.rate_bps = link_rate(value, line)?,
+            "delay_" => path.delay_ps = link_delay(value, line)?,
             _ => {
                 let known = ["bandwidth_", "delay_"];
                 return Err(unknown(line, "the variable of a link", variable, &known));

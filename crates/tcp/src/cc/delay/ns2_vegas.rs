@@ -144,6 +144,7 @@ pub fn collapse(window: &mut Window, event: Option<&CongestionEvent>) {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "whole windows are exact numbers")]
 mod tests {
     use super::*;
     use crate::Profile;
@@ -181,7 +182,7 @@ mod tests {
             let window = (self.control.window() / 1000.0) as u64;
             self.sent = self.sent.max(self.acked + window);
             self.acked += 1;
-            self.now = self.now + Span::from_millis(10);
+            self.now += Span::from_millis(10);
             self.control.on_ack(&AckSample {
                 now: self.now,
                 acked: 1000,
