@@ -41,11 +41,13 @@ const TIME_WAIT_S: f64 = 60.0;
 const COPIES_OF_RECORDS: u64 = 2;
 
 /// Names of all kinds of parts.
-pub const MEMORY_PARTS: [&str; 8] = [
+pub const MEMORY_PARTS: [&str; 10] = [
     "flows",
     "flows in the summary",
     "links of routes",
     "packets under way",
+    "open connections",
+    "connections in TIME-WAIT",
     "links",
     "links of hosts",
     "packets in time series",
