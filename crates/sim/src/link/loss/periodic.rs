@@ -87,7 +87,8 @@ mod tests {
     fn the_first_loss_may_have_another_distance() {
         assert_eq!(lost_from(3, 1, 1), [1, 4, 7, 10]);
         assert_eq!(lost_from(3, 5, 1), [5, 8]);
-        assert_eq!(lost_from(2_500, 1, 1_000), [1, 3, 5, 8, 10]);
+        // Packets of 1000 bytes contain the bytes number 1, 2501, 5001 and 7501.
+        assert_eq!(lost_from(2_500, 1, 1_000), [1, 3, 6, 8]);
     }
 
     /// Packets of 1000 bytes contain the bytes number 2500, 5000, 7500 and 10000.
