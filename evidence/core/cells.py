@@ -14,6 +14,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.core.parallel import workers
+from goodqueue.errors import ScenarioError
 from goodqueue.runs.api import load
 from goodqueue.runs.results.result import Result
 
@@ -129,15 +130,23 @@ def chosen(cells: Iterable[Cell]) -> list[Cell]:
 
 
 def _shortened(cell: Cell, room: float) -> Cell:
-    """Returns the cell with a duration in which about `room` packets cross links, or fewer."""
+    """Returns the cell with a duration in which at most about `room` packets cross links.
+
+    A duration that ends before a flow can start is refused by the scenario and passed over. So the
+    shortest possible cell may have more packets.
+    """
     duration_s = cell.duration_s
-    reach_s = duration_s / 64
-    while reach_s < duration_s:
-        if crossings(cell.until(reach_s).run()) > room:
-            return cell.until(reach_s / 2) if reach_s > duration_s / 64 else cell.until(reach_s / 8)
-        reach_s *= 2
-    whole = cell.until(duration_s)
-    return whole if crossings(whole.run()) <= room else cell.until(reach_s / 2)
+    shorter = None
+    for share in (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1):
+        cut = cell.until(duration_s * share)
+        try:
+            passed = crossings(cut.run())
+        except ScenarioError:
+            continue
+        if passed > room:
+            return shorter or cut
+        shorter = cut
+    return shorter or cell
 
 
 def prepare(cells: Iterable[Cell]) -> None:

@@ -93,8 +93,14 @@ THINGS = [
     Derived(
         "rules_on_trial/table",
         made.make,
-        products=tuple(f"{PACKAGE}/{name}" for name in ("table.npz", "record.json", FILE)),
+        products=(f"{PACKAGE}/table.npz", f"{PACKAGE}/record.json"),
         needs=("rules_on_trial/runs", "rules_on_trial/searches"),
+    ),
+    Derived(
+        "rules_on_trial/coverage",
+        made.write_coverage,
+        products=(f"{PACKAGE}/{FILE}",),
+        needs=("rules_on_trial/table",),
     ),
     Derived(
         "rules_on_trial/page",
@@ -104,6 +110,6 @@ THINGS = [
             *(f"{relative(page.PAGE)}#picture {name}" for name in page.PICTURES),
             *(relative(page.IMAGES / f"{name}.png") for name in page.PICTURES),
         ),
-        needs=("rules_on_trial/table",),
+        needs=("rules_on_trial/coverage",),
     ),
 ]

@@ -22,7 +22,7 @@ from evidence.rules_on_trial.run import read
 from goodqueue import _core
 from goodqueue.sizing.calibrated.coverage import FILE, kinds_of
 from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated, least_if
-from goodqueue.sizing.calibrated.surface import surfaces, to_arrays
+from goodqueue.sizing.calibrated.surface import to_arrays
 
 if TYPE_CHECKING:
     from evidence.rules_on_trial.fitting.record import Trial
@@ -145,11 +145,11 @@ def write_record(of: list[Trial]) -> None:
     (HOME / "record.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
 
 
-def write_coverage(made: Surfaces, of: list[Search]) -> None:
+def write_coverage() -> None:
     """Writes the coverage of held-out links by kind for the package."""
     counts: dict[str, list[int]] = {}
-    for search in of:
-        found = calibrated(search.link, made)
+    for search in searches(draw.CHECK_SEED):
+        found = calibrated(search.link)
         assert found is not None
         for kind in kinds_of(search.link, found):
             links = counts.setdefault(kind, [0, 0])
@@ -169,7 +169,5 @@ def make() -> None:
     made = replace(made, tails=np.array(tails(made, searches(draw.CALIBRATION_SEED))))
     arrays: dict[str, Any] = to_arrays(made)
     np.savez(HOME / "table.npz", **arrays)
-    surfaces.cache_clear()
-    write_coverage(made, searches(draw.CHECK_SEED))
     write_record(trials(links, made))
     print(f"{len(links)} links, errors times {factor}, ends at {made.tails} of them")
