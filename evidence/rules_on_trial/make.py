@@ -106,6 +106,7 @@ THINGS = [
         "rules_on_trial/page",
         page.write,
         products=(
+            f"{relative(page.README)}#{page.SUMMARY}",
             *(f"{relative(page.PAGE)}#{name}" for name in page.PARTS),
             *(f"{relative(page.PAGE)}#picture {name}" for name in page.PICTURES),
             *(relative(page.IMAGES / f"{name}.png") for name in page.PICTURES),

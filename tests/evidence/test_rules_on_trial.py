@@ -139,6 +139,8 @@ def test_the_record_of_the_package_counts_the_runs() -> None:
 def test_the_page_agrees_with_the_data() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     assert page.with_parts(text) == text
+    readme = page.README.read_text(encoding="utf-8")
+    assert page.with_summary(readme) == readme
     assert [picture.name for picture in page.all_pictures()] == list(page.PICTURES)
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "rules-on-trial.md"
 IMAGES = ROOT / "docs" / "img" / "rules-on-trial"
+README = ROOT / "README.md"
+SUMMARY = "how often wrong"
+"""Part of the README."""
 
 DPI = 110
 GRID_STEP = 0.05
@@ -81,6 +85,7 @@ def write() -> None:
     for picture in all_pictures():
         picture.save_as(IMAGES, ["png"], DPI)
     PAGE.write_text(with_parts(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    README.write_text(with_summary(README.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 @cache
@@ -97,6 +102,30 @@ def with_parts(page: str) -> str:
         line = f"![{picture.caption}](img/rules-on-trial/{picture.name}.png)\n"
         page = with_part(page, f"picture {picture.name}", line)
     return page
+
+
+def with_summary(readme: str) -> str:
+    """Returns the README with its paragraph on the errors of the instant answer and of rules."""
+    found, kinds = checked(), measured()
+    whole, worst = kinds["all links"], "linux hosts, utilisation decides"
+    low, high = wilson(whole.held, whole.links)
+    steps = [one.off_by_steps for one in found if one.off_by_steps is not None]
+    held = [one for one in all_trials() if one.held]
+    sure = [one for one in held if one.said_to_hold]
+    broke, sure_broke = (sum(not one.kept for one in of) for of in (held, sure))
+    text = (
+        f"**How often is it wrong?** On {whole.links} links that were not used for the fit, the "
+        "90 % interval of `--quick` contained the simulated answer on "
+        f"{_share(whole.held, whole.links)} (95 % interval {100 * low:.0f} to {100 * high:.0f} %), "
+        f"and on {_share(kinds[worst].held, kinds[worst].links)} of the {kinds[worst].links} links "
+        "with Linux's hosts on which utilisation decides: the fit is older than the engine. The "
+        f"median error was {np.median(steps):.2g} in grid steps of 5 % or one packet. Published rules "
+        f"broke their promise in {_share(sure_broke, len(sure))} of the {len(sure):,} cases in "
+        f"which the answer said that the rule holds, and in {_share(broke, len(held))} of the "
+        f"{len(held):,} cases in which the rule's own assumptions held "
+        "([docs/rules-on-trial.md](docs/rules-on-trial.md))."
+    )
+    return with_part(readme, SUMMARY, f"{fill(text, 120, break_on_hyphens=False)}\n")
 
 
 def study() -> str:
