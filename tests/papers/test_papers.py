@@ -117,7 +117,7 @@ def test_the_verdict_is_the_strongest_that_holds() -> None:
     assert cell("20", shape=True).verdict is Verdict.SHAPE
     assert cell("20", shape=False).verdict is Verdict.NOT
     assert cell("20", shape=None).verdict is Verdict.NOT
-    # What is not printed cannot match, and no test of a shape makes a published figure of it.
+    # A figure that is not printed cannot match, and no test of a shape makes it a published one.
     assert cell(None, shape=True).verdict is None
     assert cell(None, shape=None).verdict is None
 

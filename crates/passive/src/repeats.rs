@@ -51,7 +51,7 @@ impl Point {
     }
 }
 
-/// What is known of the connection of a packet.
+/// Facts about the connection of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context {
     /// Shortest time from data to their ACK. No retransmission comes within half of it.

@@ -119,9 +119,9 @@ def with_summary(readme: str) -> str:
         f"{_share(whole.held, whole.links)} (95 % interval {100 * low:.0f} to {100 * high:.0f} %), "
         f"and on {_share(kinds[worst].held, kinds[worst].links)} of the {kinds[worst].links} links "
         "with Linux's hosts on which utilisation decides: the fit is older than the engine. The "
-        f"median error was {np.median(steps):.2g} in grid steps of 5 % or one packet. Published rules "
-        f"broke their promise in {_share(sure_broke, len(sure))} of the {len(sure):,} cases in "
-        f"which the answer said that the rule holds, and in {_share(broke, len(held))} of the "
+        f"median error was {np.median(steps):.2g} in grid steps of 5 % or one packet. Published "
+        f"rules broke their promise in {_share(sure_broke, len(sure))} of the {len(sure):,} cases "
+        f"in which the answer said that the rule holds, and in {_share(broke, len(held))} of the "
         f"{len(held):,} cases in which the rule's own assumptions held "
         "([docs/rules-on-trial.md](docs/rules-on-trial.md))."
     )
