@@ -83,7 +83,7 @@ class DamageError(RequestError):
     """Damage of a study's files on the disk; raised instead of figures that may be wrong."""
 
 
-class ForeignError(DamageError):
+class ForeignError(RequestError):
     """A file in place of a study's that is none: damaged in its first bytes, or of a program."""
 
 

@@ -483,7 +483,9 @@ def test_the_page_counts_verdicts_and_shows_the_means_behind_claims(
 
     monkeypatch.setattr(page, "experiments", lambda _name: [One()])
     text = page.filled(
-        "<!-- counts -->\n<!-- end -->\n<!-- claims -->\n<!-- end -->", "any", cast("Runner", None)
+        "".join(f"<!-- {each}: begin -->\n<!-- {each}: end -->\n" for each in ("counts", "claims")),
+        "any",
+        cast("Runner", None),
     )
     assert "| fig6 |  |  |  |  | 2 | 1 | 1 |  |  |" in text
     assert "| all |  |  |  |  | 2 | 1 | 1 |  |  |" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,7 @@ def test_a_capture_cut_mid_write_is_analysed_up_to_the_cut(
     ("content", "words"),
     [
         (b"", "empty"),
-        (b"\x1f\x8b\x08\x00", "gzip"),
+        (b"\x1f\x8b\x08\x00", "empty"),
         (b"\xfd7zXZ\x00", "xz"),
         (b"no capture\n", "text"),
         (bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"), "no frames"),
@@ -153,11 +154,23 @@ def test_a_drop_log_replaces_the_losses_of_the_capture(before: Path) -> None:
     assert (columns(elsewhere.flows())["lost_target"] >= 0).all()
 
 
+def repeated(capture: bytes, times: int) -> bytes:
+    """Returns a capture whose frames come so many times, 100 s later each time."""
+    copies = [capture[:24]]
+    for copy in range(times):
+        place = 24
+        while place < len(capture):
+            seconds, fraction, held, length = struct.unpack_from("<4I", capture, place)
+            copies.append(struct.pack("<4I", seconds + 100 * copy, fraction, held, length))
+            copies.append(capture[place + 16 : place + 16 + held])
+            place += 16 + held
+    return b"".join(copies)
+
+
 def test_progress_is_reported_and_can_stop_the_analysis(tmp_path: Path, before: Path) -> None:
     """The bytes read grow; an exception of the callback is passed on."""
-    whole = before.read_bytes()
     path = tmp_path / "long.pcap"
-    path.write_bytes(whole[:24] + 20 * whole[24:])
+    path.write_bytes(repeated(before.read_bytes(), 20))
     told: list[int] = []
     _core.analyze(path, progress=told.append)
     assert told == sorted(told)

@@ -85,6 +85,7 @@ def test_a_directory_holds_every_trace(tmp_path: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {
         *("sender.pcapng", "receiver.pcapng", "before.pcapng", "after.pcapng"),
         *("out.tr", "out.nam", "queue.dat", "cwnd-ftp.dat", "plot.gp", "run.flent.gz"),
+        ".goodqueue",  # the list of the files that goodqueue wrote
     }
     assert result.series is not None
     windows = result.series.windows.filter(flow="ftp")

@@ -129,5 +129,5 @@ def test_files_that_are_no_device_are_refused(tmp_path: Path) -> None:
         read_device(str(SWITCH))
     with pytest.raises(ScenarioError, match="Ethernet0"):
         read_device(f"{SWITCH}:Ethernet0|9")
-    with pytest.raises(RequestError, match="more than 16777216 bytes"):
+    with pytest.raises(RequestError, match="more than 16,777,216 bytes"):
         read_device("/dev/zero")

@@ -140,8 +140,9 @@ def test_a_scenario_that_names_a_file_has_no_settings() -> None:
 
 
 def test_a_scenario_that_the_lab_cannot_run_has_no_settings() -> None:
-    """The lab runs at most five million packets; 1 Gb/s send 100 million in 1200 s."""
-    changes = [("topology.bottleneck.rate", "1Gbps"), ("duration", "1200s")]
+    """The lab runs at most five million packets; windows of 100 kB send more in 1200 s."""
+    rates = [("topology.bottleneck.rate", "1Gbps"), ("topology.access.rate", "1Gbps")]
+    changes = [*rates, ("duration", "1200s")]
     large = _core.Scenario.parse(SMALL.encode(), "small", changes)
     assert play.settings(large) is None
 

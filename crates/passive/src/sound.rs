@@ -1,7 +1,7 @@
 //! Figures that cannot contradict the capture, and a check of all figures of a report.
 //!
 //! The functions make the figures: a share is within [0, 1], nothing is divided by a time of zero, and
-//! a rate below the observed throughput is none. [`Report::contradictions`] states the same as a list
+//! a rate clearly below the observed throughput is none. [`Report::contradictions`] states the same as a list
 //! of conditions, which tests of damaged captures require.
 
 use crate::Nanos;
@@ -10,6 +10,10 @@ use crate::report::Report;
 
 /// Tolerance for sums of rounded numbers, relative.
 const ROUNDING: f64 = 1e-9;
+
+/// Largest excess of a throughput over the rate of a full link, relative: the first packet counts, but
+/// not the time of its transmission, and so do packets that still wait at the end.
+const MEASUREMENT: f64 = 0.01;
 
 /// Returns a part over its whole, at most 1. None without a whole.
 pub(crate) fn share(part: f64, whole: f64) -> Option<f64> {
@@ -21,10 +25,12 @@ pub(crate) fn bits_per_second(bytes: f64, time: Nanos) -> Option<f64> {
     (time > 0).then(|| bytes.max(0.0) * 8e9 / time as f64)
 }
 
-/// Returns a rate of a link if it is not below the throughput.
+/// Returns a rate of a link, raised to the throughput if it is below by an error of measurement, or
+/// none if the throughput contradicts it.
 pub(crate) fn at_least(rate: Option<f64>, throughput: Option<f64>) -> Option<f64> {
-    let least = throughput.unwrap_or(0.0) * (1.0 - ROUNDING);
-    rate.filter(|rate| rate.is_finite() && *rate > 0.0 && *rate >= least)
+    let least = throughput.unwrap_or(0.0);
+    rate.filter(|rate| rate.is_finite() && *rate > 0.0 && *rate >= least * (1.0 - MEASUREMENT))
+        .map(|rate| rate.max(least))
 }
 
 /// Conditions that do not hold, in words.
@@ -172,5 +178,19 @@ impl Report {
         broken.unless(rates, || {
             format!("{:?} of {:?}", found.capacity_bps, self.link.throughput_bps)
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at_least;
+
+    #[test]
+    fn a_full_link_keeps_a_rate_just_below_its_throughput() {
+        assert_eq!(at_least(Some(4e6), Some(3.9e6)), Some(4e6));
+        assert_eq!(at_least(Some(4e6), Some(4.004e6)), Some(4.004e6));
+        assert_eq!(at_least(Some(4e6), Some(4.1e6)), None);
+        assert_eq!(at_least(Some(0.0), None), None);
+        assert_eq!(at_least(None, Some(1.0)), None);
     }
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.core.files.reading import read_text
+from goodqueue.core.files.reading import read_bytes
 from goodqueue.core.text import shortened
 from goodqueue.errors import RequestError, nearest
 from goodqueue.output.terminal import progress
@@ -83,8 +83,9 @@ def read_drops(path: Path) -> list[float]:
         RequestError: with the line that is not a time.
     """
     try:
-        rows = list(csv.reader(io.StringIO(read_text(path, MOST_DROPS_BYTES), newline="")))
-    except csv.Error:
+        text = read_bytes(path, MOST_DROPS_BYTES).decode("utf-8-sig")
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+    except (csv.Error, UnicodeDecodeError):
         raise RequestError(
             f"{path} is not a drop log, because it is not a text with lines and columns"
         ) from None

@@ -277,15 +277,17 @@ def _limited_by(flow: dict[str, Any]) -> str:
     return flow["class"] or "-"
 
 
-def _lost(flow: dict[str, Any]) -> int:
+def _lost(flow: dict[str, Any]) -> float | None:
     """Returns the packets that were lost: of both hosts if the server sends data, too.
 
     `packets_lost` counts those of the client. It would be 0 for downloads, however many timeouts
     they have.
     """
     if flow["reverse_data_span_s"] is None:
-        return int(flow["packets_lost"])
-    return sum(flow["losses_at"].values())
+        lost: float | None = flow["packets_lost"]
+        return lost
+    lost_at: dict[str, int] = flow["losses_at"]
+    return sum(lost_at.values())
 
 
 def _flows(flows: dict[str, Any]) -> object:

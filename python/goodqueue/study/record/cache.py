@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue.core.files.unfinished import scratch
-from goodqueue.errors import CacheWarning, DamageError, RequestError
+from goodqueue.errors import CacheWarning, DamageError, ForeignError, RequestError
 from goodqueue.study.model import Keep
 from goodqueue.study.record.ledger import readable_errors
 from goodqueue.study.record.store import Store
@@ -108,7 +108,7 @@ def _folder(name: str) -> Path:
 def _opened(folder: Path) -> Store:
     try:
         return Cache.open(folder, keep_both=True, patience_s=PATIENCE_S)
-    except DamageError:
+    except (DamageError, ForeignError):
         with readable_errors(folder):
             set_aside(folder)
     return Cache.open(folder, keep_both=True, patience_s=PATIENCE_S)
