@@ -164,6 +164,7 @@ def test_a_published_trace_is_reproduced_character_for_character(tmp_path: Path)
     done = command("reproduce", "ahmad2020", "table4", "--traces", tmp_path / "cell")
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "cell").iterdir()} == {
+        ".goodqueue",
         "out.tr",
         "out.nam",
         "WinFile",

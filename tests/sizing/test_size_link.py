@@ -338,7 +338,7 @@ def test_the_page_is_self_contained(capsys: pytest.CaptureFixture[str], tmp_path
     )
     assert {path.name for path in out.iterdir()} == {
         *("scenario.toml", "summary.json", "captions.txt", "curve.png", "pareto.png"),
-        *("rules.csv", "rules.parquet", "curve.csv", "curve.parquet"),
+        *(".goodqueue", "rules.csv", "rules.parquet", "curve.csv", "curve.parquet"),
     }
     best = json.loads((out / "summary.json").read_text())["recommendation"]
     # The scenario is the first replicate with the recommended buffer.

@@ -162,7 +162,7 @@ def test_pictures_overlay_the_first_seed(small: Path, tmp_path: Path, store: lis
     assert done.returncode == 0, done.stderr
     assert {path.name for path in out.iterdir()} == {
         *("backlog.png", "rtt.png", "throughput.png", "captions.txt"),
-        *("summary.json", "scenario-1.toml", "scenario-2.toml"),
+        *(".goodqueue", "summary.json", "scenario-1.toml", "scenario-2.toml"),
     }
     captions = (out / "captions.txt").read_text()
     assert captions.count("seed 1") == 3
