@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import string
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -106,7 +107,7 @@ def test_a_canary_has_one_short_cell_of_each_kind() -> None:
 
 
 def test_more_kinds_than_a_canary_has_room_for_are_refused() -> None:
-    names = "abcdefghijklmnopqrstuvwxyz"
+    names = string.ascii_letters
     many = [Cell.of(LINK, {"title": name}) for name in names[: cells.MAX_CELLS + 1]]
     with pytest.raises(ValueError, match="kinds of cells"):
         cells.chosen(many)
