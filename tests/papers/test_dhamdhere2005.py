@@ -139,7 +139,7 @@ def test_the_usual_tree_is_the_shape_of_scenarios() -> None:
 
 
 def test_the_crossing_is_where_the_bound_on_loss_exceeds_that_on_utilisation() -> None:
-    # With 217 ms for all flows C T is 904.2 packets. (22) is 8.7 N - 904.2 and (16) positive, so
+    # C T is 904.2 packets if all flows have 217 ms. (22) is 8.7 N - 904.2 and (16) positive, so
     # loss cannot take over below 104 flows.
     far = Tree("far", 18 * (217,), "made up")
     mix = Mix(cast("Runner", SimpleNamespace(folder=None)), tree=far)

@@ -181,7 +181,7 @@ fn all_packets_around_a_pause_are_read() {
 #[test]
 fn a_clock_that_is_set_divides_the_capture() {
     let steps = [
-        // From 1970 to the time of NTP, from the time of the firmware, and back.
+        // The clock steps from 1970 to the time of NTP, from the time of the firmware, and back.
         (
             -(START - 100 * SECOND),
             START - 100 * SECOND,

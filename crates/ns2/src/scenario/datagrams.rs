@@ -116,7 +116,7 @@ fn on_off(
     } else {
         law(mean * interval)
     };
-    // With a rate the reader may round the interval to more than the mean burst.
+    // The reader may round the interval of a rate to more than the mean burst.
     let pace = if mean > 1.0 {
         pace
     } else {

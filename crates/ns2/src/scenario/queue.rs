@@ -175,7 +175,7 @@ pub fn losses(link: &Link) -> Result<Vec<(&'static str, String)>, ImportError> {
     if settings.class == "ErrorModel/Periodic" {
         pairs.push(("kind", "\"periodic\"".to_owned()));
         pairs.push(("interval", settings.count("period_", 1)?.to_string()));
-        // With an `offset_` of 0, too, the first packet is lost.
+        // The first packet is lost with an `offset_` of 0, too.
         let first = settings.count("offset_", 0)?.max(1);
         pairs.push(("first", first.to_string()));
     } else {

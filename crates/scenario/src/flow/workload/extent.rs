@@ -37,9 +37,9 @@ impl Amount {
 /// Packets that a flow's hosts offer in a run, without acknowledgements.
 #[derive(Clone, Copy)]
 pub(crate) enum Offer {
-    /// As many as the network carries.
+    /// The network carries all of them.
     Endless,
-    /// At most these; the network may delay them.
+    /// The network carries at most these, and may delay them.
     Waiting(Amount),
     /// These, whatever the network does.
     Regardless(Amount),

@@ -66,7 +66,7 @@ fn in_udp(bytes: &[u8]) -> Result<&[u8], Skip> {
         37_008 => in_tzsp(rest),
         _ => Err(Skip::NotIp),
     }?;
-    // What looks like a tunnel may be other data of the same port.
+    // Data that look like a tunnel may be others of the same port.
     match inner.first().ok_or(Skip::CutHeader)? {
         0x45..=0x4F | 0x60..=0x6F => Ok(inner),
         _ => Err(Skip::NotIp),
