@@ -160,6 +160,28 @@ fn the_handshake_gives_the_round_trip_without_its_answer() {
 }
 
 #[test]
+fn first_data_end_a_handshake_of_ns2_alone() {
+    let opened = |answer: SegmentFlags| {
+        let mut capture = Capture::new(false);
+        capture.packet(Tap::First, 0, true, header(0, 0, SegmentFlags::SYN, 0));
+        let mine = u32::from(!answer.contains(SegmentFlags::SYN));
+        capture.packet(Tap::First, 30 * MS, false, header(mine, 1, answer, 0));
+        for number in 0..4 {
+            let time = 400 * MS + i64::from(number) * 400 * MS;
+            capture.data(Tap::First, time, number);
+            capture.ack(time + 30 * MS, number + 1);
+        }
+        only_flow(&capture.finish()).rtt
+    };
+    let ns2 = opened(SegmentFlags::ACK);
+    assert_eq!(ns2.handshake, Some(400 * MS));
+    assert_eq!(ns2.base, Some(400 * MS));
+    // A client of other systems may have waited for its application.
+    let other = opened(SegmentFlags::SYN.with(SegmentFlags::ACK));
+    assert_eq!(other.handshake, None);
+}
+
+#[test]
 fn a_retransmission_gives_no_sample_and_shows_kind_and_place_of_the_loss() {
     let mut capture = Capture::new(false);
     capture.open(10 * MS, 10 * MS);

@@ -68,10 +68,13 @@ struct Parts {
 impl Handshake {
     /// Returns the times of the handshake that this segment of the client ends. A client that sends
     /// data in place of the ACK may have waited for its application, and an ACK of the server's data
-    /// for them, so its part is unknown then.
+    /// for them, so its part is unknown then. Clients of ns-2 end every handshake with their first
+    /// data.
     fn parts(&self, last: &Passed<'_>) -> Option<Parts> {
         let syn = self.syn.filter(|_| !self.spoilt)?;
-        let bare = last.tcp.payload == 0 && self.answer_end.is_none_or(|end| last.tcp.ack == end);
+        let is_ns2 = self.answer.is_some() && self.answer_end.is_none();
+        let answers = self.answer_end.is_none_or(|end| last.tcp.ack == end);
+        let bare = answers && (last.tcp.payload == 0 || is_ns2);
         let shorter = |time: Nanos, limit| (0..limit).contains(&time).then_some(time);
         let Some(answer) = self.answer else {
             // Only the client's direction was seen. The answer may have been sent twice, so times as
