@@ -50,6 +50,7 @@ def test_the_directory_has_a_page_a_picture_and_scenarios_that_run(
     assert "not run: 11" in printed
     names = {path.name for path in out.iterdir()}
     assert names == {
+        ".goodqueue",
         *("captions.txt", "ellipses.png", "report.html", "summary.json"),
         *(f"scenario-{place}.toml" for place in range(1, 6)),
     }

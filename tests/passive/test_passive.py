@@ -155,7 +155,7 @@ def test_a_drop_log_replaces_the_losses_of_the_capture(before: Path) -> None:
 
 
 def repeated(capture: bytes, times: int) -> bytes:
-    """Returns a capture whose frames come so many times, 100 s later each time."""
+    """Returns a capture with this number of copies of its frames, 100 s after one another."""
     copies = [capture[:24]]
     for copy in range(times):
         place = 24

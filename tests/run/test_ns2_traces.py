@@ -246,7 +246,7 @@ def test_every_experiment_of_the_ns_2_studies_names_existing_traces(
             short = load(cells[0].scenario.resolved_toml(), set={"duration": "3s"})
             replace(cells[0], scenario=short).write(tmp_path / one.name)
             written = {path.name for path in (tmp_path / one.name).iterdir()}
-            assert written == {*cells[0].files.values(), "plot.gp"}
+            assert written == {*cells[0].files.values(), "plot.gp", ".goodqueue"}
 
 
 @pytest.mark.skipif(not GNUPLOT, reason="gnuplot is not installed")

@@ -63,8 +63,10 @@ class Machines:
             port = free.getsockname()[1]
         self.address = f"tcp://127.0.0.1:{port}"
         self._folder = folder
-        tests = str(Path(__file__).parent)
-        path = os.pathsep.join(filter(None, (tests, os.environ.get("PYTHONPATH"))))
+        # A worker imports this file, and this file the helpers.
+        here = Path(__file__).parent
+        known = (str(here), str(here.parent), os.environ.get("PYTHONPATH"))
+        path = os.pathsep.join(filter(None, known))
         self._environment = {**os.environ, "PYTHONPATH": path, **environment}
         self._stack = ExitStack()
         self.workers: list[subprocess.Popen[bytes]] = []
