@@ -13,6 +13,9 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 # The stub of the compiled module must agree with it.
 STUBS := goodqueue._core --mypy-config-file pyproject.toml --allowlist tools/stubtest-allowlist.txt
 
+# In the directory of the extension, whose release builds of the crates it uses again.
+BENCH := cargo run --locked --release --quiet --package goodqueue-bench --target-dir target/maturin
+
 # Of each fuzz target.
 SECONDS ?= 60
 SEED ?= 1
@@ -74,7 +77,7 @@ check-python:
 
 test: setup lint ## set up, then lint and run every test
 	cargo test --locked --quiet
-	cargo run --locked --release --quiet --package goodqueue-bench -- --counts
+	$(BENCH) -- --counts
 	$(BIN)/python -m evidence check
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 	$(MAKE) --no-print-directory fuzz SECONDS=2
@@ -99,7 +102,7 @@ slow: setup ## after tests became slower or faster: measure tests/slow.txt again
 	PYTHONPATH=tests $(BIN)/python -m pytest -q -p helpers.times --numprocesses auto --dist loadfile
 
 counts: ## after the cost of a packet changed: count the instructions of crates/bench/instructions.txt again
-	cargo run --locked --release --quiet --package goodqueue-bench -- --counts --update
+	$(BENCH) -- --counts --update
 
 fuzz: setup ## damaged files through every reader: make fuzz SECONDS=60 SEED=1
 	cargo build --locked --quiet --package goodqueue-fuzz
