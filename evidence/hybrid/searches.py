@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from goodqueue.runs.engines import Choice
     from goodqueue.sizing.link import Link
 
-BUDGET_S = 30.0
+BUDGET = 100e6
 """Wall-clock time of one search in seconds."""
 
 MOST_PACKETS = 600_000
@@ -54,7 +54,8 @@ def smallest(link: Link, engine: Choice) -> tuple[int | None, bool]:
             queues=(),
             changes=False,
             rules=False,
-            budget_s=BUDGET_S,
+            budget=BUDGET,
+            hosts=False,
             store=Path(folder) / "runs",
             engine=engine,
         )

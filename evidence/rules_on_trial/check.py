@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from evidence.rules_on_trial import draw, plan
 from evidence.rules_on_trial.run import finished, metrics_of
 from goodqueue.errors import ScenarioError
-from goodqueue.sizing.answer.work_out import first_reach, last_reach, targets
+from goodqueue.sizing.answer.bounds import targets
+from goodqueue.sizing.answer.reach import first_reach, last_reach
 from goodqueue.sizing.search.budget import BudgetSpent
-from goodqueue.sizing.search.smallest import Ended, Trials, smallest
+from goodqueue.sizing.search.smallest import smallest
+from goodqueue.sizing.search.trials import Ended, Trials
 from goodqueue.sizing.trials.described import LinkTrial
 from goodqueue.sizing.trials.length import Extent, length
 

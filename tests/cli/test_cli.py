@@ -180,16 +180,17 @@ def test_size_recommends_and_exports(small: Path, tmp_path: Path) -> None:
 
 
 def test_an_infeasible_sizing_says_which_bounds_conflict(small: Path, tmp_path: Path) -> None:
-    delay = ("--replicates", 3, "--max-delay", "5ms")
+    delay = ("--replicates", 8, "--max-delay", "5ms")
     done = goodqueue("size", small, *delay, XDG_CACHE_HOME=str(tmp_path))
     assert done.returncode == 3
-    assert "no buffer suffices: utilisation needs at least" in done.stdout
-    assert "the delay allows at most 1 packet " in done.stdout
+    assert "no buffer suffices; nearest: " in done.stdout
+    assert "for the bound on the queueing delay alone: 1 packet " in done.stdout
+    assert "the bounds contradict each other" in done.stdout
 
 
 def test_traffic_that_cannot_fill_the_link_is_infeasible(small: Path, tmp_path: Path) -> None:
     window = ("--set", "flow.upload.tcp.receive_window=1000B")
-    done = goodqueue("size", small, "--replicates", 3, *window, XDG_CACHE_HOME=str(tmp_path))
+    done = goodqueue("size", small, "--replicates", 8, *window, XDG_CACHE_HOME=str(tmp_path))
     assert done.returncode == 3
     assert "so a larger one has no effect" in done.stdout
 
@@ -338,7 +339,7 @@ def test_a_line_of_tc_may_come_by_standard_input(tmp_path: Path) -> None:
 
 
 def test_only_terminals_get_colour_and_progress_and_no_color_is_respected(small: Path) -> None:
-    size = ("size", small, "--replicates", 3, "--target", "90%", "--store", small.parent / "runs")
+    size = ("size", small, "--replicates", 8, "--target", "90%", "--store", small.parent / "runs")
     coloured = on_terminal(*size, "--seed", 2)
     assert "\x1b[1m" in coloured
     assert "sizing bottleneck" in coloured
@@ -390,7 +391,7 @@ def test_ctrl_c_keeps_the_finished_part_of_an_answer(
     out = tmp_path / "out"
     assert run_command(["size", str(small), "--out", str(out)]) == 130
     printed = capsys.readouterr()
-    assert "not proved: Ctrl-C came before the search ended" in printed.out
+    assert "not shown: Ctrl-C came before the search ended" in printed.out
     assert "the same command continues" in printed.out
     assert printed.err == "interrupted\n"
     answer = json.loads((out / "summary.json").read_text())
@@ -526,7 +527,7 @@ def test_an_interrupt_without_a_cache_says_that_results_are_lost(
 
 def test_a_table_in_a_pipe_is_not_cut() -> None:
     link = ("--rate", "2Gbps", "--rtt", "100ms", "--flows", "2000", "--max-loss", "1%")
-    printed = goodqueue("size", *link, "--quick").stdout
+    printed = goodqueue("size", *link, "--quick", "--explain").stdout
     assert "fluid_stability (most)  " in printed
     assert max(map(len, printed.splitlines())) > 120
 

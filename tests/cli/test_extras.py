@@ -62,7 +62,7 @@ LINK = ("--rate", "2Mbps", "--rtt", "20ms", "--flows", "1", "--max-loss", "5%")
     "command",
     [
         ("size", *LINK, "--quick", "--json"),
-        ("size", *LINK, "--replicates", "4", "--aqm", "codel"),
+        ("size", *LINK, "--replicates", "8", "--aqm", "codel"),
         ("size", *LINK, "--quick", "--access-rate", "1Mbps"),
     ],
 )

@@ -75,7 +75,7 @@ def test_size_and_compare_are_drawn_in_the_requested_formats(small: Path, tmp_pa
     link = ("--rate", "10Mbps", "--rtt", "40ms", "--flows", "1", "--replicates", 3)
     flags = ("--format", "svg", "--no-caption", "--store", tmp_path / "store")
     done = goodqueue("size", *link, "--out", out, *flags, timeout=120)
-    assert done.returncode in {0, 3}, done.stderr
+    assert done.returncode in {0, 3, 6}, done.stderr
     assert {path.name for path in out.glob("*.svg")} == {"curve.svg", "pareto.svg"}
     out = tmp_path / "compare"
     sides = ("--variant", "", "--variant", "topology.bottleneck.queue.limit=5p")

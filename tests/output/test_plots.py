@@ -27,7 +27,8 @@ from goodqueue.runs.results.throughput import WAYS, flows_measured
 from goodqueue.sizing import Answer, Link
 from goodqueue.sizing.answer.parts import Alternative
 from goodqueue.sizing.answer.work_out import judge
-from goodqueue.sizing.search.smallest import Smallest, Trials
+from goodqueue.sizing.search.smallest import Smallest
+from goodqueue.sizing.search.trials import Trials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -228,7 +229,7 @@ def test_an_answer_is_drawn_with_and_without_a_sufficient_buffer(
         high=None,
         floor=recommended,
         reached=1000,
-        exceptions=(),
+        nearest=4,
     )
     interval = {name: Interval(value, 0.01) for name, value in figures.items()}
     other = Alternative("codel", {**interval, "p99_delay_s": Interval(0.01, 0.0)}, ())

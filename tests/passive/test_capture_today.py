@@ -135,7 +135,7 @@ def test_a_capture_that_begins_after_its_flows_is_reproduced(runner: Runner, fol
     analysis = analyze(taps[0], after=taps[1])
     model = model_for(analysis, link_of(analysis))
     assert all(sender.present and sender.lasts for sender in model.local)
-    today = fit(Bench(analysis, runner), model, Budget(3600))
+    today = fit(Bench(analysis, runner), model, Budget())
     assert today.agrees
     assert today.loss_ratio == pytest.approx(1, abs=0.25)
 
@@ -168,7 +168,7 @@ def test_a_queue_with_early_drops_is_not_reproduced_by_a_fifo(runner: Runner, fo
     goodqueue.run(today_of(truth), set={"topology.bottleneck.queue": queue}, seed=1, trace=taps)
     analysis = analyze(taps["before"], after=taps["after"])
     model = replace(model_for(analysis, link_of(analysis)), aqm=False)
-    today = fit(Bench(analysis, runner), model, Budget(3600))
+    today = fit(Bench(analysis, runner), model, Budget())
     assert not today.agrees
     assert likely_reason(today) is not None
 
@@ -220,7 +220,7 @@ def test_size_prints_the_comparison_with_the_capture_before_its_answer(
 ) -> None:
     before, after = unpacked("mixed", folder)
     question = ["--from", str(before), "--after", str(after), "--max-loss", "1.5%"]
-    effort = ["--only", "answer", "--budget", "20s", "--store", str(tmp_path / "store")]
+    effort = ["--only", "answer", "--budget", "40M", "--store", str(tmp_path / "store")]
     assert run_command(["size", *question, *effort]) in {0, EXIT_UNPROVED}
     printed = capsys.readouterr().out
     assert printed.index("as measured and as simulated") < printed.index("recommended")
@@ -242,7 +242,7 @@ def test_a_model_that_does_not_reproduce_its_capture_recommends_nothing_firm(
     """The model assumes BBR although the traffic is CUBIC's."""
     before, after = unpacked("cubic4", folder)
     question = ["--from", str(before), "--after", str(after), "--control", "bbr"]
-    effort = ["--only", "answer", "--budget", "20s", "--store", str(tmp_path / "store")]
+    effort = ["--only", "answer", "--budget", "40M", "--store", str(tmp_path / "store")]
     assert run_command(["size", *question, *effort]) == EXIT_UNPROVED
     printed = capsys.readouterr().out
     assert "no firm recommendation" in printed

@@ -163,7 +163,7 @@ def test_the_json_contains_the_printed_figures(capsys: pytest.CaptureFixture[str
     said = answer["calibrated_theory"]
     assert answer["recommendation"]["packets"] == said["packets"]
     assert said["at_least_packets"] <= said["packets"] <= said["at_most_packets"]
-    assert run_command(command) == 0
+    assert run_command([*command, "--explain"]) == 0
     out = capsys.readouterr().out
     assert f"finds {said['at_least_packets']:,} to {said['at_most_packets']:,} packets" in out
     bdp = answer["rules"][0]

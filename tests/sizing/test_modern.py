@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodqueue.cli import run_command
-from goodqueue.cli.exits import EXIT_NOT_FEASIBLE
+from goodqueue.cli.exits import EXIT_UNPROVED
 from goodqueue.errors import RequestError
 from goodqueue.runs.settings import settings_of
 from goodqueue.sizing import RULES, Link, judge_rules
@@ -80,7 +80,7 @@ def test_a_mix_is_printed_as_it_can_be_typed(
 
 
 def test_the_answer_prints_the_mix(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command([*QUICK, "--control", "cubic:70%,bbr3:30%", "--json"]) == EXIT_NOT_FEASIBLE
+    assert run_command([*QUICK, "--control", "cubic:70%,bbr3:30%", "--json"]) == EXIT_UNPROVED
     assert json.loads(capsys.readouterr().out)["link"]["congestion_control"] == "cubic:70%,bbr3:30%"
 
 

@@ -67,10 +67,11 @@ def test_the_tcp_of_most_hosts_is_the_default(
 
 
 def test_the_sensitivity_of_the_answer_is_stated(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command([*SMALL, "--replicates", "3", "--aqm", "pie"]) == 0
+    assert run_command([*SMALL, "--replicates", "8", "--aqm", "pie", "--explain"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"^as in theory \(Reno, rfc\): \d+ packets instead of \d+$", out, re.MULTILINE)
-    assert run_command([*SMALL, "--replicates", "3", "--aqm", "pie", "--as-in-theory"]) == 0
+    few = ["--replicates", "8", "--aqm", "pie", "--explain"]
+    assert run_command([*SMALL, *few, "--as-in-theory"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"^as hosts are \(CUBIC, linux\): \d+ packets instead", out, re.MULTILINE)
 
@@ -128,8 +129,9 @@ def test_infeasible_bounds_are_named(capsys: pytest.CaptureFixture[str]) -> None
     code = run_command([*SMALL, "--max-delay", "7ms", "--min-utilization", "99%"])
     out = capsys.readouterr().out
     assert code == 3
-    assert "no buffer suffices" in out
-    assert "the delay allows at most" in out
+    assert "no buffer suffices; nearest: " in out
+    assert re.search(r"it misses the bound on (utilisation|the queueing delay): ", out)
+    assert "the bounds contradict each other" in " ".join(out.split())
 
 
 def test_the_search_extends_to_the_answer_that_theory_expects(
@@ -144,21 +146,28 @@ def test_the_search_extends_to_the_answer_that_theory_expects(
     least = answer["recommendation"]["least_for_utilization_and_loss"]
     assert least == min(one["packets"] for one in kept)
     assert [one["replicates"] for one in answer["curve"]] == [3] * len(answer["curve"])
+    best = answer["decision"]["best_for_each_bound"]
+    assert best["loss_rate"] == least
+    assert best["p99_delay_s"] <= 17
+    assert answer["decision"]["nearest_miss"] is not None
     assert run_command(["size", *crowded, *bounds]) == 3
     printed = capsys.readouterr().out
-    assert f"loss needs at least {least} packets" in printed
-    assert "the delay allows at most" in printed
+    assert f"for the bound on loss alone: {least} packets" in printed
+    assert "the bounds contradict each other" in printed
 
 
 def test_buffers_of_rules_do_not_count_as_searched(capsys: pytest.CaptureFixture[str]) -> None:
     """Windows of 20 packets never fill 10 Mb/s. Rules' larger buffers are run after the search."""
     bounded = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "2", "--max-window", "30kB"]
-    assert run_command(["size", *bounded, "--replicates", "3", "--json"]) == 3
+    assert run_command(["size", *bounded, "--replicates", "8", "--json"]) == 3
     answer = json.loads(capsys.readouterr().out)
     reached = answer["recommendation"]["at_least_packets"] - 1
     assert max(one["packets"] for one in answer["curve"]) > reached
-    assert run_command(["size", *bounded, "--replicates", "3"]) == 3
-    assert f"even {reached} packets do not keep utilisation" in capsys.readouterr().out
+    assert answer["decision"]["packets"] <= reached
+    assert answer["decision"]["sets"] == []
+    assert "never full" in answer["decision"]["impossible"]
+    assert run_command(["size", *bounded, "--replicates", "8"]) == 3
+    assert "that buffer was never full" in " ".join(capsys.readouterr().out.split())
 
 
 def test_undecided_results_are_not_claimed(
@@ -169,9 +178,10 @@ def test_undecided_results_are_not_claimed(
     link = ["--rate", "10Mbps", "--rtt", "100ms", "--flows", "50", "--max-loss", "3%"]
     link += ["--as-in-theory"]
     few = ["--replicates", "3", "--aqm", "pie", "--report", str(page)]
-    assert run_command(["size", *link, *few]) == 0
+    assert run_command(["size", *link, *few]) == 6
     out = capsys.readouterr().out
-    assert "the budget was too short to show that it suffices" in out
+    assert "estimate: " in out
+    assert "(not shown" in out
     assert "shown with 95 % confidence" not in out
     assert "± inf" not in page.read_text(encoding="utf-8")
 
@@ -197,7 +207,7 @@ def test_a_sweep_continues_in_a_store_of_an_older_version(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = tmp_path / "runs"
-    command = [*SMALL, "--replicates", "3", "--aqm", "pie", "--store", str(store)]
+    command = [*SMALL, "--replicates", "8", "--aqm", "pie", "--store", str(store)]
     assert run_command(command) == 0
     rewrite(store, lambda row: row._replace(version=row.version - 1))
     assert run_command(command) == 0
@@ -205,7 +215,7 @@ def test_a_sweep_continues_in_a_store_of_an_older_version(
 
 
 def test_seeds_continue_at_0_after_the_largest(capsys: pytest.CaptureFixture[str]) -> None:
-    seed = ["--seed", str((1 << 63) - 1), "--replicates", "3", "--aqm", "pie"]
+    seed = ["--seed", str((1 << 63) - 1), "--replicates", "8", "--aqm", "pie"]
     assert run_command([*SMALL, *seed]) == 0
     assert "recommended" in capsys.readouterr().out
 
@@ -228,7 +238,7 @@ def test_a_rule_that_holds_but_exceeds_the_delay_reports_both(
     link += ["--max-delay", "5ms"]
     page = tmp_path / "page.html"
     command = ["size", *link, "--quick"]
-    assert run_command([*command, "--report", str(page)]) == 3
+    assert run_command([*command, "--explain", "--report", str(page)]) == 3
     out = capsys.readouterr().out
     assert re.search(r"assumptions hold +keeps bounds$", out.replace(" \n", "\n"), re.MULTILINE)
     assert re.search(r"^bdp .* yes +not delay *$", out, re.MULTILINE)
@@ -251,7 +261,7 @@ def test_text_and_page_show_what_bscl_says_beside_its_buffer(
     crowded = ["--rate", "50Mbps", "--rtt", "50ms", "--flows", "300", "--max-loss", "1%"]
     page = tmp_path / "page.html"
     command = ["size", *crowded, "--max-delay", "50ms", "--quick", "--as-in-theory"]
-    assert run_command([*command, "--report", str(page)]) == 3
+    assert run_command([*command, "--explain", "--report", str(page)]) == 3
     out = " ".join(capsys.readouterr().out.split())
     # C T is 208.3 packets. (22): 8.7 x 300 - 208.3 = 2402 packets, which take 576 ms. The delay
     # allows 208.3 packets, and these keep the loss up to (208.3 + 208.3) / 8.7 = 47 flows.
@@ -266,7 +276,7 @@ def test_text_and_page_show_what_bscl_says_beside_its_buffer(
 def test_theory_names_the_bound_to_give_up(capsys: pytest.CaptureFixture[str]) -> None:
     crowded = ["--rate", "50Mbps", "--rtt", "50ms", "--flows", "300", "--max-loss", "1%"]
     command = ["size", *crowded, "--max-delay", "50ms", "--quick", "--as-in-theory"]
-    assert run_command(command) == 3
+    assert run_command([*command, "--explain"]) == 3
     out = capsys.readouterr().out
     # (0.87 x 300 / 416)^2 is 39 %, but equation (18) is for at most 2 % to 5 %.
     assert "39.3" not in out

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from goodqueue.sizing.search.smallest import Answered, Target, Trials, grid, smallest
+from goodqueue.sizing.search.sets import by_chance, sets
+from goodqueue.sizing.search.smallest import bracket, smallest
+from goodqueue.sizing.search.trials import Answered, Target, Trials, grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -137,18 +139,100 @@ def test_a_delay_bounds_from_above(most_delay: float, feasible: bool) -> None:
         assert steps_apart(found.ceiling, 50) <= 1
 
 
-def test_limits_below_an_exception_are_not_recommended() -> None:
-    """Flows synchronise at limits of 30 to 60 packets; smaller limits that pass are reported."""
+def test_the_smallest_limit_of_several_sets_is_recommended() -> None:
+    """Flows synchronise at limits of 30 to 60 packets."""
 
     def holed(limit: int) -> float:
-        return 0.97 if 30 <= limit <= 60 else 0.985
+        return 0.97 if limit < 12 or 30 <= limit <= 60 else 0.985
 
     trials = Trials(Noisy({"utilization": holed}, 1e-4))
     found = smallest(trials, [UTILIZATION], [], reach=(100, 1 << 20), most_replicates=50)
+    assert found.limit == 12
+    kept = sets(trials, [UTILIZATION])
+    assert len(kept) == 2
+    (first, last), (second, end) = kept
+    assert (first, end) == (12, None)
+    assert last is not None
+    assert last < 30
+    assert second > 60
+
+
+def valley(limit: int) -> float:
+    """Loss of CUBIC over the buffer: least near 200 packets, and more above."""
+    return 0.00095 + 0.0006 * math.log(limit / 200) ** 2
+
+
+LOSS = Target("loss_rate", 0.001, at_least=False)
+
+
+@pytest.mark.parametrize("lean", [False, True])
+def test_a_valley_between_the_coarse_limits_is_found(lean: bool) -> None:
+    """The loss keeps its bound between 150 and 267 packets alone."""
+    trials = Trials(Noisy({"loss_rate": valley}, 1e-6))
+    found = smallest(trials, [LOSS], [], reach=(1000, 4000), most_replicates=50, lean=lean, near=20)
     assert found.limit is not None
-    assert 60 < found.limit <= 64
-    assert found.exceptions
-    assert all(limit < 30 for limit in found.exceptions)
+    assert 150 <= found.limit <= 165
+    assert found.proved
+    if not lean:
+        ((low, high),) = sets(trials, [LOSS])
+        assert low == found.limit
+        assert high is not None
+        assert high <= 267
+
+
+def test_the_range_grows_while_a_larger_buffer_helps() -> None:
+    def falling(limit: int) -> float:
+        return min(5.0 / limit, 1.0)
+
+    trials = Trials(Noisy({"loss_rate": falling}, 1e-6))
+    found = smallest(trials, [LOSS], [], reach=(100, 1000), most_replicates=50, farthest=100_000)
+    assert found.limit is not None
+    assert 5000 <= found.limit <= 5300
+    trials = Trials(Noisy({"loss_rate": falling}, 1e-6))
+    found = smallest(trials, [LOSS], [], reach=(100, 1000), most_replicates=50)
+    assert found.limit is None
+    assert found.nearest == trials.limits[-1]
+
+
+def test_the_range_does_not_grow_where_a_larger_buffer_hurts() -> None:
+    trials = Trials(Noisy({"loss_rate": lambda limit: 2 * valley(limit)}, 1e-6))
+    found = smallest(trials, [LOSS], [], reach=(100, 1000), most_replicates=50, farthest=1 << 20)
+    assert found.limit is None
+    assert found.excluded
+    assert found.reached <= 2000
+    assert 180 <= found.nearest <= 220
+
+
+def test_no_replicates_are_spent_on_a_knife_edge() -> None:
+    """All limits from 100 packets on keep the bound by a tenth of its margin."""
+
+    def edge(limit: int) -> float:
+        return 0.9 if limit < 100 else 0.98001 if limit < 300 else 0.99
+
+    trials = Trials(Noisy({"utilization": edge}, 3e-4))
+    found = smallest(trials, [UTILIZATION], [], reach=(1000, 1000), most_replicates=10_000)
+    assert found.limit is not None
+    assert 300 <= found.limit <= 315
+    assert trials.spent < 1000
+
+
+def test_limits_that_were_not_shown_to_fail_are_not_excluded() -> None:
+    trials = Trials(Noisy({"utilization": lambda _limit: 0.979}, 0.01))
+    found = smallest(trials, [UTILIZATION], [], reach=(100, 100), most_replicates=8)
+    assert not found.excluded
+
+
+def test_the_interval_by_chance_holds_the_true_answer() -> None:
+    held, widths = 0, []
+    for case in range(60):
+        trials = Trials(Noisy({"utilization": rising(150)}, 0.004, seed=300 + case))
+        found = smallest(trials, [UTILIZATION], [], reach=(100, 1 << 20), most_replicates=20)
+        at = found.limit or found.nearest
+        low, high = by_chance(trials, [UTILIZATION], at, bracket(trials, [UTILIZATION]))
+        held += low <= 150 and (high is None or high >= 150)
+        widths.append(math.inf if high is None else math.log(high / low) / 2)
+    assert held >= 57
+    assert np.median(widths) < 0.2
 
 
 def test_an_interval_decides_a_target_if_it_excludes_the_bound() -> None:
@@ -158,5 +242,6 @@ def test_an_interval_decides_a_target_if_it_excludes_the_bound() -> None:
     assert loss.answer(Interval(0.005, 0.004)) is Answered.MEETS
     assert loss.answer(Interval(0.009, 0.004)) is Answered.OPEN
     assert loss.answer(Interval(0.02, 0.004)) is Answered.FAILS
+    assert loss.answer(Interval(0.00995, 0.0001)) is Answered.CLOSE
     assert UTILIZATION.answer(Interval(0.99, 0.005)) is Answered.MEETS
     assert UTILIZATION.answer(Interval(0.97, 0.005)) is Answered.FAILS

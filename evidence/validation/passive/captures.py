@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from evidence.validation.passive.drawn import (
     DEVELOPMENT,
-    FIT_S,
     HELD_OUT,
     LARGEST_SHARE,
     LEAST_RIGHT,
@@ -72,7 +71,7 @@ def of_scene(scene: str, folder: Path, runner: Runner) -> Today:
         taps[tap].write_bytes(lzma.decompress(packed.read_bytes()))
     analysis = analyze(taps["before"], after=taps["after"])
     model = model_for(analysis, link_of(analysis))
-    return fit(Bench(analysis, runner), model, Budget(FIT_S))
+    return fit(Bench(analysis, runner), model, Budget())
 
 
 def section(scenes: Mapping[str, Today], links: Sequence[Judged]) -> str:

@@ -62,11 +62,6 @@ MOST_REPLICATES = 24
 SHARE = 0.5
 """Measured time of replicates, as a share of the time that the command measures."""
 
-FIT_S = 3600.0
-"""Time limit of a fit in seconds. No fit needs this time, so results do not depend on other load of
-the machine.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
@@ -224,7 +219,7 @@ def judge(drawn: Drawn, runner: Runner) -> Judged:
         min_utilization=drawn.link.min_utilization,
         max_loss_rate=drawn.link.max_loss_rate,
     )
-    today = fit(Bench(analysis, runner), model_for(analysis, link), Budget(FIT_S), FEW_REPLICATES)
+    today = fit(Bench(analysis, runner), model_for(analysis, link), Budget(), few=FEW_REPLICATES)
     truth, _ = _size(drawn.model, drawn.link, runner, None)
     found, carried = _size(today.model, link, runner, today)
     return Judged(drawn, truth, found, carried, today)

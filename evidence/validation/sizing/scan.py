@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.search.smallest import COARSE, Answered, Trials, grid
+from goodqueue.sizing.search.trials import COARSE, Answered, Trials, grid
 from goodqueue.study.stopping import anytime_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goodqueue.sizing.search.smallest import Sampler, Target
+    from goodqueue.sizing.search.trials import Sampler, Target
 
 CONFIDENCE = 0.98
 """Confidence of the two-sided interval, which is 99 % on either side."""

@@ -22,9 +22,6 @@ PACKET_BYTES = 1500
 SAME_RATE = 0.02
 """Relative difference of two rates below which both directions get the answer of the first."""
 
-BUDGET_S = 20.0
-"""Largest time for the simulations of a direction, in seconds."""
-
 
 @dataclass(frozen=True)
 class Sized:
@@ -81,7 +78,7 @@ def sized(probe: Probe, flows: int) -> Iterator[Sized]:
         same = [rate for rate in answers if abs(rate / rate_bps - 1) < SAME_RATE]
         if not same:
             link = Link(rate_bps, (max(rtt_s, 1e-4),), flows, PACKET_BYTES, profile="linux")
-            effort = Effort(queues=(), changes=False, rules=False, budget_s=BUDGET_S)
+            effort = Effort(queues=(), changes=False, rules=False, hosts=False)
             answers[rate_bps] = size_link(link, effort)
         answer = answers[same[0] if same else rate_bps]
         needed = answer.buffer

@@ -12,14 +12,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.answer.work_out import targets
+from goodqueue.sizing.answer.bounds import targets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue.passive.today import Today
     from goodqueue.sizing.answer.answer import Answer
-    from goodqueue.sizing.search.smallest import Target
+    from goodqueue.sizing.search.trials import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ models were run.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -39,23 +38,28 @@ NEARER = 0.5
 """A change is kept if it reduces the distance to less than this share."""
 
 
-def fit(bench: Bench, model: Model, budget: Budget, few: int = FEW_REPLICATES) -> Today:
+def fit(
+    bench: Bench, model: Model, budget: Budget, work: float = 1.0, few: int = FEW_REPLICATES
+) -> Today:
     """Returns the model that agrees best, with its comparison with the capture.
 
     Args:
         bench: runner of models.
         model: the model to begin with.
-        budget: time for the search; the first model is run in any case.
+        budget: budget of the search; the first model is run in any case.
+        work: work of one run in packets.
         few: number of replicates of a model that is tried.
     """
     best = bench.compare(model, few)
-    once_s, tried, words = budget.used_s, 1, list[str]()
+    once, tried, words = few * work, 1, list[str]()
+    budget.charge(once)
     first = best
     while best.distance(first) > NEAR:
         found: dict[str, Today] = {}
         for what, change in _changes(best.model):
-            if tried == MOST_MODELS or budget.left_s < 2 * once_s:
+            if tried == MOST_MODELS or budget.left < 2 * once:
                 break
+            budget.charge(once)
             found[what] = bench.compare(change(best.model), few)
             tried += 1
         nearest = min(found, key=lambda what: found[what].distance(first), default=None)
@@ -63,8 +67,9 @@ def fit(bench: Bench, model: Model, budget: Budget, few: int = FEW_REPLICATES) -
             break
         best = found[nearest]
         words.append(nearest)
-    share = budget.left_s / (2 * once_s) if once_s else math.inf
+    share = budget.left / (2 * once)
     replicates = max(int(min(REPLICATES, share * few)), few)
+    budget.charge(replicates * work)
     return replace(bench.compare(best.model, replicates), tried=tried, fitted=tuple(words))
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.passive.fit import FEW_REPLICATES, fit
 from goodqueue.passive.model import Choices, model_of
+from goodqueue.passive.scenario import LINK
 from goodqueue.passive.scenario import today as today_of
 from goodqueue.passive.today import Bench
 from goodqueue.passive.trial import CaptureTrial
-from goodqueue.runs.cost import cost_of
 from goodqueue.runs.memory import limit_of
 from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.answer.listener import SILENT, Listener
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 TODAY_SHARE = 0.25
-"""Largest share of the time budget for today's link."""
-
-TRIAL_S = 0.2
-"""Seconds in which the cost of a run is measured."""
+"""Largest share of the budget for today's link."""
 
 LEAST_REPLICATES = 3
 """Smallest number of runs that gives a range."""
@@ -79,13 +76,16 @@ def size_analysis(  # noqa: PLR0913 - the question, how well, and its callbacks
         listener: callbacks for runs, the bracket and the recommendation.
     """
     begun = time.monotonic()
-    today = simulate_today(analysis, model, effort, seed, listener)
+    budget = Budget(TODAY_SHARE * effort.budget, effort.time_s)
+    today = simulate_today(analysis, model, effort, budget, seed, listener)
     if today is None:
-        notes = (*notes, ("the time budget was too short to simulate today's link; raise --budget"))
+        notes = (*notes, ("the budget was too small to simulate today's link; raise --budget"))
     else:
         model = today.model
-    spent_s = time.monotonic() - begun
-    left = replace(effort, budget_s=max(effort.budget_s - spent_s, effort.budget_s / 2))
+    left = replace(effort, budget=effort.budget - min(budget.used, budget.packets))
+    if effort.time_s is not None:
+        spent_s = time.monotonic() - begun
+        left = replace(left, time_s=max(effort.time_s - spent_s, effort.time_s / 2))
 
     def with_today(answer: Answer) -> CaptureAnswer:
         return CaptureAnswer.of(answer, today)
@@ -99,27 +99,31 @@ def size_analysis(  # noqa: PLR0913 - the question, how well, and its callbacks
     return with_today(simulate(trial, link, left, seed, notes=notes, listener=relay))
 
 
-def simulate_today(
-    analysis: Analysis, model: Model, effort: Effort, seed: int, listener: Listener = SILENT
+def simulate_today(  # noqa: PLR0913, PLR0917 - the capture, its model, and how it is run
+    analysis: Analysis,
+    model: Model,
+    effort: Effort,
+    budget: Budget,
+    seed: int,
+    listener: Listener = SILENT,
 ) -> Today | None:
-    """Simulates today's link with a fitted model; returns None if the time budget is too short."""
+    """Simulates today's link with a fitted model; returns None if the budget is too small."""
     from goodqueue.study.runner import Runner, user_store
     from goodqueue.study.threads import Threads
 
-    seconds = TODAY_SHARE * effort.budget_s
     limit = limit_of(effort.memory)
-    budget = Budget(seconds)
     with user_store("sizing", effort.store) as store:
         runner = Runner(store, Threads(effort.jobs, limit), listener.on_run)
         scenario = scenario_of(today_of(model), "the capture")
-        run_s = cost_of(*scenario.calibrate(min(TRIAL_S, seconds / 10))) / runner.workers
-        few = min(FEW_REPLICATES, math.floor(seconds / run_s)) if run_s else FEW_REPLICATES
+        buffer = scenario.buffer(LINK)
+        work = scenario.duration_s * buffer["rate_bps"] / (8 * buffer["frame_bytes"])
+        few = min(FEW_REPLICATES, math.floor(budget.left / work))
         if few < LEAST_REPLICATES:
             return None
         try:
             with budget.enforced(runner.stop):
-                return fit(Bench(analysis, runner, seed), model, budget, few)
+                return fit(Bench(analysis, runner, seed), model, budget, work, few)
         except KeyboardInterrupt:
-            if budget.spent:
+            if budget.over_time:
                 return None
             raise

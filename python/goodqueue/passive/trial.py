@@ -80,6 +80,10 @@ class CaptureTrial:
                 found[what] = other
         return found
 
+    def hosts(self, link: Link) -> dict[str, Link]:  # noqa: ARG002 - see `Trial`
+        """Returns no other hosts, because the capture shows its own."""
+        return {}
+
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
         """Returns the buffer as lines to paste into devices."""
         return exports(packets, link.packet_bytes, link.rate_bps)

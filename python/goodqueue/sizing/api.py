@@ -158,7 +158,7 @@ def simulate(  # noqa: PLR0913 - what is run, how much of it, and its callbacks
     from goodqueue.study.runner import Runner, user_store
     from goodqueue.study.threads import Threads
 
-    budget = Budget(effort.budget_s)
+    budget = Budget(effort.budget, effort.time_s, listener.on_budget)
     limit = limit_of(effort.memory)
     with user_store("sizing", effort.store) as store:
         runner = Runner(store, Threads(effort.jobs, limit), listener.on_run)

@@ -27,13 +27,14 @@ from goodqueue.output.sizing.answer import (
     plain_lines,
     print_recommendation,
     print_rest,
-    verdict,
 )
+from goodqueue.output.sizing.verdict import verdict
 from goodqueue.output.terminal import packets, print_json, progress, stdout
 from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.runs.engines import choice_of
 from goodqueue.runs.results.traces import files_read
 from goodqueue.sizing.answer.effort import MOST_REPLICATES, QUEUES, Effort
+from goodqueue.sizing.answer.facts import why_impossible
 from goodqueue.sizing.answer.listener import Listener
 from goodqueue.sizing.answer.work_out import by_theory
 from goodqueue.sizing.api import simulate
@@ -42,7 +43,7 @@ from goodqueue.sizing.device import read_device
 from goodqueue.sizing.flow_records import read_flow_records
 from goodqueue.sizing.known import Known
 from goodqueue.sizing.question import Bounds, Question
-from goodqueue.sizing.search.budget import BUDGET_S
+from goodqueue.sizing.search.budget import BUDGET_PACKETS, parse_packets
 from goodqueue.sizing.trials.described import LinkTrial, notes_of
 
 if TYPE_CHECKING:
@@ -109,7 +110,9 @@ def _effort(asked: Size) -> Effort:
         queues=queues if asked.aqm is None else tuple(dict.fromkeys(asked.aqm)),
         changes=not asked.only,
         rules=not asked.only,
-        budget_s=BUDGET_S if asked.budget is None else _core.parse_span("--budget", asked.budget),
+        budget=BUDGET_PACKETS if asked.budget is None else parse_packets("--budget", asked.budget),
+        time_s=None if asked.time is None else _core.parse_span("--time", asked.time),
+        hosts=asked.hosts is None,
         jobs=asked.jobs,
         store=asked.store,
         memory=asked.memory,
@@ -196,7 +199,7 @@ def _size(  # noqa: PLR0913, PLR0917 - the question, its inputs, and how it is a
     else:
         # The recommendation is printed before the rest is computed.
         on_answer = _nothing if asked.json else _print_at_once
-        with _bar(f"sizing {trial.name}", effort.budget_s, on_answer) as listener:
+        with _bar(f"sizing {trial.name}", on_answer) as listener:
             if work is None:
                 answer = simulate(trial, link, effort, seed, notes=notes, listener=listener)
             else:
@@ -208,7 +211,7 @@ def _size(  # noqa: PLR0913, PLR0917 - the question, its inputs, and how it is a
     if asked.json:
         print_json(answer.as_dict())
     else:
-        print_rest(answer)
+        print_rest(answer, asked.syntax or "linux", explain=asked.explain)
         if out is not None:
             print_written(out)
     return exit_code(answer)
@@ -218,9 +221,11 @@ def exit_code(answer: Answer) -> int:
     """Returns the exit code of an answer."""
     if answer.interrupted:
         return EXIT_INTERRUPTED
-    if answer.budget_over or not answer.firm or answer.doubt is not None:
-        return EXIT_UNPROVED
-    return EXIT_NOT_FEASIBLE if answer.buffer is None else 0
+    if answer.trials is None and answer.buffer is not None:
+        return 0
+    if why_impossible(answer) is not None and answer.firm:
+        return EXIT_NOT_FEASIBLE
+    return 0 if answer.proved and answer.firm else EXIT_UNPROVED
 
 
 def _nothing(_answer: Answer) -> None:
@@ -233,20 +238,19 @@ def _print_at_once(answer: Answer) -> None:
 
 
 @contextmanager
-def _bar(what: str, budget_s: float, on_answer: Callable[[Answer], None]) -> Iterator[Listener]:
+def _bar(what: str, on_answer: Callable[[Answer], None]) -> Iterator[Listener]:
     """Shows the number of runs, the bracket shown so far, and the rest of the budget."""
     begun = time.monotonic()
     with progress() as bar:
         task = bar.add_task(what, total=None)
-        done, bracket = 0, ""
+        done, bracket, left_s, share = 0, "", "", 0.0
 
         def on_run(left: int) -> None:
             nonlocal done
             done += 1
-            left_s = duration(max(budget_s - (time.monotonic() - begun), 0.0))
             bar.update(
                 task,
-                description=f"{what}: {bracket}at most {left_s} left",
+                description=f"{what}: {bracket}{left_s}",
                 completed=done,
                 total=done + left,
             )
@@ -258,7 +262,14 @@ def _bar(what: str, budget_s: float, on_answer: Callable[[Answer], None]) -> Ite
             elif low:
                 bracket = f"more than {packets(low)}, "
 
-        yield Listener(on_run, on_bracket, on_answer)
+        def on_budget(used: float) -> None:
+            nonlocal left_s, share
+            if share:  # of the runs that have ended
+                rest_s = (time.monotonic() - begun) * (1 - share) / share
+                left_s = f"at most {duration(rest_s)} left"
+            share = used
+
+        yield Listener(on_run, on_bracket, on_answer, on_budget)
 
 
 def _pictures(answer: Answer) -> list[Picture]:

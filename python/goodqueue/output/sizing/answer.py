@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from goodqueue.output.progress import duration
+from goodqueue.output.sizing.screen import guard, interrupted, left_out, over_hosts, screen
 from goodqueue.output.sizing.theory import (
     DELAY,
     SHORT_NAMES,
-    by_calibrated_theory,
-    in_units,
-    infeasible_by_theory,
     names_of,
 )
+from goodqueue.output.sizing.verdict import digits, plus_minus, verdict
 from goodqueue.output.terminal import (
     MISSING,
     counted,
-    goes_on,
     milliseconds,
     number,
     packets,
@@ -31,13 +28,10 @@ from goodqueue.output.terminal import (
     table,
 )
 from goodqueue.passive.answer import CaptureAnswer
-from goodqueue.runs.engines import AGREEMENT
 from goodqueue.sizing.answer.parts import buffer_dict
 from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
-from goodqueue.sizing.search.smallest import DROPS
 from goodqueue.sizing.trials.described import TCP_CHANGES
-from goodqueue.sizing.trials.length import EPOCHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,9 +40,8 @@ if TYPE_CHECKING:
     from goodqueue.output.terminal import Figures
     from goodqueue.sizing.answer.answer import Answer
     from goodqueue.sizing.answer.parts import RuleAnswer
+    from goodqueue.sizing.answer.world import World
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.search.agreement import Widened
-    from goodqueue.sizing.search.smallest import Smallest
 
 
 def print_recommendation(answer: Answer) -> None:
@@ -62,22 +55,26 @@ def print_recommendation(answer: Answer) -> None:
     say(*verdict(answer), markup=True)
 
 
-def verdict(answer: Answer) -> list[str]:
-    """Returns the recommendation in sentences, for a capture with its reliability."""
-    if not isinstance(answer, CaptureAnswer):
-        return recommendation(answer)
-    from goodqueue.output.passive.today import carried_range, not_firm
+def print_rest(answer: Answer, syntax: str, *, explain: bool) -> None:
+    """Prints what follows the recommendation: the rest of the first screen, or all tables.
 
-    return [*not_firm(answer), *recommendation(answer), *carried_range(answer)]
-
-
-def print_rest(answer: Answer) -> None:
-    """Prints rules, the sensitivity of the recommendation, and lines to paste."""
+    Args:
+        answer: the answer.
+        syntax: key of `SYNTAXES`, whose lines are printed for a device.
+        explain: True to print every table.
+    """
+    if not explain:
+        say(*screen(answer, syntax), markup=True)
+        return
     console = stdout()
     if answer.interrupted:
-        say(f"[bold]interrupted[/]: {goes_on(answer.kept)}", markup=True)
+        say(interrupted(answer), markup=True)
     if answer.left_out:
         say(left_out(answer), markup=True)
+    say(*guard(answer), markup=True)
+    if answer.world is not None:
+        say(*over_hosts(answer.world), markup=True)
+        say("", *world_lines(answer.world))
     _print_rules(answer)
     tables = [curve_table(answer), alternatives_table(answer), changes_table(answer)]
     for made in tables:
@@ -90,6 +87,14 @@ def print_rest(answer: Answer) -> None:
         console.print(METHOD)
     if answer.buffer is not None:
         say("", *export_lines(answer, answer.buffer))
+
+
+def world_lines(world: World) -> list[str]:
+    """Returns the answer for each property of the hosts that was changed."""
+    return [
+        f"  {what}: {'none found' if one is None else packets(one)}"
+        for what, one in world.buffers.items()
+    ]
 
 
 def _print_rules(answer: Answer) -> None:
@@ -237,199 +242,6 @@ def record_lines(answer: Answer) -> list[str]:
     return ["measured record of the rules (docs/rules-on-trial.md):", *lines] if lines else []
 
 
-def recommendation(answer: Answer) -> list[str]:
-    """Returns the recommendation in sentences."""
-    link, found = answer.link, answer.found
-    lines = [] if answer.why_theory_only is None else [plain(answer.why_theory_only)]
-    if answer.ended and not answer.shown:
-        return [*unproved(answer), *_shortened(answer), *_engine(answer)]
-    if answer.buffer is None:
-        return [*lines, *_infeasible(answer), *_shortened(answer), *_engine(answer)]
-    lines.append(headline(answer, answer.buffer))
-    if found is None:
-        theory = answer.calibrated
-        return lines if theory is None else [*lines, *by_calibrated_theory(link, theory)]
-    lines.append(achieved(answer, answer.buffer))
-    lines.append(_confidence(found))
-    if found.exceptions:
-        smaller = ", ".join(f"{limit:,}" for limit in found.exceptions[:8])
-        lines.append(
-            f"not monotonic: {smaller} packets keep the bounds too, but some larger "
-            "buffers do not; the recommendation is the smallest buffer above all those "
-            "that fail"
-        )
-    lines += _shortened(answer)
-    if answer.share == 1 and answer.epochs is not None and answer.epochs < EPOCHS:
-        lines.append(
-            f"[yellow]short[/]: a replicate contained only {answer.epochs:.1f} loss epochs "
-            f"per flow instead of {EPOCHS}; for a file, --set duration=... makes it longer"
-        )
-    return [*lines, *_engine(answer)]
-
-
-def headline(answer: Answer, limit: int) -> str:
-    """Returns the answer's buffer in every unit, with a word for its reliability."""
-    word = "recommended" if answer.doubt is None else "estimate"
-    if answer.ended and not answer.shown:
-        word = "sufficient"
-    return f"[bold]{word}[/]: [bold]{in_units(answer.link, limit)}[/]"
-
-
-def _engine(answer: Answer) -> list[str]:
-    """Returns the engine of the answer, the reason for its choice, and its reliability."""
-    if answer.engine is None:
-        return []
-    too_long = ""
-    if answer.packets_s is not None:
-        too_long = f"packets would take about {duration(answer.packets_s)}"
-    if answer.engine == "packets":
-        why = "" if answer.why_not_hybrid is None else f": {plain(answer.why_not_hybrid)}"
-        outside = f"; {too_long}, and the hybrid engine does not apply here{why}"
-        return [f"simulated by the packet engine{outside if too_long else ''}"]
-    lines = [f"simulated by the [bold]hybrid engine[/]{f': {too_long}' if too_long else ''}"]
-    lines.append(AGREEMENT)
-    if answer.doubt is not None:
-        lines.append(f"[bold]not proved[/]: {plain(answer.doubt)}")
-        lines.append(_with_the_error(answer.widened))
-    return lines
-
-
-def _with_the_error(found: Widened | None) -> str:
-    """Returns the range of buffers that follows from the hybrid engine's measured error."""
-    if found is None:
-        return "the hybrid engine's error on such links is not known"
-    error = found.agreement
-    if error.low is None and error.high is None:
-        return (
-            f"no interval follows from the hybrid engine's error: on some of {error.links} such "
-            "links it kept the bound with every buffer, or with none"
-        )
-    above = "" if found.high is None else f" to {packets(found.high)}"
-    low = "less than any tried" if error.low is None else f"{error.low:.2f}"
-    high = "more than any tried" if error.high is None else f"{error.high:.2f}"
-    return (
-        f"with the hybrid engine's error: from {packets(found.low)}{above or ' upwards'}; on nine "
-        f"tenths of {error.links} such links its buffer was {low} to {high} of the packet engine's"
-    )
-
-
-PARTS = {
-    "rules": "figures at the rules' buffers",
-    "queues": "other queues",
-    "changes": "changes of the link",
-}
-
-
-def left_out(answer: Answer) -> str:
-    """Returns the parts for which the budget did not suffice."""
-    parts = ", ".join(PARTS[part] for part in answer.left_out)
-    return f"[yellow]left out[/] because the budget ended: {parts}; --budget gives more time"
-
-
-def unproved(answer: Answer) -> list[str]:
-    """Returns the results that were shown when the search was stopped."""
-    found = answer.found
-    low, high = (0, None) if found is None else (found.low, found.high)
-    if high is not None:
-        shown = f"between {low + 1:,} and {packets(high)} with 95 % confidence"
-    elif low:
-        shown = f"more than {packets(low)} with 95 % confidence; no limit was shown to suffice"
-    else:
-        shown = "nothing was shown"
-    why = "Ctrl-C came" if answer.interrupted else "the budget was over"
-    lines = [f"[bold]not proved[/]: {why} before the search ended", f"the answer is {shown}"]
-    if low == 0 and high is None:
-        lines[-1] = "no limit was shown to keep the bounds or to break them"
-    if answer.more_s is not None:
-        lines[-1] += f"; about {duration(answer.more_s)} more would settle it"
-    if answer.buffer is not None:
-        lines.append(headline(answer, answer.buffer))
-        lines.append(achieved(answer, answer.buffer))
-    elif high is not None:
-        lines.append(f"{packets(high)} were not shown to keep the delay: {achieved(answer, high)}")
-    return lines
-
-
-def _shortened(answer: Answer) -> list[str]:
-    """Returns the factor by which replicates were shortened to fit into the budget."""
-    if answer.share == 1 or answer.scenario is None:
-        return []
-    measured_s = answer.scenario.duration_s - answer.scenario.warmup_s
-    epochs = "" if answer.epochs is None else f", {answer.epochs:.1f} loss epochs per flow"
-    return [
-        (
-            "[yellow]shortened[/] to fit into the budget: a replicate measures "
-            f"{number(measured_s, 3)} s{epochs} (in full {EPOCHS} epochs)"
-        )
-    ]
-
-
-def _confidence(found: Smallest) -> str:
-    shown = [] if found.high is None else [f"{found.high:,} suffice"]
-    shown += [f"{found.low:,} do not"] if found.low else []
-    parts = [f"shown with 95 % confidence: {', '.join(shown)}"] if shown else []
-    if found.high is None:
-        parts.append("the budget was too short to show that it suffices")
-    if not found.low and found.limit != 1:
-        parts.append("no smaller limit was shown to fail")
-    return "; ".join(parts)
-
-
-def _infeasible(answer: Answer) -> list[str]:
-    link, found = answer.link, answer.found
-    if found is None:
-        return infeasible_by_theory(answer)
-    if found.floor is None:
-        top = found.reached  # buffers of rules may be larger
-        missing = names_of(one for one in found.broken if one != DELAY)
-        or_delay = " or the delay" if DELAY in found.broken else ""
-        never = answer.interval(top, DROPS).mean == 0
-        cure = (
-            (
-                "and that buffer was never full, so a larger one has no effect: the traffic "
-                "cannot reach more"
-            )
-            if never
-            else f"give up {missing}{or_delay}, reduce the flows, or raise the rate"
-        )
-        return [
-            (
-                f"[bold]no buffer suffices[/]: even {packets(top)} do not keep {missing} "
-                f"({achieved(answer, top)}); {cure}"
-            )
-        ]
-    lines = [
-        (
-            f"[bold]no buffer suffices[/]: {names_of(found.broken[:-1]) or 'the floor'} "
-            f"needs at least {in_units(link, found.floor)} ({achieved(answer, found.floor)}), "
-            "above the allowed delay"
-        )
-    ]
-    if found.ceiling is None:
-        lines.append("not even one packet keeps the delay: give up the bound on delay")
-    else:
-        lines.append(
-            f"the delay allows at most {packets(found.ceiling)} "
-            f"({achieved(answer, found.ceiling)}): "
-            "give up one of the two bounds, or try a queue discipline that controls the "
-            "delay itself (fq_codel, pie)"
-        )
-    return lines
-
-
-def achieved(answer: Answer, limit: int) -> str:
-    """Returns the figures at a limit that was run, with their intervals."""
-    figures = answer.figures(limit)
-    text = (
-        f"utilisation {_plus_minus(figures['utilization'], 100, 2)} %, loss "
-        f"{_plus_minus(figures['loss_rate'], 100, 2)} %, p99 queueing delay "
-        f"{_plus_minus(figures['p99_delay_s'], 1000, _digits(figures['p99_delay_s']))} ms"
-    )
-    if "jain" in figures:
-        text += f", fairness {_plus_minus(figures['jain'], 1, 2)}"
-    return text
-
-
 def curve_table(answer: Answer) -> object | None:
     """Returns a table of the limits that were run; few of those far from the answer."""
     if not answer.limits:
@@ -554,21 +366,9 @@ def _figure_cells(figures: dict[str, Interval]) -> list[str]:
     """Returns utilisation and loss in percent, delay in milliseconds, and fairness, for a table."""
     delay = figures[DELAY]
     intervals = [
-        _plus_minus(figures["utilization"], 100, 2),
-        _plus_minus(figures["loss_rate"], 100, 2),
-        _plus_minus(delay, 1000, _digits(delay)),
+        plus_minus(figures["utilization"], 100, 2),
+        plus_minus(figures["loss_rate"], 100, 2),
+        plus_minus(delay, 1000, digits(delay)),
     ]
     fairness = f"{figures['jain'].mean:.2f}" if "jain" in figures else MISSING
     return [*(text.replace(" ± ", "±") for text in intervals), fairness]
-
-
-def _digits(interval: Interval) -> int:
-    """Returns the number of decimals of milliseconds: more for short delays."""
-    return 1 if interval.mean >= SHORT_DELAY_S else 3
-
-
-SHORT_DELAY_S = 0.01
-
-
-def _plus_minus(interval: Interval, scale: float, digits: int) -> str:
-    return interval.text(lambda value: f"{value * scale:.{digits}f}")

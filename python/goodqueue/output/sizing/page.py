@@ -11,15 +11,14 @@ from urllib.parse import urlencode
 from goodqueue.output import page, play
 from goodqueue.output.sizing.answer import (
     METHOD,
-    achieved,
     alternatives_table,
     changes_table,
     hangs_on,
-    headline,
     plain_lines,
     rules_table,
 )
 from goodqueue.output.sizing.theory import DELAY, in_units
+from goodqueue.output.sizing.verdict import achieved, headline
 from goodqueue.output.terminal import number, packets
 from goodqueue.sizing.controls import DECREASE
 from goodqueue.sizing.export import checks

@@ -34,7 +34,7 @@ from goodqueue.sizing.rules.loss.bscl import (
     globally_synchronized,
     partially_synchronized,
 )
-from goodqueue.sizing.search.smallest import Target
+from goodqueue.sizing.search.trials import Target
 
 if TYPE_CHECKING:
     from goodqueue.papers.dhamdhere2005.claims import Points

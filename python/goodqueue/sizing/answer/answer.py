@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.core.shown import axes_of, html_of
+from goodqueue.sizing.answer.facts import decision_dict
 from goodqueue.sizing.answer.parts import (
     buffer_dict,
     calibrated_dict,
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
     from goodqueue._core import Scenario
     from goodqueue.core.intervals import Interval
     from goodqueue.runs.engines import Engine
+    from goodqueue.sizing.answer.facts import Facts, Guard
     from goodqueue.sizing.answer.parts import Alternative, Change, RuleAnswer
+    from goodqueue.sizing.answer.world import World
     from goodqueue.sizing.calibrated.smallest import Calibrated
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.search.agreement import Widened
-    from goodqueue.sizing.search.smallest import Smallest, Trials
+    from goodqueue.sizing.search.smallest import Smallest
+    from goodqueue.sizing.search.trials import Trials
 
 
 @dataclass(frozen=True)
@@ -52,18 +56,21 @@ class Answer:
             `goodqueue run`. None if the search ended before.
         interrupted: True if Ctrl-C ended it before everything was done.
         budget_over: True if the budget was over before the search had an answer.
-        more_s: estimated wall-clock seconds in which the stopped search would end.
+        more_packets: estimated work in packets in which the stopped search would end.
         share: measured part of replicates, as a share of their full length.
         left_out: parts beside the answer for which the budget did not suffice: `rules`, `queues`,
-            `changes`.
+            `changes`, `world`, `cost`.
         kept: True if the runs are stored for the next call.
         engine: engine of the answer and its curve; None if nothing was simulated.
-        packets_s: expected wall-clock seconds of the packet engine, if that exceeds the budget.
+        packets_s: usual seconds of one processor for the packet engine, if it exceeds the budget.
         why_not_hybrid: reason why the hybrid engine was not used although the packet engine exceeds
             the budget; None if it was used.
         doubt: reason why an answer of the hybrid engine is unreliable; None if it is reliable.
         widened: range of buffers that follows from the hybrid engine's measured error, if there is
             a doubt and that error was measured on links like this.
+        facts: what the search says beside its limit; None if nothing was simulated.
+        world: the answer over hosts that nobody described; None if it is not known.
+        guard: facts that the answer must not hide; None if there are none.
 
     Examples:
         >>> from goodqueue.sizing import Link, judge_rules
@@ -86,7 +93,7 @@ class Answer:
     scenario: Scenario | None = None
     interrupted: bool = False
     budget_over: bool = False
-    more_s: float | None = None
+    more_packets: float | None = None
     share: float = 1.0
     left_out: tuple[str, ...] = ()
     kept: bool = True
@@ -95,6 +102,9 @@ class Answer:
     why_not_hybrid: str | None = None
     doubt: str | None = None
     widened: Widened | None = None
+    facts: Facts | None = None
+    world: World | None = None
+    guard: Guard | None = None
 
     def plot(self, name: str = "curve") -> list[Axes]:
         """Draws a picture of the answer by pyplot, without a caption, and returns its axes.
@@ -133,8 +143,8 @@ class Answer:
 
     @property
     def proved(self) -> bool:
-        """True if an engine that agrees with packets on such links proved the recommendation."""
-        return self.shown and self.doubt is None
+        """True if packets showed that the recommendation suffices; hybrid answers are estimates."""
+        return self.shown and self.engine == "packets"
 
     @property
     def buffer(self) -> int | None:
@@ -145,6 +155,17 @@ class Answer:
         if self.trials is not None:
             return None if self.found is None else self.found.limit
         return None if self.calibrated is None else self.calibrated.packets
+
+    @property
+    def device_packets(self) -> int | None:
+        """Buffer for a device: it suffices for nine tenths of the hosts that nobody described.
+
+        A bound on the delay keeps it at the recommendation. None if there is no recommendation.
+        """
+        packets = self.buffer
+        if packets is None or self.world is None or self.link.max_delay_s is not None:
+            return packets
+        return max(packets, self.world.nine_tenths)
 
     @property
     def rules(self) -> pl.DataFrame:
@@ -199,6 +220,7 @@ class Answer:
             "link": link_dict(self.link),
             "notes": list(self.notes),
             "rules": [rule_dict(self.link, one) for one in self.by_rule],
+            "decision": decision_dict(self),
             "recommendation": self._recommendation(),
             "calibrated_theory": calibrated_dict(self.link, self.calibrated),
             "changes": [
@@ -227,7 +249,7 @@ class Answer:
             "interrupted": self.interrupted,
             "budget": {
                 "over": self.budget_over,
-                "more_s": self.more_s,
+                "more_packets": self.more_packets,
                 "replicate_share": self.share,
                 "left_out": list(self.left_out),
             },
@@ -251,7 +273,7 @@ class Answer:
             "least_for_utilization_and_loss": None if found is None else found.floor,
             "most_for_delay": None if found is None else found.ceiling,
             "give_up": self._give_up(),
-            "not_monotone_at_packets": [] if found is None else list(found.exceptions),
+            "sets": [] if self.facts is None else [list(one) for one in self.facts.sets],
             "loss_epochs_per_flow": self.epochs,
         }
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
-from goodqueue.sizing.search.budget import BUDGET_S
-from goodqueue.sizing.search.smallest import COARSE_REPLICATES
+from goodqueue.sizing.search.budget import BUDGET_PACKETS
+from goodqueue.sizing.search.trials import COARSE_REPLICATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +31,11 @@ class Effort:
         queues: queue disciplines to try in place of the link's, with their defaults.
         changes: True to simulate changes of the link.
         rules: True to simulate the rules' buffers.
-        budget_s: largest wall-clock time in seconds. Replicates are shortened so that the search
+        budget: packets that all runs may simulate. Replicates are shortened so that the search
             fits; the answer is what has been shown when the budget ends.
+        time_s: largest wall-clock time in seconds, after which the answer is what has been shown;
+            None for no limit.
+        hosts: True to find the answer for hosts that the link's description does not exclude.
         jobs: threads; None for one per processor.
         store: folder that stores every run and returns it if it is needed again; None for one in
             the user's cache.
@@ -44,7 +47,7 @@ class Effort:
 
     Examples:
         >>> from goodqueue.sizing import Effort
-        >>> Effort(replicates=5, budget_s=10).replicates
+        >>> Effort(replicates=5, budget=50e6).replicates
         5
     """
 
@@ -52,7 +55,9 @@ class Effort:
     queues: tuple[str, ...] = QUEUES
     changes: bool = True
     rules: bool = True
-    budget_s: float = BUDGET_S
+    budget: float = BUDGET_PACKETS
+    time_s: float | None = None
+    hosts: bool = True
     jobs: int | None = None
     store: Path | None = None
     memory: str | None = None
@@ -69,6 +74,13 @@ class Effort:
 
         For the hybrid engine, the smallest of the rules' buffers take by far the longest.
         """
-        wanted = {"rules": self.rules, "queues": bool(self.queues), "changes": self.changes}
+        wanted = {
+            "cost": True,
+            "guard": True,
+            "world": self.hosts,
+            "rules": self.rules,
+            "queues": bool(self.queues),
+            "changes": self.changes,
+        }
         last = "rules" if engine == "hybrid" else ""
         return (part for part in sorted(wanted, key=last.__eq__) if wanted[part])

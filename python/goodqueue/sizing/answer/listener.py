@@ -21,11 +21,13 @@ class Listener:
             and the smallest shown to suffice (None if none was).
         on_answer: called with the answer when the search has ended; rules, queues and changes
             follow.
+        on_budget: called before runs, with the share of the budget that is used with them.
     """
 
     on_run: Callable[[int], None] = lambda _left: None
     on_bracket: Callable[[int, int | None], None] = lambda _low, _high: None
     on_answer: Callable[[Answer], None] = lambda _answer: None
+    on_budget: Callable[[float], None] = lambda _share: None
 
 
 SILENT = Listener()

@@ -1,17 +1,18 @@
-"""Estimate of the time that a stopped search would still have needed."""
+"""Estimate of the work that a stopped search would still have needed."""
 
 from __future__ import annotations
 
 from math import ceil, inf, isfinite, log2
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.search.smallest import FIRST_REPLICATES, grid
+from goodqueue.sizing.search.trials import FIRST_REPLICATES, grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue.sizing.search.laboratory import Laboratory
-    from goodqueue.sizing.search.smallest import Smallest, Target, Trials
+    from goodqueue.sizing.search.smallest import Smallest
+    from goodqueue.sizing.search.trials import Target, Trials
 
 SETTLED_LIMITS = 3
 """Number of limits around an answer that are settled: itself and its neighbours."""
@@ -20,14 +21,14 @@ FEW, MANY = 20, 64
 """Number of replicates that settle a limit: usually, and at most."""
 
 
-def more_s(
+def more_packets(
     trials: Trials,
     helped: Sequence[Target],
     shown: Smallest | None,
     reach: int,
     laboratory: Laboratory,
 ) -> float | None:
-    """Returns the wall-clock seconds that would about settle the answer; None if unknown.
+    """Returns the packets that would about settle the answer; None if unknown.
 
     The bracket must be halved a number of times, with this many replicates each, and the limits
     around the answer must be settled. An interval narrows with the square root of its replicates. A
@@ -40,10 +41,10 @@ def more_s(
     steps = sum(low < point <= high for point in grid(max(high, 1)))
     runs = ceil(log2(max(steps, 1))) * FIRST_REPLICATES
     runs += SETTLED_LIMITS * max(_to_settle(trials, helped, low, high), FEW)
-    run_s = laboratory.plan.run_s / laboratory.workers
+    run = laboratory.plan.run
     if trials.spent:
-        run_s = max(run_s, budget.used_s / trials.spent)
-    return runs * run_s
+        run = max(run, budget.used / trials.spent)
+    return runs * run
 
 
 def _to_settle(trials: Trials, helped: Sequence[Target], low: int, high: int) -> int:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.calibrated.smallest import Calibrated
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.rules import Advice, Rule
-    from goodqueue.sizing.search.smallest import Trials
+    from goodqueue.sizing.search.trials import Trials
 
 FIGURES = ("utilization", "loss_rate", "p99_delay_s", "jain")
 """Figures that are reported for each buffer: utilisation, loss, the 99th percentile of the queueing

@@ -18,7 +18,7 @@ from goodqueue.sizing.calibrated.surface import (
     surfaces,
 )
 from goodqueue.sizing.rules.loss.bscl import bscl
-from goodqueue.sizing.search.smallest import grid
+from goodqueue.sizing.search.trials import grid
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,12 +1,12 @@
-"""Time budget of a search.
+"""Budget of a search: the work of its runs, counted in packets.
 
-The budget is wall-clock time. The cost of a replicate is measured on its beginning, as in the dry
-run of a sweep. It determines the length of replicates and the kind of search. A clock ends the
-current runs when the budget is over.
+The work of a run follows from its scenario, and not from a clock. So the plan, the runs and the
+answer are the same on an idle and on a busy machine. Only an explicit time ends a search earlier.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from contextlib import contextmanager
@@ -15,29 +15,41 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
-from goodqueue.runs.cost import TRIAL_S, cost_of
-from goodqueue.sizing.search.smallest import COARSE, COARSE_REPLICATES, FIRST_REPLICATES, grid
+from goodqueue.sizing.search.trials import COARSE, COARSE_REPLICATES, FIRST_REPLICATES, grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from goodqueue._core import Scenario
     from goodqueue.runs.engines import Engine
     from goodqueue.study.model import Stop
 
-BUDGET_S = 60.0
-"""Default budget in seconds."""
+BUDGET_PACKETS = 120_000_000
+"""Default budget in packets: about a minute of one processor (`PACKETS_PER_S`)."""
+
+PACKETS_PER_S = 2e6
+"""Usual packets of all runs that one processor simulates in a second, for statements of time."""
 
 SEARCH_SHARE = 0.6
-"""Largest planned share of the budget for a search. The rest is a reserve for estimates that are
-too low, and for the rules, queues and changes that follow."""
+"""Largest planned share of the budget for a search. The rest is a reserve for searches that take
+longer than planned, and for the rules, queues and changes that follow."""
 
-HYBRID_S = 8.0
-"""Longest planned search by the hybrid engine in seconds, however large the budget is: this engine
+HYBRID_PACKETS = 40_000_000
+"""Largest planned work of a search by the hybrid engine, however large the budget is: this engine
 gives a quick answer where the packet engine cannot give one."""
 
-TRIAL_SHARE = 0.02
-"""Largest share of the budget for measuring a replicate's cost."""
+CROWDED_FLOWS = 1500
+"""Number of flows with which a packet takes twice as long as with few, because the state of the
+flows does not stay in the processor's caches."""
+
+PACKETS_PER_FLOW = 100
+"""Packets that the engine simulates in the time in which it builds a flow."""
+
+PACKETS_PER_ROUND = 2.0
+"""Packets that the packet engine simulates in the time in which the hybrid engine simulates one
+round trip of one flow."""
+
+PACKETS_PER_STEP = 25.0
+"""The same for one time step of the hybrid engine, whose length is that of the full queue."""
 
 SETTLING_RUNS = 80
 """Planned number of replicates that settle the limits around an answer: 20 for each of four limits.
@@ -49,10 +61,8 @@ last step. These steps find an answer that differs from the expected one by less
 two.
 """
 
-LEAN_SETTLING_RUNS = 128
-"""Planned number of replicates that settle a lean search: 64, the most at full length, for each of
-two limits.
-"""
+LEAN_SETTLING_RUNS = 64
+"""Planned number of replicates that settle a lean search: 32 for each of two limits."""
 
 SHARES = tuple(0.5**halvings for halvings in range(11))
 """Possible lengths of the measured part of a replicate, as shares of its full length. Trials also
@@ -70,56 +80,88 @@ class Plan:
 
     Attributes:
         share: measured part of a replicate, as a share of its full length.
-        lean: True if the search omits the coarse scan that checks monotonicity.
-        run_s: expected processor time of a replicate in seconds.
-        search_s: expected wall-clock time of the search in seconds.
-        fits: True if the search fits into its part of the budget.
+        lean: True if the search omits the coarse scan that looks for several sets of limits.
+        run: expected work of a replicate in packets.
+        search: expected work of the search in packets.
+        fits: True if the search fits into the budget.
     """
 
     share: float = 1.0
     lean: bool = False
-    run_s: float = 0.0
-    search_s: float = 0.0
+    run: float = 0.0
+    search: float = 0.0
     fits: bool = True
 
 
 class Budget:
-    """Wall-clock time that begins now."""
+    """Packets that all runs of an answer may simulate, and at most a wall-clock time.
 
-    def __init__(self, seconds: float = BUDGET_S) -> None:
-        """Starts the clock.
+    Attributes:
+        packets: the budget.
+        seconds: largest wall-clock time from now on; None for no limit.
+        used: work of the runs so far, in packets.
+        held: packets that are kept for later parts.
+        over_time: True if the time was over.
+    """
+
+    def __init__(
+        self,
+        packets: float = BUDGET_PACKETS,
+        seconds: float | None = None,
+        on_charge: Callable[[float], None] = lambda _share: None,
+    ) -> None:
+        """Starts the clock, and takes a function to call with the done share of the planned work.
 
         Raises:
-            RequestError: if the budget is not positive.
+            RequestError: if the budget or the time is not positive.
         """
-        if not seconds > 0:
+        if not packets > 0:
             raise RequestError(
-                f"the budget of {seconds:g} s is too short: write a positive time, such as 60s"
+                f"the budget of {packets:g} packets is too small: write a positive number, such as "
+                "100M"
             )
+        if seconds is not None and not seconds > 0:
+            raise RequestError(
+                f"the time of {seconds:g} s is too short: write a positive time, such as 60s"
+            )
+        self.packets = packets
         self.seconds = seconds
-        self.spent = False
+        self.used = self.held = 0.0
+        self.over_time = False
+        self._planned = 0.0
+        self._on_charge = on_charge
         self._begun = time.monotonic()
 
     @property
-    def used_s(self) -> float:
-        """Seconds since the clock was started."""
-        return time.monotonic() - self._begun
+    def left(self) -> float:
+        """Packets that are left, without those that are held; 0 if the budget is spent."""
+        return max(self.packets - self.held - self.used, 0.0)
 
     @property
-    def left_s(self) -> float:
-        """Seconds until the budget is over; 0 after that."""
-        return max(self.seconds - self.used_s, 0.0)
+    def spent(self) -> bool:
+        """True if no packet is left, or the time is over."""
+        return self.over_time or not self.left
+
+    def charge(self, work: float) -> None:
+        """Subtracts the work of runs in packets."""
+        self.used += work
+        if self._planned:
+            self._on_charge(min(self.used / self._planned, 1.0))
 
     @contextmanager
     def enforced(self, stop: Stop) -> Iterator[None]:
-        """Ends runs under `stop` when the budget is over."""
+        """Ends runs under `stop` when the time is over, if there is a limit."""
+        if self.seconds is None:
+            yield
+            return
 
         def end() -> None:
-            self.spent = True
+            self.over_time = True
             stop.abort()
 
+        left_s = max(self.seconds - (time.monotonic() - self._begun), 0.0)
         # A timer accepts no longer time than this one, which exceeds the time of any search.
-        clock = threading.Timer(min(self.left_s, threading.TIMEOUT_MAX), end)
+        clock = threading.Timer(min(left_s, threading.TIMEOUT_MAX), end)
         clock.daemon = True
         clock.start()
         try:
@@ -127,42 +169,59 @@ class Budget:
         finally:
             clock.cancel()
 
-    def plan(
-        self,
-        scenario: Callable[[float], Scenario],
-        reach: int,
-        workers: int,
-        engine: Engine = "packets",
-    ) -> Plan:
-        """Returns the most thorough search that fits into the remaining time.
+    def plan(self, work: Callable[[float], float], reach: int, engine: Engine = "packets") -> Plan:
+        """Returns the most thorough search that fits into the rest of the budget, and notes it.
 
         Args:
-            scenario: function that returns a replicate of a share of the full length.
+            work: function that returns the work of a replicate in packets, by the share of its
+                full length.
             reach: first reach of the search in packets.
-            workers: number of concurrent runs.
             engine: engine of replicates.
         """
-        trial_s = min(TRIAL_S, TRIAL_SHARE * self.seconds)
-        whole = scenario(1.0)
-        run_s = cost_of(*whole.calibrate(trial_s, engine))
-        at_most_s = SEARCH_SHARE * self.left_s
+        plan = self._planned_search(work, reach, engine)
+        self._planned = min(self.used + plan.search, self.packets)
+        return plan
+
+    def _planned_search(self, work: Callable[[float], float], reach: int, engine: Engine) -> Plan:
+        run = work(1.0)
+        at_most = SEARCH_SHARE * self.left
         if engine == "hybrid":
-            at_most_s = min(at_most_s, HYBRID_S)
-        search_s = run_s * _thorough_runs(reach) / workers
+            at_most = min(at_most, HYBRID_PACKETS)
+        search = run * _thorough_runs(reach)
         # For the hybrid engine, the smallest buffers of a coarse scan take by far the longest runs.
-        if search_s <= at_most_s and engine == "packets":
-            return Plan(run_s=run_s, search_s=search_s)
-        runs = _lean_runs() / workers
+        if search <= at_most and engine == "packets":
+            return Plan(run=run, search=search)
         # A lean search with full replicates is preferred to a full search with shorter ones.
-        share, cost_s = 1.0, run_s
+        share, cost = 1.0, run
         for shorter in SHARES[1:]:
-            shorter_s = run_s * scenario(shorter).duration_s / whole.duration_s
-            # Equal costs mean that the scenario cannot be shortened any further.
-            if cost_s * runs <= at_most_s or shorter_s == cost_s:
+            less = work(shorter)
+            # Equal work means that the scenario cannot be shortened any further.
+            if cost * _lean_runs() <= at_most or less == cost:
                 break
-            share, cost_s = shorter, shorter_s
-        search_s = cost_s * runs
-        return Plan(share, True, cost_s, search_s, fits=search_s <= at_most_s)
+            share, cost = shorter, less
+        search = cost * _lean_runs()
+        return Plan(share, True, cost, search, fits=search <= self.left)
+
+
+def packet_work(flows: int, packets: float) -> float:
+    """Returns the work of a run of the packet engine, in packets of a run with few flows.
+
+    Args:
+        flows: number of long flows.
+        packets: packets that the link sends.
+    """
+    return packets * (1 + flows / CROWDED_FLOWS) + PACKETS_PER_FLOW * flows
+
+
+def hybrid_work(flows: int, rounds: float, steps: float) -> float:
+    """Returns the work of a run of the hybrid engine, in packets of the packet engine.
+
+    Args:
+        flows: number of long flows.
+        rounds: duration over the mean base round-trip time.
+        steps: duration over the time that the full queue takes.
+    """
+    return PACKETS_PER_ROUND * flows * rounds + PACKETS_PER_STEP * steps
 
 
 def _thorough_runs(reach: int) -> int:
@@ -173,3 +232,24 @@ def _thorough_runs(reach: int) -> int:
 
 def _lean_runs() -> int:
     return COARSE_REPLICATES * 2 * STRIDES + LEAN_SETTLING_RUNS
+
+
+SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+"""Suffixes of a number of packets."""
+
+
+def parse_packets(what: str, text: str) -> float:
+    """Returns a number of packets that a user wrote, such as 200M.
+
+    Raises:
+        RequestError: if the text is no such number.
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([kMG]?)", text)
+    if found is None:
+        time_too = ""
+        if re.fullmatch(r"[0-9.]+(s|ms|min|h)", text):
+            time_too = f"; --time {text} ends the search after that time"
+        raise RequestError(
+            f"{what} {text}: write a number of packets, such as 100M (with k, M or G){time_too}"
+        )
+    return float(found[1]) * SCALES[found[2]]

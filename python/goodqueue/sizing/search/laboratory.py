@@ -7,17 +7,26 @@ as needed.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from goodqueue.errors import RequestError
 from goodqueue.runs.engines import unable, unproved
 from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.sizing.search.agreement import AGREED_WINDOW, that_decides, widened
-from goodqueue.sizing.search.budget import Budget, BudgetSpent, Plan
-from goodqueue.sizing.search.smallest import Ended, Trials, grid
-from goodqueue.sizing.trials.length import EPOCHS, WHOLE, Extent
+from goodqueue.sizing.search.budget import (
+    PACKETS_PER_S,
+    Budget,
+    BudgetSpent,
+    Plan,
+    hybrid_work,
+    packet_work,
+)
+from goodqueue.sizing.search.trials import GRID_STEP, Ended, Trials, grid
+from goodqueue.sizing.trials.length import WHOLE, Extent, epochs_of
 from goodqueue.study.plan import run_of, seed_after, variant_of
 
 if TYPE_CHECKING:
@@ -29,7 +38,8 @@ if TYPE_CHECKING:
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.search.agreement import Widened
-    from goodqueue.sizing.search.smallest import Sampler, Smallest
+    from goodqueue.sizing.search.smallest import Smallest
+    from goodqueue.sizing.search.trials import Sampler
     from goodqueue.sizing.trials.meter import Meter
     from goodqueue.study.model import Parameter, Variant
     from goodqueue.study.runner import Runner
@@ -40,9 +50,17 @@ length contains fewer than 20 loss epochs, the answer reports it.
 """
 
 
+FREQUENT_LOSS = 0.05
+"""Loss rate from which on losses are not rare: flows then wait for timeouts, and have few separate
+loss epochs, however long a replicate is."""
+
 LEAST_SHARE = 0.005
 """Smallest buffer of the hybrid engine in bandwidth-delay products. Its time steps are shorter for
 smaller buffers."""
+
+
+NO_PACKETS = "this engine simulates no packets"
+"""Reason why an answer of the hybrid engine is an estimate, if there is no other."""
 
 
 class Trial(Protocol):
@@ -79,6 +97,10 @@ class Trial(Protocol):
         """Returns links that differ in one property, by its name, for the answer's sensitivity."""
         ...
 
+    def hosts(self, link: Link) -> Mapping[str, Link]:
+        """Returns the link with other hosts that nobody excluded, by the property that differs."""
+        ...
+
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
         """Returns the buffer as lines to paste into devices."""
         ...
@@ -88,12 +110,12 @@ class Laboratory:
     """Replicates of a trial's links.
 
     Attributes:
-        budget: time for all replicates; None for unlimited time.
+        budget: work of all replicates; None for no limit.
         plan: plan of the search; the full search until `calibrate` has made a plan.
         engine: engine of replicates. `auto` uses the hybrid engine if packets do not fit into the
             budget and the hybrid engine applies, else the packet engine.
-        packets_s: expected wall-clock seconds of the packet engine's search if that exceeds the
-            budget; None if it fits or is not known.
+        packets_s: usual seconds of one processor for the packet engine's search if that exceeds
+            the budget; None if it fits or is not known.
         why_not_hybrid: reason why the hybrid engine was not used instead; None if it was.
         trial: source of the scenarios.
     """
@@ -145,9 +167,12 @@ class Laboratory:
             return
         trials = Trials(self.sampler(link))
         trials.ensure([packets], 1)
-        held = trials.replicates[packets][0]["epochs"] or 1.0
+        found = trials.replicates[packets][0]
+        if found["loss_rate"] > FREQUENT_LOSS:
+            return
+        held = found["epochs"] or 1.0
         # A tenth is added because the next replicate may contain fewer loss epochs.
-        self._stretches[link] = min(max(1.1 * EPOCHS / held, 1.0), MOST_STRETCH)
+        self._stretches[link] = min(max(1.1 * epochs_of(link) / held, 1.0), MOST_STRETCH)
         if self._stretches[link] > 1:
             self._fit(link, packets)
 
@@ -156,19 +181,27 @@ class Laboratory:
         if self.budget is None:
             return
 
-        def scenario(share: float) -> Scenario:
+        def work(share: float) -> float:
             made = self._whole(link, packets, share)
             check_runs([made], self._memory, engine=self.engine)
-            return made
+            return self._work(link, packets, made)
 
-        self.plan = self.budget.plan(scenario, packets, self._runner.workers, self.engine)
+        self.plan = self.budget.plan(work, packets, self.engine)
         if self._choice != "auto" or self.engine == "hybrid" or self.plan.fits:
             return
-        self.packets_s = self.plan.search_s
+        self.packets_s = self.plan.search / PACKETS_PER_S
         self.why_not_hybrid = unproved(self._whole(link, packets))
         if self.why_not_hybrid is None:
             self.engine = "hybrid"
             self._fit(link, packets)
+
+    def _work(self, link: Link, limit: int, scenario: Scenario) -> float:
+        """Returns the work of a replicate, in packets of a run with few flows."""
+        duration_s = scenario.duration_s
+        if self.engine == "packets" or not link.rtts_s:
+            return packet_work(link.flows, duration_s / link.packet_time_s)
+        steps = duration_s / link.seconds(max(limit, 1))
+        return hybrid_work(link.flows, duration_s / link.mean_rtt_s, steps)
 
     def _whole(self, link: Link, packets: int, share: float = 1.0) -> Scenario:
         extent = Extent(self._stretches.get(link, 1.0), share)
@@ -221,7 +254,7 @@ class Laboratory:
         """Returns why the hybrid engine's answer is not proved, and the range by its error.
 
         `loss_rate` is the largest likely loss behind the answer's buffer.
-        Both are None for an answer of the packet engine, and for links on which the engines agree.
+        Both are None for an answer of the packet engine.
         The range is None if the engines were not compared on links like this.
         """
         if self.engine == "packets":
@@ -231,14 +264,17 @@ class Laboratory:
         if why is not None:
             return f"it was not compared with the packet engine on such links: {why}", None
         decisive = that_decides(link, loss_rate)
-        why = self._inexact(decisive) or self._cut_off(link, found)
-        return why, None if why is None else widened(decisive, found)
+        cut_off = self._cut_off(link, found)
+        if found.floor is not None:  # Its means suffice, because the error of the engine is larger.
+            low = 0 if cut_off else max(found.low, found.floor - 1)
+            found = replace(found, low=low, high=found.high or found.floor)
+        return cut_off or self._inexact(decisive) or NO_PACKETS, widened(decisive, found)
 
     def _cut_off(self, link: Link, found: Smallest) -> str | None:
         """Returns the reason why no smaller buffer was tried, if a smaller one may suffice."""
         if found.floor is None or found.floor <= 1 or found.low:
             return None
-        smaller = self.why_not(link, found.floor - 1)
+        smaller = self.why_not(link, math.floor(found.floor / (1 + GRID_STEP)))
         return None if smaller is None else f"smaller buffers were not tried: {smaller}"
 
     @staticmethod
@@ -267,22 +303,39 @@ class Laboratory:
         return self.trial.scenario(link, packets, None, self._extent(link))
 
     def within_budget(self) -> AbstractContextManager[None]:
-        """Ends runs when the budget is over, and then raises `BudgetSpent`."""
+        """Ends runs when the budget's time is over, and then raises `BudgetSpent`."""
         return nullcontext() if self.budget is None else self.budget.enforced(self._runner.stop)
 
-    def sampler(self, link: Link, queue: str | None = None) -> Sampler:
-        """Returns a sampler of the link behind any limit of its queue, or behind another queue."""
+    def hold(self, share: float) -> None:
+        """Keeps a share of the budget for later, if replicates are shortened."""
+        if self.budget is not None and (share == 0 or self.plan.share < 1):
+            self.budget.held = share * self.budget.packets
+
+    def as_long_as(self, other: Link, link: Link) -> None:
+        """Uses the measured factor on the length of a link's replicates for another link, too."""
+        if link in self._stretches:
+            self._stretches[other] = self._stretches[link]
+
+    def sampler(self, link: Link, queue: str | None = None, share: float | None = None) -> Sampler:
+        """Returns a sampler of the link behind any limit of its queue, or behind another queue.
+
+        Replicates have another share of their full length than the plan's if it is given.
+        """
         meter = self.trial.meter(link)
         variants: dict[int, Variant] = {}
+        work: dict[int, float] = {}
 
         def sample(wanted: Mapping[int, range]) -> dict[int, list[Mapping[str, float]]]:
             for limit in wanted:
                 if limit not in variants:
-                    variants[limit] = self._variant(link, limit, queue)
+                    variants[limit] = self._variant(link, limit, queue, share)
+                    waits = limit if queue is None else round(link.bdp_packets)
+                    work[limit] = self._work(link, waits, variants[limit].scenario)
             # The largest buffers have the longest runs, so they are run first.
-            places = [
+            asked = [
                 (limit, index) for limit in sorted(wanted, reverse=True) for index in wanted[limit]
             ]
+            places = self._within(asked, work)
             runs = [
                 run_of(variants[limit], seed_after(self._first_seed, index))
                 for limit, index in places
@@ -302,22 +355,39 @@ class Laboratory:
                 # Results of later runs are used once the missing run has ended.
                 elif limit not in gaps:
                     found[limit].append(meter.figures(one))
+            if stopped is None and len(places) < len(asked):
+                stopped = BudgetSpent()
             if stopped is not None:
                 raise Ended(found, stopped)
             return found
 
         return sample
 
+    def _within(
+        self, places: Sequence[tuple[int, int]], work: Mapping[int, float]
+    ) -> Sequence[tuple[int, int]]:
+        """Returns the first of the replicates for which the budget suffices, and charges it.
+
+        A replicate that is stored counts, too, so that a question has the same answer every time.
+        """
+        if self.budget is None:
+            return places
+        for count, (limit, _) in enumerate(places):
+            if self.budget.left < work[limit]:
+                return places[:count]
+            self.budget.charge(work[limit])
+        return places
+
     def _why(self, interrupt: KeyboardInterrupt) -> BaseException:
-        """Returns the cause that stopped runs: the clock of the budget, or Ctrl-C."""
-        spent = self.budget is not None and self.budget.spent
-        return BudgetSpent() if spent else interrupt
+        """Returns the cause that stopped runs: the clock of `--time`, or Ctrl-C."""
+        over = self.budget is not None and self.budget.over_time
+        return BudgetSpent() if over else interrupt
 
-    def _extent(self, link: Link) -> Extent:
-        return Extent(self._stretches.get(link, 1.0), self.plan.share)
+    def _extent(self, link: Link, share: float | None = None) -> Extent:
+        return Extent(self._stretches.get(link, 1.0), self.plan.share if share is None else share)
 
-    def _variant(self, link: Link, limit: int, queue: str | None) -> Variant:
-        scenario = self.trial.scenario(link, limit, queue, self._extent(link))
+    def _variant(self, link: Link, limit: int, queue: str | None, share: float | None) -> Variant:
+        scenario = self.trial.scenario(link, limit, queue, self._extent(link, share))
         check_runs([scenario], self._memory, engine=self.engine)
         parameters: dict[str, Parameter] = {f"{self.trial.name}.limit_packets": limit}
         if queue is not None:

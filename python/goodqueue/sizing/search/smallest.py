@@ -1,177 +1,55 @@
-"""Search for the smallest buffer that meets every bound, with random replicates.
+"""Search for the smallest buffer that keeps every bound, with random replicates.
 
-A figure at one limit is a mean of replicates, with an interval. So a limit *meets* a bound, *fails*
-it, or is still *open*. More replicates are run only if they can decide. The same seeds are used for
-every limit (common random numbers). Intervals stay valid however often they are evaluated
-(`goodqueue.study.stopping`).
+Every eighth limit of the grid is tried first. The range of limits grows while a bound is missed and
+a larger buffer still helps. Then the bracket around the smallest limit that keeps the bounds is
+halved. Then the limits around the answer get replicates until they are settled or the budget is
+spent. A limit that keeps a bound by less than its margin is not recommended (an indifference zone),
+so that no replicates are spent on a knife edge.
 
-Limits lie on a grid whose step is the larger of one packet and 5 %. Every eighth of them is tried
-first. Then the bracket is halved. Then the limits around the answer get replicates until they are
-settled or the budget is spent. Utilisation and loss need not be monotonic in the buffer (flows
-synchronise at a particular queue length). The answer is therefore the smallest limit from which on
-all tried limits suffice, and exceptions are reported.
+Utilisation and loss need not be monotonic in the buffer: flows synchronise, and CUBIC's loss rises
+again with large buffers. So the limits that keep the bounds may form several sets
+(`goodqueue.sizing.search.sets`). If no limit of the coarse grid keeps the bounds, the search goes
+down to the limit that misses them least.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from goodqueue.core.metrics import range_of
-from goodqueue.study.stopping import anytime_interval
+from goodqueue.sizing.search.sets import excluded, nearest
+from goodqueue.sizing.search.trials import (
+    COARSE,
+    COARSE_REPLICATES,
+    DROPS,
+    FIRST_REPLICATES,
+    Answered,
+    grid,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from goodqueue.core.intervals import Interval
-
-GRID_STEP = 0.05
-COARSE = 8
-"""Stride of the coarse grid in grid points: a factor of 1.48."""
+    from goodqueue.sizing.search.trials import Target, Trials
 
 FIRST_STRIDE = 2
 """Grid points from a guess to the second limit tried; each further step is twice as long."""
 
-COARSE_REPLICATES = 3
-"""Replicates of the coarse grid; their means only show where to search."""
+STILL_HELPS = 0.03
+"""Decrease of the miss (`Target.miss`) from one coarse limit to the next, or between doublings of
+the range, from which on a larger buffer still helps: 3 % of the idle share or of the loss."""
 
-FIRST_REPLICATES = 8
-"""Smallest number of replicates that gives a finite interval."""
+MOST_ABOVE = 1.35
+"""Largest ratio of a limit that was shown to suffice to the smallest that might, in an answer that
+counts as shown."""
 
-DROPS = "drops"
-"""Figure that is zero if the queue never overflowed; larger limits then give the same results."""
+PATIENCE = (48, 64)
+"""Replicates after which a lean search leaves a neighbour of the answer open, and tries the next
+one: limits one and two grid steps away. Three steps to either side are within `MOST_ABOVE`."""
 
-
-class Answered(Enum):
-    """Verdict on a bound, as far as the replicates decide it."""
-
-    MEETS = "meets"
-    FAILS = "fails"
-    OPEN = "open"
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A bound on one figure.
-
-    Attributes:
-        figure: its name in replicates, such as `utilization`.
-        bound: the bound.
-        at_least: True if the figure must be at least the bound, False if at most.
-    """
-
-    figure: str
-    bound: float
-    at_least: bool
-
-    def answer(self, interval: Interval) -> Answered:
-        """Returns `MEETS` or `FAILS` if the interval is on one side of the bound, else `OPEN`."""
-        worst, best = interval.low, interval.high
-        if not self.at_least:
-            worst, best = best, worst
-        if self.met_by(worst):
-            return Answered.MEETS
-        return Answered.OPEN if self.met_by(best) else Answered.FAILS
-
-    def met_by(self, mean: float) -> bool:
-        """Returns True if a mean keeps the bound."""
-        return mean >= self.bound if self.at_least else mean <= self.bound
-
-
-class Ended(Exception):  # noqa: N818 - carries what had finished, and why no more was run
-    """Replicates that were stopped.
-
-    Attributes:
-        finished: replicates that had ended, by limit, without gaps in the order of seeds.
-        why: the cause that stopped them.
-    """
-
-    def __init__(
-        self, finished: Mapping[int, Sequence[Mapping[str, float]]], why: BaseException
-    ) -> None:
-        """Takes the finished replicates and the cause."""
-        super().__init__(str(why))
-        self.finished = finished
-        self.why = why
-
-
-class Sampler(Protocol):
-    """Runner of replicates: figures by name, from seed index `first` on, at each limit."""
-
-    def __call__(self, wanted: Mapping[int, range]) -> Mapping[int, Sequence[Mapping[str, float]]]:
-        """Returns the requested replicates (by limit, indices of seeds), in the order of seeds.
-
-        Raises:
-            Ended: if they were stopped.
-        """
-
-
-@dataclass(slots=True)
-class Trials:
-    """All replicates, by limit; none is run twice.
-
-    Attributes:
-        sampler: runner of replicates.
-        replicates: the figures of each, by limit, in the order of seeds.
-        spent: number of replicates.
-        on_change: function called after further replicates.
-    """
-
-    sampler: Sampler
-    replicates: dict[int, list[Mapping[str, float]]] = field(default_factory=dict)
-    spent: int = 0
-    on_change: Callable[[Trials], None] = lambda _trials: None
-
-    def ensure(self, limits: Sequence[int], count: int) -> None:
-        """Runs the replicates that are missing to this count at each of the limits."""
-        wanted = {
-            limit: range(len(self.replicates.get(limit, ())), count)
-            for limit in limits
-            if len(self.replicates.get(limit, ())) < count
-        }
-        if not wanted:
-            return
-        try:
-            self._take(self.sampler(wanted))
-        except Ended as ended:
-            self._take(ended.finished)
-            raise ended.why from None
-
-    def _take(self, found: Mapping[int, Sequence[Mapping[str, float]]]) -> None:
-        for limit, figures in found.items():
-            if figures:
-                self.replicates.setdefault(limit, []).extend(figures)
-                self.spent += len(figures)
-        self.on_change(self)
-
-    def interval(self, limit: int, figure: str) -> Interval:
-        """Returns the interval of a figure's mean at a limit, within the figure's range."""
-        found = anytime_interval([one[figure] for one in self.replicates[limit]])
-        return found.within(*range_of(figure))
-
-    def answer(self, limit: int, targets: Sequence[Target]) -> Answered:
-        """Returns `FAILS` if a target fails, else `OPEN` if one is open, else `MEETS`."""
-        answers = [target.answer(self.interval(limit, target.figure)) for target in targets]
-        if Answered.FAILS in answers:
-            return Answered.FAILS
-        return Answered.OPEN if Answered.OPEN in answers else Answered.MEETS
-
-    def unmet(self, limit: int, targets: Sequence[Target]) -> tuple[str, ...]:
-        """Returns the figures of the targets that the means do not keep."""
-        return tuple(
-            one.figure for one in targets if not one.met_by(self.interval(limit, one.figure).mean)
-        )
-
-    def passes(self, limit: int, targets: Sequence[Target]) -> bool:
-        """Returns True if the means keep all targets."""
-        return not self.unmet(limit, targets)
-
-    @property
-    def limits(self) -> list[int]:
-        """Limits that were tried, rising."""
-        return sorted(self.replicates)
+UNDECIDED = (Answered.CLOSE, Answered.FAILS)
+"""Verdicts on a limit that is not recommended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,20 +57,21 @@ class Smallest:
     """Result of a search.
 
     Attributes:
-        limit: the smallest limit in packets that meets all bounds; None if there is none.
-        low: the largest limit shown to fail; 0 if none was. The answer lies above it.
-        high: the smallest limit shown to meet all bounds, from which on none was shown to fail;
-            None if the replicates did not show it.
+        limit: the smallest limit in packets that keeps all bounds; None if there is none.
+        low: the largest limit below the answer that was shown to fail; 0 if none was.
+        high: the smallest limit that was shown to keep the bounds that a larger buffer helps; None
+            if the replicates did not show it.
         floor: the smallest limit that keeps the bounds that a larger buffer helps, whatever the
             delay.
         ceiling: if the floor breaks a bound that a larger buffer hurts, the largest limit that
             keeps it; None if none does, or if the floor breaks none.
         reached: the largest limit that was tried.
+        nearest: the limit that misses the bounds least, or the answer.
         broken: the targets that exclude an answer, if there is none.
-        exceptions: smaller limits that pass although a larger one does not.
         settled: True if limit and its smaller neighbour are both shown and not only estimated.
-        proved: True if the limit was shown to meet all bounds, and lies at most one grid step above
-            the smallest that can.
+        proved: True if the limit was shown to keep all bounds, and lies at most one grid step, or
+            `MOST_ABOVE`, above the smallest that can.
+        excluded: True if every limit that was tried was shown to break a bound.
     """
 
     limit: int | None
@@ -200,19 +79,12 @@ class Smallest:
     high: int | None
     floor: int | None
     reached: int
-    exceptions: tuple[int, ...]
+    nearest: int
     ceiling: int | None = None
     broken: tuple[str, ...] = ()
     settled: bool = False
     proved: bool = False
-
-
-def grid(last: int) -> list[int]:
-    """Returns limits from 1 to at least `last`, a packet or 5 % apart; the last is a coarse one."""
-    limits = [1]
-    while limits[-1] < last or len(limits) % COARSE != 1:
-        limits.append(max(limits[-1] + 1, round(limits[-1] * (1 + GRID_STEP))))
-    return limits
+    excluded: bool = False
 
 
 def smallest(  # noqa: PLR0913 - where, which bounds, and how far
@@ -222,6 +94,7 @@ def smallest(  # noqa: PLR0913 - where, which bounds, and how far
     *,
     reach: tuple[int, int],
     most_replicates: int,
+    farthest: int | None = None,
     lean: bool = False,
     near: int | None = None,
     least: int = 1,
@@ -232,32 +105,38 @@ def smallest(  # noqa: PLR0913 - where, which bounds, and how far
         trials: replicates, run when needed.
         helped: targets that a larger buffer helps (utilisation, loss).
         hurt: targets that a larger buffer hurts (delay).
-        reach: the largest limit of the grid in packets, at first and at most.
+        reach: the largest limit of the grid in packets, at first and usually at most.
         most_replicates: largest number of replicates of a limit.
-        lean: omits the coarse scan: fewer runs, and monotonicity is checked only around the answer.
+        farthest: the largest limit in packets, to which the range grows while a larger buffer still
+            helps; None for the second number of `reach`.
+        lean: omits the coarse scan: fewer runs, and other sets are seen only around the answer.
         near: packets near which a lean search expects the answer and begins.
         least: packets below which a lean search tries nothing.
     """
+    most = max(farthest or reach[1], reach[1])
     if lean and near is not None:
-        points = _around(trials, helped, near, (least, reach[1]))
+        points = _around(trials, helped, near, (least, reach[1], most))
     else:
-        points = _reach(trials, helped, *reach, lean=lean)
+        points = _reach(trials, helped, (*reach, most), lean=lean)
     find = _floor_within_a_step if lean else _floor
     floor = find(trials, points, helped, most_replicates)
     if floor is None:
-        last = trials.limits[-1]
-        return Smallest(
-            limit=None,
-            low=last,
-            high=None,
-            floor=None,
-            reached=last,
-            exceptions=_exceptions(trials, helped),
-            broken=trials.unmet(last, [*helped, *hurt]),
-        )
+        return _none(trials, points, [*helped, *hurt], most_replicates)
+    return _found(trials, points, helped, hurt, floor, most_replicates)
+
+
+def _found(  # noqa: PLR0913, PLR0917 - a part of `smallest`
+    trials: Trials,
+    points: list[int],
+    helped: Sequence[Target],
+    hurt: Sequence[Target],
+    floor: int,
+    most: int,
+) -> Smallest:
+    """Returns the result if a limit keeps the targets that a larger buffer helps."""
     feasible = trials.passes(floor, hurt)
-    ceiling = None if feasible else _ceiling(trials, points, hurt, most_replicates)
-    low, high = _range(trials, helped)
+    ceiling = None if feasible else _ceiling(trials, points, hurt, most)
+    low, high = bracket(trials, helped)
     below = points[points.index(floor) - 1] if floor > points[0] else None
     shown = trials.answer(floor, [*helped, *hurt]) is Answered.MEETS
     # The targets that the floor needs, and those that it breaks.
@@ -269,11 +148,35 @@ def smallest(  # noqa: PLR0913 - where, which bounds, and how far
         high=high,
         floor=floor,
         reached=trials.limits[-1],
-        exceptions=_exceptions(trials, helped),
+        nearest=floor if feasible else nearest(trials, [*helped, *hurt]),
         ceiling=ceiling,
         broken=broken,
         settled=shown and (below is None or trials.answer(below, helped) is Answered.FAILS),
-        proved=feasible and shown and _within_a_step(low, floor),
+        proved=feasible and shown and _is_within_a_step(trials, helped, floor),
+        excluded=not feasible and excluded(trials, [*helped, *hurt]),
+    )
+
+
+def _none(
+    trials: Trials, points: list[int], targets: Sequence[Target], most_replicates: int
+) -> Smallest:
+    """Returns the result if no limit keeps the bounds, with replicates that show it."""
+    best = nearest(trials, targets)
+    at = bisect_left(points, best)
+    around = points[max(at - 1, 0) : at + 2]
+    # The limits on the way to the nearest miss show whether all of them break a bound.
+    close = [one for one in trials.limits if trials.miss(one, targets) < 2 * STILL_HELPS + 0.3]
+    trials.ensure([*around, *close], min(FIRST_REPLICATES, most_replicates))
+    best = nearest(trials, targets)
+    return Smallest(
+        limit=None,
+        low=trials.limits[-1],
+        high=None,
+        floor=None,
+        reached=trials.limits[-1],
+        nearest=best,
+        broken=trials.unmet(best, targets),
+        excluded=excluded(trials, targets),
     )
 
 
@@ -284,18 +187,37 @@ def so_far(trials: Trials, helped: Sequence[Target], hurt: Sequence[Target]) -> 
     """
     if not trials.limits:
         return None
-    low, high = _range(trials, helped)
+    low, high = bracket(trials, helped)
     serves = high is not None and trials.answer(high, hurt) is Answered.MEETS
-    proved = serves and high is not None and _within_a_step(low, high)
+    proved = serves and high is not None and _is_within_a_step(trials, helped, high)
     return Smallest(
         limit=high if serves else None,
         low=low,
         high=high,
         floor=high,
         reached=trials.limits[-1],
-        exceptions=_exceptions(trials, helped),
+        nearest=nearest(trials, [*helped, *hurt]),
         proved=proved,
     )
+
+
+def bracket(trials: Trials, helped: Sequence[Target]) -> tuple[int, int | None]:
+    """Returns the largest limit shown to fail below the smallest one shown to keep the targets.
+
+    The first is 0 if none was shown to fail, and the second None if none was shown to keep them.
+    """
+    answers = {limit: trials.answer(limit, helped) for limit in trials.limits}
+    high = min((one for one in answers if answers[one] is Answered.MEETS), default=None)
+    below = [one for one in answers if high is None or one < high]
+    return max((one for one in below if answers[one] is Answered.FAILS), default=0), high
+
+
+def _is_within_a_step(trials: Trials, helped: Sequence[Target], limit: int) -> bool:
+    """Returns True if few or no smaller limits might keep the targets, too."""
+    below = [one for one in trials.limits if one < limit]
+    not_kept = [one for one in below if trials.answer(one, helped) in UNDECIDED]
+    least = (not_kept[-1] if not_kept else 0) + 1
+    return limit <= MOST_ABOVE * least or _within_a_step(least - 1, limit)
 
 
 def _within_a_step(low: int, high: int) -> bool:
@@ -304,97 +226,157 @@ def _within_a_step(low: int, high: int) -> bool:
 
 
 def _reach(
-    trials: Trials, helped: Sequence[Target], reach: int, most: int, *, lean: bool
+    trials: Trials, helped: Sequence[Target], ends: tuple[int, int, int], *, lean: bool
 ) -> list[int]:
-    """Tries the coarse grid until its two largest points suffice or the largest never fills.
+    """Tries the coarse grid until its largest points suffice, never fill, or help no more.
 
     A lean search tries only its largest point.
     """
+    reach, most, farthest = ends
     while True:
-        points = grid(min(reach, most))
+        points = grid(min(reach, farthest))
         coarse = points[::COARSE]
         checked = coarse[-1:] if lean else coarse[-2:]
         trials.ensure(checked if lean else coarse, COARSE_REPLICATES)
         top = coarse[-1]
         never_full = trials.interval(top, DROPS).mean == 0
-        if never_full or reach >= most:
+        if never_full or reach >= farthest:
             return points
         if all(trials.passes(limit, helped) for limit in checked):
+            return points
+        if reach >= most and not _still_helps(trials, helped):
             return points
         reach *= 2
 
 
+def _still_helps(trials: Trials, helped: Sequence[Target]) -> bool:
+    """Returns True if no limit keeps the targets, and the largest ones miss them ever less."""
+    limits = trials.limits
+    if len(limits) < 2 or any(trials.passes(limit, helped) for limit in limits):
+        return False
+    before, last = (trials.miss(limit, helped) for limit in limits[-2:])
+    return last < before - STILL_HELPS and nearest(trials, helped) == limits[-1]
+
+
 def _around(
-    trials: Trials, helped: Sequence[Target], near: int, ends: tuple[int, int]
+    trials: Trials, helped: Sequence[Target], near: int, ends: tuple[int, int, int]
 ) -> list[int]:
     """Tries limits ever farther from a guess until one that fails lies below one that suffices.
 
     It also ends at the largest or smallest limit, and at one that never fills. Returns the grid
     between the ends.
     """
-    least, most = ends
-    points = grid(max(least, most))
+    least, most, farthest = ends
+    points = grid(max(least, farthest))
     points = points[bisect_left(points, least) :]
-    at = min(bisect_left(points, near), len(points) - 1)
+    last = min(bisect_left(points, most), len(points) - 1)
+    at = min(bisect_left(points, near), last)
     stride, upward = FIRST_STRIDE, None
     while True:
         trials.ensure([points[at]], COARSE_REPLICATES)
         fails = not trials.passes(points[at], helped)
         never_full = fails and trials.interval(points[at], DROPS).mean == 0
-        at_the_end = at == (len(points) - 1 if fails else 0)
+        if fails and at >= last and _still_helps(trials, helped):
+            last = len(points) - 1
+        at_the_end = at == (last if fails else 0)
         if never_full or at_the_end or upward is (not fails):
-            return points
+            return points[: last + 1]
         upward = fails
-        at = min(at + stride, len(points) - 1) if upward else max(at - stride, 0)
+        at = min(at + stride, last) if upward else max(at - stride, 0)
         stride *= 2
 
 
 def _floor(trials: Trials, points: list[int], helped: Sequence[Target], most: int) -> int | None:
-    """Returns the smallest grid point from which on every limit tried passes."""
+    """Returns the smallest grid point that passes."""
     while True:
         at = _floor_by_means(trials, points, helped, min(FIRST_REPLICATES, most))
-        if at is None or not _settle(trials, points, at, helped, most):
-            return None if at is None else points[at]
+        if at is None:
+            return None
+        if not _settle(trials, points, at, helped, most):
+            _, high = bracket(trials, helped)
+            # A limit that was shown is worth a step or two.
+            is_near = high is not None and high in points[at : at + 3]
+            return high if is_near else points[at]
 
 
 def _floor_within_a_step(
     trials: Trials, points: list[int], helped: Sequence[Target], most: int
 ) -> int | None:
-    """Returns a grid point shown to suffice, at most one step above the smallest that passes.
+    """Returns a grid point shown to suffice, little above the smallest that passes.
 
-    The limits on both sides of the smallest one are shown to fail and to suffice, which takes fewer
-    replicates than to settle the limit between them. If they cannot be shown, returns the smallest
-    one by means.
+    A limit on either side of the smallest one is shown to fail and to suffice, which takes fewer
+    replicates than to settle the limit between them. If the nearest limits stay open, those farther
+    away are tried. If none can be shown, returns the smallest one by means.
     """
     while True:
         at = _floor_by_means(trials, points, helped, COARSE_REPLICATES)
         if at is None:
             return None
-        low, high = _range(trials, helped)
-        if high is not None and _within_a_step(low, high):
+        low, high = bracket(trials, helped)
+        is_least = high is not None and high == points[0]
+        if high is not None and (is_least or _within_a_step(low, high)):
             return high
-        sides = [points[at - 1], *points[at + 1 : at + 2]] if at else points[:1]
-        if not _more(trials, sides, helped, most):
+        if _more(trials, _sides(points, at, 1), helped, min(PATIENCE[0], most)):
+            continue
+        if high is not None and _is_within_a_step(trials, helped, high):
+            return high
+        if not _decide_sides(trials, points, at, helped, most):
             return points[at]
+
+
+def _sides(points: list[int], at: int, distance: int) -> list[int]:
+    """Returns the limits at a distance below and above a limit, in grid points."""
+    below = [points[at - distance]] if at >= distance else points[:1]
+    return [*below, *points[at + distance : at + distance + 1]]
+
+
+def _decide_sides(
+    trials: Trials, points: list[int], at: int, helped: Sequence[Target], most: int
+) -> bool:
+    """Gives limits on both sides of a limit more replicates. Returns True if anything was run."""
+    for distance, patience in enumerate((*PATIENCE, most), 1):
+        if _more(trials, _sides(points, at, distance), helped, min(patience, most)):
+            return True
+    # The limit itself gets replicates if its neighbours cannot be told from the bound.
+    return _more(trials, [points[at]], helped, most)
 
 
 def _floor_by_means(
     trials: Trials, points: list[int], helped: Sequence[Target], replicates: int
 ) -> int | None:
-    """Returns the index of the smallest grid point from which on the means of tried limits pass.
+    """Returns the index of the smallest grid point whose means pass; None if none does.
 
     Runs this many replicates of limits that it tries.
     """
     while True:
-        failing = [limit for limit in trials.limits if not trials.passes(limit, helped)]
-        if failing and failing[-1] == trials.limits[-1]:
-            return None
-        above = min(limit for limit in trials.limits if not failing or limit > failing[-1])
-        low = points.index(failing[-1]) if failing else -1
-        high = points.index(above)
+        passing = [limit for limit in trials.limits if trials.passes(limit, helped)]
+        if not passing:
+            if not _descend(trials, points, helped):
+                return None
+            continue
+        below = [limit for limit in trials.limits if limit < passing[0]]
+        low = points.index(below[-1]) if below else -1
+        high = points.index(passing[0])
         if high - low <= 1:
             return high
         trials.ensure([points[(low + high) // 2]], replicates)
+
+
+def _descend(trials: Trials, points: list[int], targets: Sequence[Target]) -> bool:
+    """Tries limits around the one that misses the targets least; returns True if one passes.
+
+    Limits are first tried on the coarse grid, then at half the distance, down to single steps.
+    """
+    trials.ensure(points[::COARSE], COARSE_REPLICATES)
+    stride = COARSE // 2
+    while stride and not any(trials.passes(limit, targets) for limit in trials.limits):
+        at = points.index(nearest(trials, targets))
+        tried = trials.spent
+        sides = [points[one] for one in (at - stride, at + stride) if 0 <= one < len(points)]
+        trials.ensure(sides, COARSE_REPLICATES)
+        if trials.spent == tried or points.index(nearest(trials, targets)) == at:
+            stride //= 2
+    return any(trials.passes(limit, targets) for limit in trials.limits)
 
 
 def _settle(
@@ -443,18 +425,3 @@ def _ceiling(trials: Trials, points: list[int], hurt: Sequence[Target], most: in
             trials.ensure([points[(low + high) // 2]], min(FIRST_REPLICATES, most))
         elif not _settle(trials, points, low, hurt, most):
             return points[low]
-
-
-def _range(trials: Trials, helped: Sequence[Target]) -> tuple[int, int | None]:
-    """Returns the largest limit shown to fail, and the smallest above it shown to suffice."""
-    answers = {limit: trials.answer(limit, helped) for limit in trials.limits}
-    low = max((limit for limit in answers if answers[limit] is Answered.FAILS), default=0)
-    shown = [limit for limit in answers if limit > low and answers[limit] is Answered.MEETS]
-    return low, min(shown, default=None)
-
-
-def _exceptions(trials: Trials, helped: Sequence[Target]) -> tuple[int, ...]:
-    """Returns the limits that pass although a larger one is shown to fail."""
-    failing = [limit for limit in trials.limits if trials.answer(limit, helped) is Answered.FAILS]
-    last = failing[-1] if failing else 0
-    return tuple(limit for limit in trials.limits if limit < last and trials.passes(limit, helped))

@@ -16,6 +16,7 @@ from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.controls import PACE, counts
 from goodqueue.sizing.export import exports, linux_queue
 from goodqueue.sizing.link import as_hosts_are, as_in_theory
+from goodqueue.sizing.trials.hosts import hosts
 from goodqueue.sizing.trials.length import (
     PEAK_SPREAD,
     WHOLE,
@@ -95,6 +96,10 @@ class LinkTrial:
             "RTT x 2": replace(link, rtts_s=tuple(2 * rtt for rtt in link.rtts_s)),
         }
         return {what: other for what, other in others.items() if other != link}
+
+    def hosts(self, link: Link) -> dict[str, Link]:
+        """Returns the link with other hosts, which a description does not exclude."""
+        return hosts(link)
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
         """Returns the buffer as lines to paste into devices, or the marking queue of Linux."""

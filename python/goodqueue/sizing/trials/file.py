@@ -256,6 +256,10 @@ class FileTrial:
                 self._scenarios[other] = another
         return found
 
+    def hosts(self, link: Link) -> dict[str, Link]:  # noqa: ARG002 - see `Trial`
+        """Returns no other hosts, because the file describes its own."""
+        return {}
+
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
         """Returns the buffer as lines to paste; for Linux only if the queue is not a FIFO."""
         commands = self._commands(link, packets)

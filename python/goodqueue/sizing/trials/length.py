@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
 EPOCHS = 20
-"""Smallest number of loss epochs of a replicate after its start-up."""
+"""Smallest number of loss epochs of a replicate after its start-up, if flows are few."""
+
+FEW_FLOWS = 30
+"""Number of flows up to which a replicate has `EPOCHS`. The mean of more flows fluctuates less, so
+that their replicates contain fewer epochs, in proportion to the root of their number."""
+
+EPOCHS_OF_MANY = 6
+"""Smallest number of loss epochs of a replicate with many flows."""
 
 COLD_EPOCHS = 5
 """Loss epochs in which flows that start with a small window reach their shares; not measured."""
@@ -56,6 +63,14 @@ at once, because they then grow for the same time. Half of 3/4 is used. If loss 
 window (Reno, Scalable TCP) the exponent is 0."""
 
 LEAST_MEASURED_S = 10.0
+"""Smallest measured part of a replicate in seconds, unless `LEAST_ROUNDS` are shorter."""
+
+LEAST_ROUNDS = 1000
+"""Round trips with a full queue that suffice where they are shorter than `LEAST_MEASURED_S`."""
+
+SHORTEST_S = 0.5
+"""Smallest measured part of a replicate in seconds: more than two retransmission timeouts of
+200 ms, during which a flow may be silent."""
 
 LONGEST_S = 1e6
 """Longest scenario in seconds. One Reno flow behind eight bandwidth-delay products of 10 Gb/s and
@@ -146,7 +161,7 @@ def _linear_epoch_s(link: Link, packets: float) -> float:
 
 
 def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = False) -> Length:
-    """Returns the length for 20 loss epochs of every flow after its start-up, if time allows.
+    """Returns the length for enough loss epochs of every flow after its start-up, if time allows.
 
     Args:
         link: the link.
@@ -160,8 +175,9 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
     start_up = max(COLD_EPOCHS * epoch, 10 * max(link.rtts_s))
     if warm:
         start_up = _warm_start_s(link, packets, epoch)
-    least_s = min(max(LEAST_MEASURED_S * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S)
-    measured = max(max(EPOCHS * share, LEAST_EPOCHS) * epoch, least_s)
+    usual_s = min(LEAST_MEASURED_S, max(LEAST_ROUNDS * _longest_s(link, packets), SHORTEST_S))
+    least_s = min(max(usual_s * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S)
+    measured = max(max(epochs_of(link) * share, LEAST_EPOCHS) * epoch, least_s)
     if warm:
         measured = max(measured, start_up)  # otherwise most of a replicate would be start-up
     start_up = min(start_up, LONGEST_S / 4)
@@ -169,9 +185,20 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
     return Length(start_up, duration, duration / link.packet_time_s, warm)
 
 
+def epochs_of(link: Link) -> float:
+    """Returns the smallest number of loss epochs of a full replicate after its start-up."""
+    many = EPOCHS * math.sqrt(FEW_FLOWS / max(link.flows, FEW_FLOWS))
+    return max(many, EPOCHS_OF_MANY)
+
+
+def _longest_s(link: Link, packets: float) -> float:
+    """Returns the longest round trip with a full queue, in seconds."""
+    return max(link.rtts_s) + link.seconds(packets)
+
+
 def _warm_start_s(link: Link, packets: float, epoch: float) -> float:
     """Returns the start-up of flows that start near their stationary windows, in seconds."""
-    full = max(link.rtts_s) + link.seconds(packets)
+    full = _longest_s(link, packets)
     slowest = epoch * full / (link.mean_rtt_s + link.seconds(packets))
     return OPENING_ROUNDS * full + max(WARM_EPOCHS * slowest, WARM_ROUNDS * full)
 

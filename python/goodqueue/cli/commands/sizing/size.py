@@ -22,6 +22,9 @@ from goodqueue.cli.commands.options import (
     refuse_stray,
 )
 
+SYNTAXES = ("linux", "ios", "junos", "sonic")
+"""Devices whose lines can be printed (`goodqueue.output.sizing.screen`)."""
+
 without_file = in_panel("Instead of a scenario file")
 with_file = in_panel("Of a scenario file")
 measured = in_panel("What was measured of the traffic, where there is no scenario file")
@@ -38,7 +41,8 @@ OF_TRAFFIC = (
     *("--synchronization", "--loss-burst", "--effective-rtt", "--ack-every", "--byte-counting"),
 )
 OF_RUNS = (
-    *("--aqm", "--replicates", "--budget", "--only", "--engine", "--jobs", "--store", "--memory"),
+    *("--aqm", "--replicates", "--budget", "--time", "--only", "--engine", "--jobs", "--store"),
+    *("--memory",),
 )
 
 
@@ -258,11 +262,43 @@ class Size:
     budget: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME",
-            help="Largest wall-clock time; by default 60s. Replicates are shortened so "
-            "that the budget suffices. The exit code is 6 if it ends before the answer is proved.",
+            metavar="PACKETS",
+            help="Packets that all runs may simulate; by default 120M, about a minute of one "
+            "processor. Replicates are shortened so that the budget suffices. The exit code is 6 "
+            "if it ends before the answer is shown.",
         ),
     ] = None
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Largest wall-clock time; by default none. The answer then depends on the load "
+            "of the machine.",
+        ),
+    ] = None
+    hosts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="exact",
+            help="exact: the hosts are as described; do not ask how the answer changes for hosts "
+            "that the description does not exclude.",
+        ),
+    ] = None
+    syntax: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Device whose lines are printed: linux (default), ios, junos or sonic; --explain "
+            "prints all of them.",
+        ),
+    ] = None
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Print everything: each rule, every buffer that was run, other queues, changes.",
+        ),
+    ] = False
     only: Annotated[
         str | None,
         typer.Option(
@@ -303,8 +339,7 @@ class Size:
         drawing(self)
         if self.quick:
             refuse_stray(given(self, *OF_RUNS), "applies to runs, and --quick makes none")
-        if self.only not in {None, "answer"}:
-            raise typer.BadParameter(f"--only {self.only}: write --only answer")
+        self._check_words()
         if self.only:
             why = "tries other queues, and --only answer omits them"
             refuse_stray(given(self, "--aqm"), why)
@@ -335,3 +370,14 @@ class Size:
                 "name a scenario file, or a capture with --from, or describe the link with --rate, "
                 "--rtt and --flows, as in goodqueue size --rate 50Mbps --rtt 40ms --flows 100"
             )
+
+    def _check_words(self) -> None:
+        """Refuses words that an option does not know."""
+        if self.only not in {None, "answer"}:
+            raise typer.BadParameter(f"--only {self.only}: write --only answer")
+        if self.hosts not in {None, "exact"}:
+            raise typer.BadParameter(f"--hosts {self.hosts}: write --hosts exact")
+        if self.explain and self.json:
+            raise typer.BadParameter("--explain prints tables, and --json has all of them")
+        if self.syntax not in {None, *SYNTAXES}:
+            raise typer.BadParameter(f"--syntax {self.syntax}: write {', '.join(SYNTAXES)}")

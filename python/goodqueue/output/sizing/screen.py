@@ -1,0 +1,154 @@
+"""The first screen of `goodqueue size`: what the answer covers, costs and looks like on a device.
+
+`--explain` prints all tables instead (`goodqueue.output.sizing.answer`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goodqueue.output.sizing.theory import in_units
+from goodqueue.output.terminal import goes_on, milliseconds, packets, percent
+from goodqueue.sizing.answer.facts import number_of
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.answer.answer import Answer
+    from goodqueue.sizing.answer.world import World
+
+PARTS = {
+    "cost": "half and twice the buffer",
+    "guard": "the buffer that loses 1 %",
+    "world": "other hosts",
+    "rules": "figures at the rules' buffers",
+    "queues": "other queues",
+    "changes": "changes of the link",
+}
+
+SYNTAXES = {
+    "linux": ("Linux",),
+    "ios": ("Cisco IOS",),
+    "junos": ("Junos",),
+    "sonic": ("switch with shared memory",),
+}
+"""Beginnings of the names of the devices whose lines a syntax prints."""
+
+
+def left_out(answer: Answer) -> str:
+    """Returns the parts for which the budget did not suffice."""
+    parts = ", ".join(PARTS[part] for part in answer.left_out)
+    return f"[yellow]left out[/] because the budget ended: {parts}; --budget gives more"
+
+
+def interrupted(answer: Answer) -> str:
+    """Returns what becomes of an answer that Ctrl-C ended."""
+    return f"[bold]interrupted[/]: {goes_on(answer.kept)}"
+
+
+def screen(answer: Answer, syntax: str) -> list[str]:
+    """Returns the lines that follow the recommendation."""
+    lines = []
+    if answer.interrupted:
+        lines.append(interrupted(answer))
+    if answer.left_out and answer.trials is not None:
+        lines.append(left_out(answer))
+    lines += guard(answer)
+    if answer.world is not None:
+        lines += over_hosts(answer.world)
+    lines += costs(answer)
+    lines += device(answer, syntax)
+    lines += _rules(answer)
+    lines += _how(answer)
+    return lines
+
+
+def guard(answer: Answer) -> list[str]:
+    """Returns the buffer that loses little, if the answer loses much."""
+    found = answer.guard
+    if found is None:
+        return []
+    lines = []
+    if found.loss_rate is not None and found.packets_for_good_loss is not None:
+        good = in_units(answer.link, found.packets_for_good_loss)
+        lines.append(f"[yellow]mind[/]: a loss of 1 % needs about {good} (--max-loss 1%)")
+    elif found.loss_rate is not None:
+        lines.append(
+            f"[yellow]mind[/]: no buffer was found that loses at most 1 % with "
+            f"{answer.link.flows:,} flows: this link is short of rate"
+        )
+    return lines
+
+
+def over_hosts(world: World) -> list[str]:
+    """Returns the interval of the answer over hosts that nobody described."""
+    low = world.low
+    known = {what: one for what, one in world.buffers.items() if one is not None}
+    none = [what for what, one in world.buffers.items() if one is None]
+    most_of = max([world.packets, *known.values()])
+    ends = packets(low) if low == most_of else f"{low:,} to {packets(most_of)}"
+    by = "by short runs" if world.by == "simulation" else "by calibrated theory"
+    if not world.complete:
+        by += f"; {len(world.buffers)} changes of the hosts, for which the budget sufficed"
+    lines = [f"over hosts that were not described: {ends} ({by}; --hosts exact omits them)"]
+    if known and low != most_of:
+        least, most = (pick(known, key=known.__getitem__) for pick in (min, max))
+        lines.append(f"  least: {least}, {known[least]:,}; most: {most}, {known[most]:,}")
+    if none:
+        lines.append(f"  no buffer was found for: {', '.join(none)}")
+    return lines
+
+
+def costs(answer: Answer) -> list[str]:
+    """Returns the figures of half and twice the buffer."""
+    trials = answer.trials
+    if trials is None or answer.facts is None:
+        return []
+    at = number_of(answer)
+    lines = []
+    for word, limit in (("half", at // 2), ("twice", 2 * at)):
+        if limit in trials.replicates:
+            figures = answer.figures(limit)
+            lines.append(
+                f"{word} ({packets(limit)}): utilisation {percent(figures['utilization'].mean)}, "
+                f"loss {percent(figures['loss_rate'].mean)}, p99 queueing delay "
+                f"{milliseconds(figures['p99_delay_s'].mean)} ms"
+            )
+    return lines
+
+
+def device(answer: Answer, syntax: str) -> list[str]:
+    """Returns the line for the device that was asked, and the buffer that it sets."""
+    at = answer.device_packets
+    if at is None or answer.buffer is None:
+        return []
+    lines = []
+    chosen = [one for one in answer.exports if one.device.startswith(SYNTAXES[syntax])][:1]
+    if at != answer.buffer:
+        lines.append(f"for a device: {packets(at)}, which suffice for nine tenths of those hosts")
+    for one in chosen:
+        lines.extend(f"    {line}" for line in one.lines)
+    return lines
+
+
+def _rules(answer: Answer) -> list[str]:
+    """Returns the answers of the rules whose assumptions hold, and the number of the others."""
+    if not answer.by_rule:
+        return []
+    holding = [
+        f"{one.rule.name} {one.advice.whole_packets:,}"
+        for one in answer.by_rule
+        if one.holds and one.advice.whole_packets is not None
+    ]
+    others = len(answer.by_rule) - len(holding)
+    if not holding:
+        return [f"the assumptions of none of the {others} rules hold here"]
+    said = ", ".join(holding)
+    return [f"rules whose assumptions hold (packets): {said}; {others} others do not apply"]
+
+
+def _how(answer: Answer) -> list[str]:
+    """Returns how the answer was obtained, and what to type for more."""
+    how = "by theory, without a run"
+    if answer.trials is not None and answer.trials.spent:
+        limits = len(answer.limits)
+        how = f"{answer.trials.spent} runs of the {answer.engine_name} behind {limits} buffers"
+    return [f"{how}; --explain prints every table, --report FILE pictures"]

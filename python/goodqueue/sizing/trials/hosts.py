@@ -1,0 +1,71 @@
+"""Hosts that a description of a link does not exclude.
+
+A described link says nothing about the rates of the hosts' own links, pacing, merged ACKs, or other
+traffic, and its flows and round trips are estimates. Real networks differ in each of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from goodqueue.errors import RequestError
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.link import Link
+
+FAST_ACCESS, SLOW_ACCESS = 3.0, 0.3
+"""Rates of the hosts' own links, relative to this link, in place of ten times its rate. An equal
+rate is left out, because it puts flows into lock-step as no real network does."""
+
+LEAST_ACCESS_SHARE = 2.0
+"""Smallest sum of the hosts' rates over that of the link with which flows can still fill it."""
+
+MERGED_ACKS = 8
+"""Segments per ACK of receivers that merge them (generic receive offload, Wi-Fi, DOCSIS)."""
+
+DEVIATION = 0.2
+"""Relative error of the numbers of flows and of the round trips that a user states."""
+
+BBR_SHARE = 0.3
+OTHER_TRAFFIC = 0.1
+"""Share of the rate of flows that this link does not limit: short, remote and window-limited."""
+
+
+def hosts(link: Link) -> dict[str, Link]:
+    """Returns the link with other hosts, by a description of the one property that differs."""
+    changes: dict[str, dict[str, Any]] = {
+        "a fifth fewer flows": {"flows": round(link.flows * (1 - DEVIATION))},
+        "a fifth more flows": {"flows": round(link.flows * (1 + DEVIATION))},
+        "round trips a fifth shorter": {"rtts_s": _times(link, 1 - DEVIATION)},
+        "round trips a fifth longer": {"rtts_s": _times(link, 1 + DEVIATION)},
+    }
+    if link.access_rate_bps is None:
+        fast = FAST_ACCESS * link.rate_bps
+        changes["access links three times as fast"] = {"access_rate_bps": fast}
+        if link.flows * SLOW_ACCESS >= LEAST_ACCESS_SHARE:
+            slow = SLOW_ACCESS * link.rate_bps
+            changes["access links of 0.3 times the rate"] = {"access_rate_bps": slow}
+    if not link.paces:
+        changes["senders pace"] = {"paced": True}
+    if link.ack_every == 2:
+        changes["receivers merge ACKs"] = {"ack_every": MERGED_ACKS}
+    if link.local_share == 1:
+        changes["a tenth of other traffic"] = {"local_share": 1 - OTHER_TRAFFIC}
+    control = link.congestion_control
+    if not link.controls and control in {"cubic", "reno"} and link.flows * BBR_SHARE >= 1:
+        mix = ((control, 1 - BBR_SHARE), ("bbr", BBR_SHARE))
+        changes["30 % of the flows have BBR"] = {"controls": mix}
+    found = {}
+    for what, change in changes.items():
+        try:
+            other = replace(link, **change)
+        except RequestError:  # no such link
+            continue
+        if other != link:
+            found[what] = other
+    return found
+
+
+def _times(link: Link, factor: float) -> tuple[float, ...]:
+    return tuple(factor * rtt for rtt in link.rtts_s)
