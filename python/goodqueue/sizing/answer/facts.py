@@ -85,8 +85,8 @@ class Facts:
             misses; None if no bound decides.
         chance: 95 % interval of the answer over the seeds; an end is None if it is not known.
         miss: the nearest miss; None if some limit keeps all bounds.
-        best: limit for each bound alone, by its figure: the smallest that keeps it, or the one that
-            misses it least.
+        best: limit for each bound alone, by its figure: the smallest that keeps it (the largest for
+            a bound on the delay), or the one that misses it least.
     """
 
     packets: int
@@ -120,7 +120,7 @@ def facts_of(link: Link, trials: Trials, found: Smallest) -> Facts:
         deciding,
         chance or (None, None),
         miss,
-        {target.figure: _best(trials, target) for target in every},
+        {target.figure: _best(trials, target, largest=target in hurt) for target in every},
     )
 
 
@@ -133,9 +133,12 @@ def _worst(trials: Trials, limit: int, of: Sequence[Target]) -> Target:
     return max(of, key=lambda target: target.miss(_mean(trials, limit, target)))
 
 
-def _best(trials: Trials, target: Target) -> int:
+def _best(trials: Trials, target: Target, *, largest: bool) -> int:
+    """Returns the smallest or the largest limit that keeps a bound, or misses it least."""
     kept = [limit for limit in trials.limits if trials.passes(limit, [target])]
-    return min(kept) if kept else nearest(trials, [target])
+    if not kept:
+        return nearest(trials, [target])
+    return max(kept) if largest else min(kept)
 
 
 def number_of(answer: Answer) -> int:
