@@ -1,5 +1,6 @@
 //! Damaged and made-up files through all that reads captures: of one or two tapping points, traces of
-//! ns-2 and logs of drops. Nothing may panic or hang; the most memory that the analysis took is counted.
+//! ns-2 and logs of drops. Nothing may panic or hang, and no figure may contradict another; the most
+//! memory that the analysis took is counted.
 
 use crate::{below, damage, made_up};
 use goodqueue_passive::{FileError, Options, analyze_files};
@@ -147,6 +148,7 @@ fn run(input: &Input, paths: &[PathBuf]) -> Option<u64> {
     match analysed {
         Ok((report, readings)) => {
             let _ = report.summary_json(&readings).to_string();
+            assert_eq!(report.contradictions(), Vec::<String>::new());
             Some(readings.iter().map(|reading| reading.packets).sum())
         }
         Err(FileError::NoPackets(..)) => None,

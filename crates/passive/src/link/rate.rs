@@ -38,7 +38,9 @@ impl Rated {
                 ),
             },
         };
-        let believed = at_least(rate_bps, throughput_bps);
+        // A rate that the user gave is kept as it is, although a throughput has an error of measurement.
+        let possible = at_least(rate_bps, throughput_bps);
+        let believed = possible.map(|rate| given.unwrap_or(rate));
         notes.extend(source.note(rate_bps, believed, throughput_bps));
         Self {
             rate_bps: believed,

@@ -1,14 +1,15 @@
 //! Axes of a study: keys and their values.
 
+use super::labels::{labelled, with_short_names};
 use super::measure::{Measured, measure};
 use super::range::range;
 use super::toml::{inline_value, shown};
 use crate::language::document::{Node, Value};
 use crate::language::error::{Checked, Origin, Problem, nearest, shorten};
 use crate::language::reader::Reader;
-use crate::language::spec::{COMPARISON, LABELLED};
+use crate::language::spec::COMPARISON;
 use serde_json::json;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Most values of all keys of a study.
 const MOST_VALUES: usize = 500_000;
@@ -544,58 +545,4 @@ fn ends_of(path: &str) -> impl Iterator<Item = &str> {
 fn ends_with(path: &str, name: &str) -> bool {
     let start = path.strip_suffix(name);
     start.is_some_and(|start| start.ends_with('.') && !name.is_empty())
-}
-
-/// Returns the labels of values, after tables without a label have got short ones. A short name
-/// belongs to one value of the axis; a table without such a name is written in full.
-fn with_short_names(values: &[Node], labels: Vec<Option<String>>) -> Vec<Option<String>> {
-    let mut uses: HashMap<String, usize> = HashMap::new();
-    let mut short = Vec::new();
-    for (value, label) in values.iter().zip(&labels) {
-        let names = match label {
-            Some(_) => Vec::new(),
-            None => short_names(value),
-        };
-        let own = label.clone().unwrap_or_else(|| shown(value));
-        for name in names.iter().chain([&own]) {
-            *uses.entry(name.clone()).or_default() += 1;
-        }
-        short.push(names);
-    }
-    let unique = |names: Vec<String>| names.into_iter().find(|name| uses[name] == 1);
-    let pairs = labels.into_iter().zip(short);
-    pairs
-        .map(|(label, names)| label.or_else(|| unique(names)))
-        .collect()
-}
-
-/// Returns the short names of a table, the shortest one first: its class without and with the
-/// module, or its kind if it has no other key.
-fn short_names(value: &Node) -> Vec<String> {
-    let Value::Table(table) = &value.value else {
-        return Vec::new();
-    };
-    let text = |name: &str| match table.get(name).map(|node| &node.value) {
-        Some(Value::Text(text)) => Some(text.clone()),
-        _ => None,
-    };
-    if let Some(whole) = text("class") {
-        let class = whole.rsplit(':').next().unwrap_or_default().to_owned();
-        return vec![class, whole];
-    }
-    let kind = text("kind").filter(|_| table.entries.len() == 1);
-    kind.into_iter().collect()
-}
-
-/// Returns a value, with its label if it has one.
-fn labelled(node: &Node, path: &str) -> Checked<(Node, Option<String>)> {
-    let Value::Table(table) = &node.value else {
-        return Ok((node.clone(), None));
-    };
-    if table.get("label").is_none() {
-        return Ok((node.clone(), None));
-    }
-    let reader = Reader::open(node, &LABELLED, path.to_owned())?;
-    let label = reader.require("label")?.text()?;
-    Ok((reader.require("value")?.node.clone(), Some(label)))
 }

@@ -1,6 +1,7 @@
 //! The study file: a scenario, the values of some of its keys, and the seeds.
 
 mod axis;
+mod labels;
 mod measure;
 mod outline;
 mod range;

@@ -28,8 +28,9 @@ from goodqueue.output.sizing.answer import (
     print_recommendation,
     print_rest,
 )
+from goodqueue.output.sizing.bursts import burst_lines
 from goodqueue.output.sizing.verdict import verdict
-from goodqueue.output.terminal import packets, print_json, progress, stdout
+from goodqueue.output.terminal import packets, print_json, progress, say, stdout
 from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.runs.engines import choice_of
 from goodqueue.runs.results.traces import files_read
@@ -38,6 +39,7 @@ from goodqueue.sizing.answer.facts import why_impossible
 from goodqueue.sizing.answer.listener import Listener
 from goodqueue.sizing.answer.work_out import by_theory
 from goodqueue.sizing.api import simulate
+from goodqueue.sizing.bursts import bursts_of
 from goodqueue.sizing.controls import NEED_MARKS, parse_controls
 from goodqueue.sizing.device import read_device
 from goodqueue.sizing.flow_records import read_flow_records
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from goodqueue.core.drawing import Drawing
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.answer.answer import Answer
+    from goodqueue.sizing.bursts import Bursts
     from goodqueue.sizing.flow_records import FlowRecords
     from goodqueue.sizing.link import Asked, Link
     from goodqueue.sizing.search.laboratory import Trial
@@ -74,7 +77,11 @@ def size(asked: Size) -> int:
     question = taken(Question, asked, packet=asked.packet or "1500B", flows=flows, bounds=bounds)
     link = known.applied(question.link())
     inputs = []
+    bursts = None if records is None else bursts_of(records, link)
+    if records is not None and bursts is not None:
+        return _size_bursts(asked, bursts, records.notes())
     if records is not None:
+        _check_long(asked, records)
         if bounds.mix is None:
             link = replace(link, local_share=records.long_share)
         inputs = [str(asked.flows_from)]
@@ -85,17 +92,31 @@ def size(asked: Size) -> int:
     return _size(asked, LinkTrial(), link, _seed(asked), notes, inputs)
 
 
+def _size_bursts(asked: Size, found: Bursts, notes: tuple[str, ...]) -> int:
+    """Prints the buffer of a link that is not full; it is an estimate."""
+    if asked.out is not None or asked.report is not None:
+        raise RequestError("this link is not full, and nothing is simulated: omit --out, --report")
+    if asked.json:
+        print_json(found.as_dict(notes))
+    else:
+        say(*burst_lines(found, notes), markup=True)
+    return EXIT_UNPROVED
+
+
 def _records(asked: Size) -> FlowRecords | None:
     """Returns the flow records that the request names."""
     if asked.flows_from is None:
         return None
-    records = read_flow_records(asked.flows_from, asked.sampling or 1)
+    return read_flow_records(asked.flows_from, asked.sampling or 1)
+
+
+def _check_long(asked: Size, records: FlowRecords) -> None:
+    """Refuses records without long flows, to which no rule applies."""
     if not records.long.flows:
         raise RequestError(
             f"{asked.flows_from}: no flow has {records.long.least_packets} packets or more, so no "
             "rule applies; `goodqueue flows` has the sizes of all flows for a scenario"
         )
-    return records
 
 
 def _seed(asked: Size) -> int:

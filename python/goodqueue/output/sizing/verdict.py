@@ -159,6 +159,11 @@ def _without(answer: Answer, facts: Facts) -> list[str]:
             )
     if impossible is not None:
         lines.append(f"shown with 95 % confidence at every limit tried; {impossible}")
+        if not answer.link.flows and facts.miss.figure == "utilization":
+            lines.append(
+                f"this traffic uses only {percent(facts.miss.mean)} of the link, so its buffer "
+                "serves bursts: ask for the loss, as in --min-utilization 1% --max-loss 0.1%"
+            )
     else:
         found = answer.found
         reached = 0 if found is None else found.reached

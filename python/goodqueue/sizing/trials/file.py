@@ -21,6 +21,7 @@ from goodqueue.sizing.export import exports, linux_queue
 from goodqueue.sizing.link import Link
 from goodqueue.sizing.trials.length import WHOLE, Extent, length
 from goodqueue.sizing.trials.meter import Meter
+from goodqueue.sizing.trials.shaped import from_the_first_flow, shaped_rate_bps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,15 +72,21 @@ def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[
             "its whole capacity unless --mix gives their share; the simulation contains "
             "all flows"
         )
+    shaped_bps = shaped_rate_bps(scenario, name)
+    if shaped_bps is not None:
+        notes.append(
+            f"the queue of {name} shapes to {shaped_bps / 1e6:g} Mb/s, which is the rate of the "
+            "bottleneck: utilisation and bandwidth-delay product are of this rate"
+        )
     link = Link(
-        rate_bps=buffer["rate_bps"],
+        rate_bps=shaped_bps or buffer["rate_bps"],
         rtts_s=rtts,
         flows=len(known),
         packet_bytes=buffer["packet_bytes"],
         framing_bytes=buffer["frame_bytes"] - buffer["packet_bytes"],
         congestion_control=control or "reno",
         profile=None,  # the file's own
-        max_window_packets=_window(known, buffer["packet_bytes"], buffer["rate_bps"]),
+        max_window_packets=_window(known, buffer["packet_bytes"], shaped_bps or buffer["rate_bps"]),
         paced=bool(known) and all(flow["paced"] for flow in known),
         byte_counting=any(flow["byte_counting"] for flow in known),
         **asdict(asked),
@@ -154,6 +161,9 @@ class FileTrial:
         # The names of its metrics come from its network, which is built for them.
         check_runs([scenario], limit_of(None))
         self.link, self.notes = read_link(scenario, name, asked)
+        scenario, late = from_the_first_flow(scenario, name)
+        if late is not None:
+            self.notes = (*self.notes, late)
         self.jitter_s = _default_jitter_s(self.link) if jitter_s is None else jitter_s
         self._asked = asked
         self._scenarios = {self.link: scenario.with_default_jitter(self.jitter_s)}
@@ -192,7 +202,11 @@ class FileTrial:
             name if f"{name}.goodput_bps.jain" in known else f"flow.{name}": count
             for name, count in counts.items()
         }
-        return Meter(self.name, stems)
+        shaped_bps = shaped_rate_bps(scenario, self.name)
+        whole = 1.0
+        if shaped_bps is not None:
+            whole = shaped_bps / scenario.buffer(self.name, 1)["rate_bps"]
+        return Meter(self.name, stems, whole)
 
     def _cut(self, link: Link, packets: int, share: float) -> Scenario:
         """Returns the file's run, or a share of its warm-up and of its measured part.

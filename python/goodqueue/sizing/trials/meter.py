@@ -33,10 +33,12 @@ class Meter:
         link: the link's name.
         groups: number of long flows of each group, by the stem of the group's metrics. With groups
             the figures include fairness and loss epochs.
+        whole: utilisation of the link if its shaper always sends.
     """
 
     link: str
     groups: Mapping[str, int]
+    whole: float = 1.0
 
     @property
     def metrics(self) -> list[str]:
@@ -51,6 +53,8 @@ class Meter:
         """
         known = [0.0 if math.isnan(value) else value for value in values]
         figures = dict(zip(OF_LINK, known, strict=False))
+        # Frames may take a little more of the link than the shaper counts.
+        figures["utilization"] = min(figures["utilization"] / self.whole, 1.0)
         bursts, hit = figures.pop("bursts"), figures.pop("hit")
         all_drops = figures.pop("all_drops")
         if math.isnan(values[list(OF_LINK).index("drops")]):

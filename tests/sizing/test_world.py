@@ -1,0 +1,83 @@
+"""The answer over hosts that nobody described."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from goodqueue.cli import run_command
+from goodqueue.sizing import Effort, Link, rtt_range, size_link
+from goodqueue.sizing.answer.parts import Change
+from goodqueue.sizing.answer.world import World, by_theory, paired
+from goodqueue.sizing.trials.hosts import hosts
+
+pytestmark = pytest.mark.usefixtures("own_cache")
+
+LINK = Link(50e6, rtt_range(0.02, 0.06), 20)
+
+
+def test_each_host_differs_in_one_property_that_was_not_described() -> None:
+    found = hosts(LINK)
+    assert len(found) == 10
+    for other in found.values():
+        names = [name for name in Link.__slots__ if getattr(other, name) != getattr(LINK, name)]
+        assert len(names) == 1, names
+    described = replace(LINK, access_rate_bps=1e9, paced=True, ack_every=1, local_share=0.9)
+    assert set(hosts(described)) == {
+        "a fifth fewer flows",
+        "a fifth more flows",
+        "round trips a fifth shorter",
+        "round trips a fifth longer",
+        "30 % of the flows have BBR",
+    }
+    assert not any("0.3 times" in what for what in hosts(replace(LINK, flows=5)))
+
+
+def test_the_ratio_of_short_runs_multiplies_the_answer() -> None:
+    changes = [Change("more", 30, None), Change("fewer", 15, None), Change("none", None, None)]
+    found = paired(100, 20, changes, 3)
+    assert found.buffers == {"more": 150, "fewer": 75, "none": None}
+    assert (found.low, found.high, found.complete) == (75, None, True)
+    assert not paired(100, 20, changes[:2], 3).complete
+
+
+def test_a_device_gets_the_buffer_for_nine_tenths_of_the_hosts() -> None:
+    buffers: dict[str, int | None] = {str(size): size for size in range(110, 200, 10)}
+    assert World(100, buffers, "simulation").nine_tenths == 180
+    assert World(100, {}, "theory").nine_tenths == 100
+
+
+def test_theory_knows_that_fewer_flows_need_more_buffer() -> None:
+    found = by_theory(LINK, 60)
+    assert found is not None
+    few, many = found.buffers["a fifth fewer flows"], found.buffers["a fifth more flows"]
+    assert few is not None
+    assert many is not None
+    assert many < 60 < few
+
+
+def test_an_answer_has_the_range_of_the_hosts_and_a_scenario_none() -> None:
+    effort = Effort(queues=(), changes=False, rules=False)
+    small = Link(5e6, (0.04,), 2)
+    answer = size_link(small, effort)
+    assert answer.buffer is not None
+    assert answer.world is not None
+    assert answer.world.low <= answer.buffer
+    assert answer.device_packets is not None
+    assert answer.device_packets >= answer.buffer
+    exact = size_link(small, replace(effort, hosts=False))
+    assert exact.world is None
+    assert exact.buffer == answer.buffer == exact.device_packets
+
+
+def test_hosts_exact_omits_the_range(capsys: pytest.CaptureFixture[str]) -> None:
+    question = ["size", "--rate", "5Mbps", "--rtt", "40ms", "--flows", "2", "--only", "answer"]
+    assert run_command([*question, "--json"]) == 0
+    decision = json.loads(capsys.readouterr().out)["decision"]
+    low, high = decision["world"]
+    assert low <= decision["packets"]
+    assert high is None or high >= decision["packets"]
+    assert run_command([*question, "--hosts", "exact", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["decision"]["world"] == [None, None]
