@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from evidence.rules_on_trial import draw, plan
 from evidence.rules_on_trial.run import finished, metrics_of
 from goodqueue.errors import ScenarioError
-from goodqueue.sizing.answer.bounds import targets
-from goodqueue.sizing.answer.reach import first_reach, last_reach
+from goodqueue.sizing.search.bounds import targets
 from goodqueue.sizing.search.budget import BudgetSpent
+from goodqueue.sizing.search.reach import first_reach, last_reach
 from goodqueue.sizing.search.smallest import smallest
 from goodqueue.sizing.search.trials import Ended, Trials
 from goodqueue.sizing.trials.described import LinkTrial

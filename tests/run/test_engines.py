@@ -23,10 +23,10 @@ from goodqueue.output.sizing.answer import plain_lines
 from goodqueue.output.sizing.verdict import verdict
 from goodqueue.runs.engines import AGREEMENT, engine_of_run
 from goodqueue.sizing import Effort, Link, size_link
-from goodqueue.sizing.answer.reach import expected_packets
 from goodqueue.sizing.calibrated.smallest import calibrated
 from goodqueue.sizing.search.agreement import MEASURED, Agreement, Widened, agreement_of, widened
 from goodqueue.sizing.search.laboratory import Laboratory
+from goodqueue.sizing.search.reach import expected_packets
 from goodqueue.sizing.search.smallest import Smallest
 from goodqueue.sizing.search.trials import grid
 from goodqueue.sizing.trials.described import LinkTrial

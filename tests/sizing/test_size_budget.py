@@ -131,7 +131,7 @@ def test_the_recommendation_comes_before_the_rest(capsys: pytest.CaptureFixture[
 
 def test_progress_shows_the_remaining_time_and_the_bracket() -> None:
     shown = on_terminal(*SMALL, "--only", "answer")
-    assert re.search(r"sizing bottleneck: .*at most [\d.]+ s left", shown), shown[:500]
+    assert re.search(r"sizing bottleneck: .*about [\d.]+ s left", shown), shown[:500]
     assert re.search(r"between \d+ and \d+ packets", shown)
 
 

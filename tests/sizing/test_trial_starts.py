@@ -14,9 +14,9 @@ import pytest
 from scipy import stats
 
 from goodqueue.runs.settings import scenario_of
-from goodqueue.sizing.answer.bounds import targets
-from goodqueue.sizing.answer.reach import first_reach
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
+from goodqueue.sizing.search.bounds import targets
+from goodqueue.sizing.search.reach import first_reach
 from goodqueue.sizing.search.trials import grid
 from goodqueue.sizing.trials.described import settings, tail_drop
 from goodqueue.sizing.trials.length import Extent, Length, length

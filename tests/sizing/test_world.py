@@ -1,4 +1,4 @@
-"""The answer over hosts that nobody described."""
+"""The answer over hosts that were not described."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from goodqueue.study.runner import user_store
 if TYPE_CHECKING:
     from pathlib import Path
 
-SIZE = ("--replicates", "3", "--target", "90%", "--json", "--budget", "1G", "--jobs", "1")
+SIZE = ("--replicates", "8", "--target", "90%", "--json", "--budget", "1G", "--jobs", "1")
 pytestmark = pytest.mark.usefixtures("own_cache")
 
 

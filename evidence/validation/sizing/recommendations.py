@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 from evidence.validation.sizing.scan import FAR, MOST_REPLICATES, NEAR, around, scan, steps_between
 from goodqueue.errors import RequestError
-from goodqueue.sizing.answer.bounds import targets
 from goodqueue.sizing.answer.effort import Effort
-from goodqueue.sizing.answer.reach import first_reach, last_reach
 from goodqueue.sizing.link import Link, as_in_theory
 from goodqueue.sizing.rules.loss.bscl import bscl
+from goodqueue.sizing.search.bounds import targets
 from goodqueue.sizing.search.laboratory import Laboratory
+from goodqueue.sizing.search.reach import first_reach, last_reach
 from goodqueue.sizing.search.smallest import smallest
 from goodqueue.sizing.search.trials import Trials
 from goodqueue.sizing.trials.described import LinkTrial

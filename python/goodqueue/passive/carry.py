@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.answer.bounds import targets
+from goodqueue.sizing.search.bounds import targets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -35,7 +35,6 @@ from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.runs.engines import choice_of
 from goodqueue.runs.results.traces import files_read
 from goodqueue.sizing.answer.effort import MOST_REPLICATES, QUEUES, Effort
-from goodqueue.sizing.answer.facts import why_impossible
 from goodqueue.sizing.answer.listener import Listener
 from goodqueue.sizing.answer.work_out import by_theory
 from goodqueue.sizing.api import simulate
@@ -244,7 +243,7 @@ def exit_code(answer: Answer) -> int:
         return EXIT_INTERRUPTED
     if answer.trials is None and answer.buffer is not None:
         return 0
-    if why_impossible(answer) is not None and answer.firm:
+    if answer.why_impossible is not None and answer.firm:
         return EXIT_NOT_FEASIBLE
     return 0 if answer.proved and answer.firm else EXIT_UNPROVED
 
@@ -285,9 +284,10 @@ def _bar(what: str, on_answer: Callable[[Answer], None]) -> Iterator[Listener]:
 
         def on_budget(used: float) -> None:
             nonlocal left_s, share
-            if share:  # of the runs that have ended
+            left_s = ""
+            if 0 < share < 1:  # The runs of this share have ended.
                 rest_s = (time.monotonic() - begun) * (1 - share) / share
-                left_s = f"at most {duration(rest_s)} left"
+                left_s = f"about {duration(rest_s)} left"
             share = used
 
         yield Listener(on_run, on_bracket, on_answer, on_budget)

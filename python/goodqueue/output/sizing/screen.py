@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from goodqueue.output.sizing.theory import in_units
 from goodqueue.output.terminal import goes_on, milliseconds, packets, percent
-from goodqueue.sizing.answer.facts import number_of
 
 if TYPE_CHECKING:
     from goodqueue.sizing.answer.answer import Answer
@@ -79,7 +78,7 @@ def guard(answer: Answer) -> list[str]:
 
 
 def over_hosts(world: World) -> list[str]:
-    """Returns the interval of the answer over hosts that nobody described."""
+    """Returns the interval of the answer over hosts that were not described."""
     low = world.low
     known = {what: one for what, one in world.buffers.items() if one is not None}
     none = [what for what, one in world.buffers.items() if one is None]
@@ -102,7 +101,7 @@ def costs(answer: Answer) -> list[str]:
     trials = answer.trials
     if trials is None or answer.facts is None:
         return []
-    at = number_of(answer)
+    at = answer.number
     lines = []
     for word, limit in (("half", at // 2), ("twice", 2 * at)):
         if limit in trials.replicates:

@@ -16,7 +16,7 @@ from goodqueue.output.sizing.theory import (
 from goodqueue.output.terminal import milliseconds, number, packets, percent, plain
 from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.runs.engines import AGREEMENT
-from goodqueue.sizing.answer.facts import LONG_DELAY_S, MUCH_LOSS, chance, number_of, why_impossible
+from goodqueue.sizing.answer.facts import LONG_DELAY_S, MUCH_LOSS
 from goodqueue.sizing.search.budget import PACKETS_PER_S
 from goodqueue.sizing.search.laboratory import FREQUENT_LOSS
 from goodqueue.sizing.trials.length import epochs_of
@@ -48,7 +48,7 @@ def recommendation(answer: Answer) -> list[str]:
     if answer.trials is None:
         return _by_theory(answer)
     if facts is None:
-        return ["[bold]not shown[/]: nothing was run before the end", *_engine(answer)]
+        return [*_not_run(answer), *_engine(answer)]
     lines = [*_first_of_all(answer, facts)]
     if answer.buffer is None:
         lines += _without(answer, facts)
@@ -60,6 +60,16 @@ def recommendation(answer: Answer) -> list[str]:
         lines += _ended(answer)
     lines += several_sets(link.max_delay_s is not None, facts)
     return [*lines, *_shortened(answer), *_short(answer), *_engine(answer)]
+
+
+def _not_run(answer: Answer) -> list[str]:
+    """Returns the answer of theory, if no run ended."""
+    why = "Ctrl-C came before a run had ended"
+    if answer.budget_over:
+        why = "a single run takes more than the budget (--budget)"
+    by = "one bandwidth-delay product" if answer.calibrated is None else "calibrated theory"
+    at = in_units(answer.link, answer.number)
+    return [f"[bold]estimate[/]: [bold]{at}[/]", f"by {by}, without a run: {why}"]
 
 
 def _by_theory(answer: Answer) -> list[str]:
@@ -106,7 +116,7 @@ def headline(answer: Answer, limit: int) -> str:
 
 def _covers(answer: Answer, facts: Facts) -> list[str]:
     """Returns the interval of the answer by chance, and the bound that decides."""
-    low, high = chance(answer)
+    low, high = answer.chance
     lines = []
     if low is not None:
         ends = f"{low:,} to {packets(high)}" if high is not None else f"{packets(low)} or more"
@@ -140,7 +150,7 @@ def several_sets(has_delay: bool, facts: Facts) -> list[str]:
 
 def _without(answer: Answer, facts: Facts) -> list[str]:
     """Returns the nearest miss, the best buffer for each bound, and what to do."""
-    impossible = why_impossible(answer)
+    impossible = answer.why_impossible
     if facts.miss is None:  # means keep the bounds, but the search was stopped
         return [
             f"[bold]estimate[/]: [bold]{in_units(answer.link, facts.packets)}[/]",
@@ -256,7 +266,7 @@ def _shortened(answer: Answer) -> list[str]:
 def _short(answer: Answer) -> list[str]:
     """Returns that replicates have few loss epochs although they have their full length."""
     wanted = epochs_of(answer.link)
-    at = number_of(answer)
+    at = answer.number
     if answer.interval(at, "loss_rate").mean > FREQUENT_LOSS:
         return []
     if answer.share != 1 or answer.epochs is None or answer.epochs >= FEW_EPOCHS * wanted:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.core.shown import axes_of, html_of
-from goodqueue.sizing.answer.facts import decision_dict
+from goodqueue.sizing.answer.facts import BY_THEORY, FAR_FROM_LIKELY, LIKELY_NOT
 from goodqueue.sizing.answer.parts import (
     buffer_dict,
     calibrated_dict,
@@ -15,7 +15,9 @@ from goodqueue.sizing.answer.parts import (
     plain,
     rule_dict,
 )
+from goodqueue.sizing.calibrated.coverage import decides
 from goodqueue.sizing.calibrated.smallest import without
+from goodqueue.sizing.search.trials import DROPS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,8 +70,8 @@ class Answer:
         doubt: reason why an answer of the hybrid engine is unreliable; None if it is reliable.
         widened: range of buffers that follows from the hybrid engine's measured error, if there is
             a doubt and that error was measured on links like this.
-        facts: what the search says beside its limit; None if nothing was simulated.
-        world: the answer over hosts that nobody described; None if it is not known.
+        facts: statements of the search beside its limit; None if nothing was simulated.
+        world: the answer over hosts that were not described; None if it is not known.
         guard: facts that the answer must not hide; None if there are none.
 
     Examples:
@@ -157,8 +159,71 @@ class Answer:
         return None if self.calibrated is None else self.calibrated.packets
 
     @property
+    def number(self) -> int:
+        """Returns the answer's number of packets: it has one in every case.
+
+        If nothing was run, it is that of calibrated theory, or one bandwidth-delay product.
+        """
+        if self.facts is not None:
+            return self.facts.packets
+        theory = self.calibrated
+        if theory is not None:
+            for one in (theory.packets, theory.least):
+                if one is not None:
+                    return one if theory.most is None else max(min(one, theory.most), 1)
+        return max(round(self.link.bdp_packets), 1)
+
+    @property
+    def deciding_bound(self) -> str | None:
+        """Returns the figure whose bound decides, by the search or by calibrated theory."""
+        if self.facts is not None:
+            return self.facts.deciding
+        if self.calibrated is None:
+            return None
+        loss = decides(self.link, self.calibrated) == "loss decides"
+        return "loss_rate" if loss else "utilization"
+
+    @property
+    def chance(self) -> tuple[int | None, int | None]:
+        """Returns the interval of the answer by chance, or by the error of theory or engine.
+
+        For the packet engine it is the 95 % interval over the seeds. For the hybrid engine it
+        contains its measured error, and for theory it is the 90 % interval of a prediction.
+        """
+        if self.facts is None:
+            found = self.calibrated
+            return (None, None) if found is None else (found.low, found.high)
+        if self.engine == "hybrid":
+            return (None, None) if self.widened is None else (self.widened.low, self.widened.high)
+        return self.facts.chance
+
+    @property
+    def why_impossible(self) -> str | None:
+        """Returns the reason why no buffer can keep the bounds; None if that is not shown.
+
+        Every limit that was tried must have been shown to break a bound by packets, and there must
+        be a reason for the limits that were not: a queue that never fills, bounds that contradict
+        each other, or calibrated theory. Without a run, calibrated theory must give it 95 %.
+        """
+        found, trials, theory = self.found, self.trials, self.calibrated
+        expects_none = theory is not None and theory.chance <= (
+            FAR_FROM_LIKELY if theory.outside else LIKELY_NOT
+        )
+        if trials is None:
+            return BY_THEORY if expects_none and self.buffer is None else None
+        if found is None or self.ended or self.engine != "packets":
+            return None
+        if found.limit is not None or not found.excluded:
+            return None
+        if found.floor is not None:
+            return "the bounds contradict each other"
+        if trials.interval(found.reached, DROPS).mean == 0:
+            return "that buffer was never full, so a larger one has no effect"
+        return BY_THEORY if expects_none else None
+
+    @property
     def device_packets(self) -> int | None:
-        """Buffer for a device: it suffices for nine tenths of the hosts that nobody described.
+        """Buffer for a device: it suffices for nine tenths of the hosts that were not described.
 
         A bound on the delay keeps it at the recommendation. None if there is no recommendation.
         """
@@ -220,7 +285,7 @@ class Answer:
             "link": link_dict(self.link),
             "notes": list(self.notes),
             "rules": [rule_dict(self.link, one) for one in self.by_rule],
-            "decision": decision_dict(self),
+            "decision": self._decision(),
             "recommendation": self._recommendation(),
             "calibrated_theory": calibrated_dict(self.link, self.calibrated),
             "changes": [
@@ -253,6 +318,39 @@ class Answer:
                 "replicate_share": self.share,
                 "left_out": list(self.left_out),
             },
+        }
+
+    def _decision(self) -> dict[str, Any]:
+        """Returns the decision as plain values; docs/cli.md lists the keys."""
+        packets, facts, world, guard = self.number, self.facts, self.world, self.guard
+        miss = None if facts is None else facts.miss
+        return {
+            "packets": packets,
+            "shown": self.proved and self.firm,
+            "impossible": self.why_impossible,
+            "sets": [] if facts is None else [list(one) for one in facts.sets],
+            "deciding_bound": self.deciding_bound,
+            "chance": list(self.chance),
+            "world": [None, None] if world is None else [world.low, world.high],
+            "hosts": None if world is None else world.as_dict(),
+            "device_packets": self.device_packets,
+            "expected": self._expected(packets),
+            "engine": self.engine or "theory",
+            "nearest_miss": None if miss is None else asdict(miss),
+            "best_for_each_bound": None if facts is None else facts.best,
+            "guard": None if guard is None else asdict(guard),
+        }
+
+    def _expected(self, packets: int) -> dict[str, Any] | None:
+        """Returns the figures at the answer, by its runs or by calibrated theory."""
+        if self.trials is not None and packets in self.trials.replicates:
+            return plain(figures_at(self.trials, packets))
+        found = self.calibrated
+        if found is None or not found.figures:
+            return None
+        return {
+            name: dict(zip(("mean", "low", "high"), values, strict=True))
+            for name, values in found.figures.items()
         }
 
     def _recommendation(self) -> dict[str, Any]:

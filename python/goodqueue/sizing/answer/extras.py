@@ -6,19 +6,19 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.answer.bounds import targets
 from goodqueue.sizing.answer.effort import MOST_REPLICATES
 from goodqueue.sizing.answer.facts import GOOD_LOSS, LONG_DELAY_S, MUCH_LOSS, Guard
 from goodqueue.sizing.answer.parts import Alternative, Change, RuleAnswer, figures_at
-from goodqueue.sizing.answer.reach import (
+from goodqueue.sizing.answer.world import by_theory, paired
+from goodqueue.sizing.calibrated.smallest import calibrated
+from goodqueue.sizing.search.bounds import targets
+from goodqueue.sizing.search.budget import BudgetSpent
+from goodqueue.sizing.search.reach import (
     FARTHEST,
     expected_packets,
     first_reach,
     last_reach,
 )
-from goodqueue.sizing.answer.world import by_theory, paired
-from goodqueue.sizing.calibrated.smallest import calibrated
-from goodqueue.sizing.search.budget import BudgetSpent
 from goodqueue.sizing.search.smallest import smallest
 from goodqueue.sizing.search.trials import COARSE_REPLICATES, FIRST_REPLICATES, Trials
 
@@ -173,7 +173,7 @@ def _slope(tried: Sequence[tuple[float, float]]) -> float:
 
 
 def world_of(link: Link, laboratory: Laboratory, packets: int) -> World | None:
-    """Returns the answer over the hosts that nobody described; None if all were described.
+    """Returns the answer over the hosts that were not described; None if all were described.
 
     The hybrid engine was not compared with packets for all of these hosts, so calibrated theory
     answers in its place.

@@ -21,7 +21,7 @@ class Listener:
             and the smallest shown to suffice (None if none was).
         on_answer: called with the answer when the search has ended; rules, queues and changes
             follow.
-        on_budget: called before runs, with the share of the budget that is used with them.
+        on_budget: called before runs, with the share of the planned work that is done with them.
     """
 
     on_run: Callable[[int], None] = lambda _left: None

@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.answer.bounds import targets
+from goodqueue.sizing.search.bounds import targets
 from goodqueue.sizing.search.budget import BudgetSpent
 from goodqueue.sizing.search.sets import slope_near
 from goodqueue.sizing.search.trials import FIRST_REPLICATES, Answered, Trials
@@ -44,7 +44,7 @@ def checked(
         trials: the shortened replicates.
         laboratory: runner of replicates.
         found: the result of the search.
-        facts: what the search says beside its limit.
+        facts: statements of the search beside its limit.
     """
     share = laboratory.plan.share
     if share >= 1 or laboratory.engine != "packets":

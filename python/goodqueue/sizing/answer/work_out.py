@@ -13,7 +13,6 @@ import numpy as np
 
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.sizing.answer.answer import Answer
-from goodqueue.sizing.answer.bounds import targets
 from goodqueue.sizing.answer.effort import MOST_REPLICATES
 from goodqueue.sizing.answer.extras import (
     guard_of,
@@ -24,22 +23,23 @@ from goodqueue.sizing.answer.extras import (
     what_changes,
     world_of,
 )
-from goodqueue.sizing.answer.facts import facts_of, number_of
+from goodqueue.sizing.answer.facts import facts_of
 from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.answer.longer import checked
-from goodqueue.sizing.answer.outlook import more_packets
 from goodqueue.sizing.answer.parts import RuleAnswer, figures_at
-from goodqueue.sizing.answer.reach import (
+from goodqueue.sizing.answer.world import by_theory as world_by_theory
+from goodqueue.sizing.calibrated.record import records
+from goodqueue.sizing.calibrated.smallest import LIKELY, calibrated, chances_kept
+from goodqueue.sizing.rules import rules_for
+from goodqueue.sizing.search.bounds import targets
+from goodqueue.sizing.search.budget import BudgetSpent
+from goodqueue.sizing.search.outlook import more_packets
+from goodqueue.sizing.search.reach import (
     expected_packets,
     farthest_reach,
     first_reach,
     last_reach,
 )
-from goodqueue.sizing.answer.world import by_theory as world_by_theory
-from goodqueue.sizing.calibrated.record import records
-from goodqueue.sizing.calibrated.smallest import LIKELY, calibrated, chances_kept
-from goodqueue.sizing.rules import rules_for
-from goodqueue.sizing.search.budget import BudgetSpent
 from goodqueue.sizing.search.smallest import smallest, so_far
 from goodqueue.sizing.search.trials import COARSE_REPLICATES, Trials
 
@@ -231,10 +231,10 @@ def _part(name: str, answer: Answer, laboratory: Laboratory, effort: Effort) -> 
     link, trials = answer.link, answer.trials
     assert trials is not None
     if name == "cost":
-        at = number_of(answer)
+        at = answer.number
         half_and_double(link, trials, laboratory, at)
     if name == "guard":
-        at = number_of(answer)
+        at = answer.number
         guard = guard_of(link, laboratory, at, figures_at(trials, at))
         return replace(answer, guard=guard)
     if name == "world" and answer.buffer is not None:

@@ -1,4 +1,4 @@
-"""The error of an answer that comes from hosts which nobody described.
+"""The error of an answer that comes from hosts which were not described.
 
 Each property of the hosts (`goodqueue.sizing.trials.hosts`) is changed alone. The buffer of the
 changed link is found by short paired runs: the same search, with the same few seeds, is made for
@@ -25,7 +25,7 @@ NINE_TENTHS = 0.9
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Buffers over the hosts that nobody described.
+    """Buffers over the hosts that were not described.
 
     Attributes:
         packets: the answer for the hosts as described.

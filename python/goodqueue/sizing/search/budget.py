@@ -234,8 +234,8 @@ def _lean_runs() -> int:
     return COARSE_REPLICATES * 2 * STRIDES + LEAN_SETTLING_RUNS
 
 
-SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
-"""Suffixes of a number of packets."""
+SUFFIXES = "kMG"
+"""Suffixes of a number of packets: thousands, millions and milliards."""
 
 
 def parse_packets(what: str, text: str) -> float:
@@ -252,4 +252,5 @@ def parse_packets(what: str, text: str) -> float:
         raise RequestError(
             f"{what} {text}: write a number of packets, such as 100M (with k, M or G){time_too}"
         )
-    return float(found[1]) * SCALES[found[2]]
+    thousands = SUFFIXES.index(found[2]) + 1 if found[2] else 0
+    return float(found[1]) * 1000.0**thousands

@@ -98,7 +98,7 @@ class Trial(Protocol):
         ...
 
     def hosts(self, link: Link) -> Mapping[str, Link]:
-        """Returns the link with other hosts that nobody excluded, by the property that differs."""
+        """Returns the link with other hosts than described, by the property that differs."""
         ...
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:

@@ -1,4 +1,4 @@
-"""What the replicates of a search say as a whole: sets, the nearest miss, the answer's interval."""
+"""Sets of limits that keep the bounds, the nearest miss, and the interval of the answer."""
 
 from __future__ import annotations
 

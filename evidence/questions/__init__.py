@@ -1,0 +1,1 @@
+"""Questions that people ask, and the answers of `goodqueue size`."""
