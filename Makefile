@@ -20,7 +20,7 @@ BENCH := cargo run --locked --release --quiet --package goodqueue-bench --target
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: help setup wheel wasm check test lint golden slow counts fuzz demo bench evidence conformance docs site man lock clean
+.PHONY: help setup wheel notices wasm check test lint golden slow counts fuzz demo bench evidence conformance docs site man lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -51,6 +51,9 @@ target/wheel-venv/.requirements: tools/wheel/requirements.lock
 
 wheel: setup target/wheel-venv/.requirements ## build the released wheel in target/wheel/dist, optimised by the profile of short runs
 	@tools/wheel/build.sh
+
+notices: ## after a crate was added or updated: write the notices of the crates in the wheel again
+	@tools/wheel/notices.sh NOTICES.txt
 
 wasm: setup ## build the lab's engine for browsers, and its page as static files in target/site/lab
 	@tools/wasm/build.sh

@@ -30,6 +30,14 @@ case $host in
 *) old_glibc= ;;
 esac
 
+# The wheel contains the notices of all crates that it links.
+mkdir -p "$place"
+tools/wheel/notices.sh target/wheel/notices.txt
+if ! cmp -s "$place/notices.txt" NOTICES.txt; then
+    echo "NOTICES.txt is not of the crates in Cargo.lock; run: make notices" >&2
+    exit 1
+fi
+
 # build FLAGS FOLDER [OPTION ...]: the same command and paths both times, because a profile names functions by them. With --target,
 # the flags do not apply to build scripts.
 build() {
