@@ -13,6 +13,7 @@ import pytest
 
 from conftest import ROOT
 from goodqueue import ScenarioError, _core
+from goodqueue.passive import analyze
 
 DATA = ROOT / "tests/data"
 
@@ -188,3 +189,14 @@ def test_the_same_seed_gives_the_same_summary(before: Path) -> None:
     first, same, other = (_core.analyze(before, seed=seed).summary_json() for seed in (1, 1, 2))
     assert first == same
     assert first != other
+
+
+def test_a_given_rate_is_kept_although_a_throughput_has_an_error(before: Path) -> None:
+    """A throughput that exceeds the user's rate by 0.4 % is an error of measurement, not a rate."""
+    throughput = analyze(before).summary["link"]["throughput_bps"]
+    given = int(throughput / 1.004)
+    link = analyze(before, link_rate_bps=given).summary["link"]
+    assert link["rate_bps"] == given
+    assert link["utilization"] <= 1
+    far = int(throughput / 1.5)
+    assert analyze(before, link_rate_bps=far).summary["link"]["rate_bps"] is None
