@@ -267,7 +267,7 @@ class Laboratory:
         cut_off = self._cut_off(link, found)
         if found.floor is not None:  # Its means suffice, because the error of the engine is larger.
             low = 0 if cut_off else max(found.low, found.floor - 1)
-            found = replace(found, low=low, high=found.high or found.floor)
+            found = replace(found, low=low, high=found.floor)
         return cut_off or self._inexact(decisive) or NO_PACKETS, widened(decisive, found)
 
     def _cut_off(self, link: Link, found: Smallest) -> str | None:

@@ -77,7 +77,11 @@ LONGEST_S = 1e6
 100 ms loses once in a week."""
 
 LEAST_EPOCHS = 5
-"""Smallest number of loss epochs after the start-up, even if the time budget is too short."""
+"""Smallest number of loss epochs after the start-up, even if the budget is too small."""
+
+VERY_FEW_FLOWS, EPOCHS_OF_FEW = 4, 10
+"""Number of flows up to which a replicate has at least this many loss epochs. In shorter ones the
+buffer of three CUBIC flows was a third too large, because they still remembered their starts."""
 
 MANY_ROUNDS = 100
 """Flows per round-trip time of the link from which on all flows take the list's times in turn. The
@@ -177,7 +181,8 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
         start_up = _warm_start_s(link, packets, epoch)
     usual_s = min(LEAST_MEASURED_S, max(LEAST_ROUNDS * _longest_s(link, packets), SHORTEST_S))
     least_s = min(max(usual_s * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S)
-    measured = max(max(epochs_of(link) * share, LEAST_EPOCHS) * epoch, least_s)
+    fewest = EPOCHS_OF_FEW if link.flows <= VERY_FEW_FLOWS else LEAST_EPOCHS
+    measured = max(max(epochs_of(link) * share, fewest) * epoch, least_s)
     if warm:
         measured = max(measured, start_up)  # otherwise most of a replicate would be start-up
     start_up = min(start_up, LONGEST_S / 4)
