@@ -86,7 +86,11 @@ impl Report {
         broken.amount("rate", link.rate_bps);
         broken.amount("throughput", link.throughput_bps);
         broken.amount("goodput", link.goodput_bps);
-        let error = if link.rate_given { MEASUREMENT } else { ROUNDING };
+        let error = if link.rate_given {
+            MEASUREMENT
+        } else {
+            ROUNDING
+        };
         let least = link.throughput_bps.unwrap_or(0.0) * (1.0 - 2.0 * error);
         let at_least = link.rate_bps.is_none_or(|rate| rate >= least);
         broken.unless(at_least, || format!("rate below throughput: {link:?}"));

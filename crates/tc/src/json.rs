@@ -79,9 +79,12 @@ fn text_of(object: &Map<String, Value>, key: &str) -> String {
     text.unwrap_or("").to_owned()
 }
 
-/// Returns a qdisc; None if its kind is no text.
+/// Returns a qdisc; None if its kind is no text or has no letter.
 fn entry(object: &Map<String, Value>) -> Option<Entry> {
     let kind = object.get("kind")?.as_str()?;
+    if kind.is_empty() {
+        return None;
+    }
     let none = Map::new();
     let options = match object.get("options") {
         Some(Value::Object(options)) => Ok(options),

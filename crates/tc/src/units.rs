@@ -62,6 +62,9 @@ const RATES: &[(&str, u64)] = &[
 /// Powers of ten that are read at most. Larger and smaller numbers are no values of `tc`.
 const LARGEST_EXPONENT: u32 = 18;
 
+/// Digits that are read at most: those of the largest number of 64 bits, which is written, too.
+const MOST_DIGITS: usize = 20;
+
 /// A number without a sign: `digits` times ten to the power of `exponent`.
 struct Decimal {
     digits: u128,
@@ -88,7 +91,7 @@ impl Decimal {
         let (number, rest) = text.split_at(end.unwrap_or(text.len()));
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let digits = format!("{whole}{fraction}");
-        if digits.len() > 18 || fraction.contains('.') {
+        if digits.len() > MOST_DIGITS || fraction.contains('.') {
             return None;
         }
         let (power, unit) = power_of_ten(rest);
@@ -187,7 +190,8 @@ pub(super) fn rate(text: &str) -> Result<Rate, UnitError> {
 pub(super) fn packets(text: &str) -> Result<u64, UnitError> {
     let digits = text.strip_suffix('p').unwrap_or(text);
     match whole(digits) {
-        Some(packets) => Ok(packets),
+        Some(packets) if packets <= u64::from(u32::MAX) => Ok(packets),
+        Some(packets) => refuse(format!("{packets} packets are too many"), "tc has 32 bits"),
         None => not_whole("a number of packets", text, "1000p or 1000"),
     }
 }

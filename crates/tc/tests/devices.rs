@@ -261,6 +261,7 @@ fn json_that_is_no_output_of_tc_is_refused() {
         ("[1]", "no list of qdiscs"),
         ("[]", "no root qdisc"),
         (r#"[{"root":true}]"#, "no list of qdiscs"),
+        (r#"[{"root":true,"kind":""}]"#, "no root qdisc"),
         (
             r#"[{"root":true,"kind":"fifo limit 5"}]"#,
             "has no equivalent",
