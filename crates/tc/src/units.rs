@@ -190,7 +190,7 @@ pub(super) fn rate(text: &str) -> Result<Rate, UnitError> {
 pub(super) fn packets(text: &str) -> Result<u64, UnitError> {
     let digits = text.strip_suffix('p').unwrap_or(text);
     match whole(digits) {
-        Some(packets) if packets <= u64::from(u32::MAX) => Ok(packets),
+        Some(packets) if u32::try_from(packets).is_ok() => Ok(packets),
         Some(packets) => refuse(format!("{packets} packets are too many"), "tc has 32 bits"),
         None => not_whole("a number of packets", text, "1000p or 1000"),
     }
