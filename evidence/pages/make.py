@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 IMAGES = ROOT / "docs" / "img"
 NOTEBOOK = "examples/9-a-learned-control.ipynb"
+CONTROL = "flow.upload.tcp.congestion_control"
 TRAINING = "learned_control.train("
 """Text of the notebook's cell that trains: the picture uses the committed weights."""
 
@@ -65,11 +66,11 @@ def study_of_page() -> None:
     with tempfile.NamedTemporaryFile("w", dir=ROOT / "studies", suffix=".toml") as file:
         file.write(blocks("docs/studies.md", "toml")[0])
         file.flush()
-        study("study", file.name, "utilization")
+        study("study", file.name, "plot-1")
 
 
 def own_study() -> None:
-    """Runs the study of docs/own-study.md with the page's classes."""
+    """Trains the control of docs/own-study.md, and runs the study with the page's classes."""
     names = ("controls.py", "learned.py", "train.py", "study.toml")
     texts = re.findall(
         r"^```(?:python|toml)\n(.*?)^```$",
@@ -80,6 +81,8 @@ def own_study() -> None:
         folder = Path(place)
         for name, text in zip(names, texts, strict=True):
             (folder / name).write_text(text, encoding="utf-8")
+        train = (sys.executable, "train.py", "6")
+        subprocess.run(train, cwd=folder, check=True)  # noqa: S603 - ours
         words = ("sweep", "study.toml", "--allow-python", "--out", "runs", "--format", "svg")
         goodqueue(*words, cwd=folder)
         shutil.copy(folder / "runs" / "share.svg", IMAGES / "own-study.svg")
@@ -102,16 +105,19 @@ def cells_of_answer() -> Iterator[Cell]:
     yield Cell("scenarios/bufferbloat.toml")
 
 
-def cells_of_study(scenario: str, path: str, values: tuple[str, ...]) -> Iterator[Cell]:
-    """Yields a scenario with each value of a setting."""
-    yield from (Cell.of(scenario, {path: value}) for value in values)
+def cells_of_studies() -> Iterator[Cell]:
+    """Yields the home uplink with each control, and the link of docs/studies.md: one canary."""
+    for control in ("reno", "cubic"):
+        yield Cell.of("scenarios/bufferbloat.toml", {CONTROL: control})
+    yield Cell.of("scenarios/s3.toml", {"flow.bulk.count": "4"})
 
 
 def cells_of_queues() -> Iterator[Cell]:
     """Yields Reno and CUBIC behind each queue of the studies."""
     for control in ("reno", "cubic"):
         for kind in ("drop_tail", "codel", "pie", "fq_codel", "fq_pie"):
-            queue = {"topology.bottleneck.queue": f'{{ kind = "{kind}" }}'}
+            limit = ', limit = "200ms"' if kind == "drop_tail" else ""
+            queue = {"topology.bottleneck.queue": f'{{ kind = "{kind}"{limit} }}'}
             changes = {**queue, "tcp.congestion_control": control, "flow.bulk.count": 2}
             yield Cell.of("scenarios/linux-bottleneck.toml", changes)
 
@@ -124,8 +130,6 @@ def cells_of_learned() -> Iterator[Cell]:
 def _picture(name: str) -> tuple[str]:
     return (f"docs/img/{name}",)
 
-
-CONTROL = "flow.upload.tcp.congestion_control"
 
 THINGS = [
     Derived(
@@ -141,7 +145,7 @@ THINGS = [
         partial(study, "tutorial", "studies/home-uplink.toml", "ping"),
         products=_picture("tutorial.svg"),
         inputs=("studies/home-uplink.toml", "scenarios/bufferbloat.toml"),
-        cells=partial(cells_of_study, "scenarios/bufferbloat.toml", CONTROL, ("reno", "cubic")),
+        cells=cells_of_studies,
         seeds="1 to 5",
     ),
     Derived(
@@ -157,7 +161,7 @@ THINGS = [
         study_of_page,
         products=_picture("study.svg"),
         inputs=("scenarios/s3.toml",),
-        cells=partial(cells_of_study, "scenarios/s3.toml", "flow.bulk.count", ("4",)),
+        cells=cells_of_studies,
         seeds="1 to 5",
     ),
     Derived(
