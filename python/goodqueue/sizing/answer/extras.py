@@ -39,6 +39,9 @@ USUAL_SLOPE, LEAST_SLOPE = -1.0, 0.3
 """Assumed change of the miss (`Target.miss`) with the logarithm of the buffer before two buffers
 were run, and the smallest fall that is believed: few replicates of a flat curve show any slope."""
 
+BEYOND = 1.5
+"""Largest factor by which a buffer for other hosts lies outside those that were run."""
+
 SAME = 0.05
 """Logarithm of the ratio of two buffers that count as the same: a step of the grid."""
 
@@ -145,25 +148,45 @@ def _nearby(
     """Returns about the smallest buffer that keeps the bounds; None if none does near a buffer.
 
     The expected buffer and at most two others are tried with few short replicates. The next one
-    lies where the line through the misses of the last two is 0.
+    lies where the line through the misses of the last two is 0. Between a buffer that misses the
+    bounds and one that keeps them the miss is interpolated; beyond all that were tried the answer
+    is at most half as large again.
     """
     trials = Trials(laboratory.sampler(link, share=share))
     helped = targets(link)[0] if helped is None else helped
     least, most = max(near / AROUND, 1.0), min(AROUND * near, max(FARTHEST, near))
-    at, slope = near, USUAL_SLOPE
+    at, slope = float(near), USUAL_SLOPE
     tried: list[tuple[float, float]] = []
-    while len(tried) < MOST_TRIED and at not in trials.replicates:
-        trials.ensure([at], COARSE_REPLICATES)
-        tried.append((math.log(at), trials.miss(at, helped)))
+    while len(tried) < MOST_TRIED and max(round(at), 1) not in trials.replicates:
+        limit = max(round(at), 1)
+        trials.ensure([limit], COARSE_REPLICATES)
+        tried.append((math.log(limit), trials.miss(limit, helped)))
         if len(tried) > 1:
             slope = min(_slope(tried), -LEAST_SLOPE)
-        at = round(min(max(math.exp(tried[-1][0] - tried[-1][1] / slope), least), most))
-        if abs(math.log(at / trials.limits[-1])) < SAME and len(tried) > 1:
+        at = min(max(math.exp(tried[-1][0] - tried[-1][1] / slope), least), most)
+        if abs(math.log(at) - tried[-1][0]) < SAME and len(tried) > 1:
             break
-    at = max(at, 1)
-    is_beyond = at >= most and tried[-1][1] > 0
+    found = _crossing(tried, at)
     longest = math.inf if link.max_delay_s is None else link.max_delay_s
-    return None if is_beyond or link.seconds(at) > longest else at
+    is_beyond = found >= most and tried[-1][1] > 0
+    return None if is_beyond or link.seconds(found) > longest else found
+
+
+def _crossing(tried: Sequence[tuple[float, float]], at: float) -> int:
+    """Returns the buffer at which the miss is 0, by the logarithms and misses of those tried.
+
+    Args:
+        tried: logarithm and miss of each buffer.
+        at: the buffer by the line through the last two.
+    """
+    kept = min((one for one in tried if one[1] <= 0), default=None)
+    missed = max((one for one in tried if one[1] > 0 and (not kept or one < kept)), default=None)
+    if kept and missed:
+        share = missed[1] / (missed[1] - kept[1])
+        return max(round(math.exp(missed[0] + share * (kept[0] - missed[0]))), 1)
+    if kept:
+        return max(round(max(at, math.exp(kept[0]) / BEYOND)), 1)
+    return max(round(min(at, math.exp(max(tried)[0]) * BEYOND)), 1)
 
 
 def _slope(tried: Sequence[tuple[float, float]]) -> float:
