@@ -11,6 +11,7 @@ from goodqueue.cli import run_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 
@@ -116,3 +117,24 @@ def test_the_first_screen_has_at_most_24_lines(capsys: pytest.CaptureFixture[str
     assert any("tc qdisc" in line for line in lines)
     run_command(["size", *link("--rate 5Mbps --rtt 40ms --flows 2 --quick --syntax junos")])
     assert "set class-of-service" in capsys.readouterr().out
+
+
+def test_a_page_calls_nothing_impossible_that_was_not_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    flags = link("--rate 2Mbps --rtt 40ms --flows 1 --max-delay 7ms")
+    assert run_command(["size", *flags, *ALONE, "--report", str(page)]) == 3
+    assert "No buffer" in page.read_text(encoding="utf-8")
+    few = ("--replicates", "3", *ALONE)
+    assert run_command(["size", *flags, *few, "--report", str(page)]) in {3, 6}
+    told = json.loads(asked_again(capsys, *flags, *few))
+    is_shown = told["decision"]["impossible"] is not None
+    assert ("No buffer" in page.read_text(encoding="utf-8")) is is_shown
+
+
+def asked_again(capsys: pytest.CaptureFixture[str], *flags: str) -> str:
+    """Returns the JSON of the same question."""
+    capsys.readouterr()
+    run_command(["size", *flags, "--json"])
+    return capsys.readouterr().out

@@ -59,7 +59,7 @@ def curve(answer: Answer) -> Picture:
     verdict = (
         f"the line at {answer.buffer:,} packets is the smallest that keeps every bound"
         if answer.buffer is not None
-        else "no buffer keeps every bound"
+        else "no buffer that was run keeps every bound"
     )
     caption = (
         "Utilisation, 99th percentile of the queueing delay, and loss against the buffer. "

@@ -84,9 +84,11 @@ def _answer(answer: Answer, verdict: Sequence[str]) -> Iterator[str]:
     """Yields the recommended buffer, its benefit and its figures; or a verdict without a buffer."""
     limit = answer.buffer
     if limit is None:
-        reasons = [line.removeprefix("no buffer suffices: ") for line in verdict]
-        lines = [f"{line[:1].upper()}{line[1:]}." for line in reasons]
-        yield from page.answer("No buffer", "keeps all bounds", lines[0])
+        lines = [f"{line[:1].upper()}{line[1:]}." for line in verdict]
+        head = ("No buffer", "keeps all bounds")
+        if answer.why_impossible is None:
+            head = (packets(answer.number), "is an estimate or a near miss")
+        yield from page.answer(*head, lines[0])
         yield from (f"<p>{escape(line)}</p>" for line in lines[1:])
         return
     units = in_units(answer.link, limit)
@@ -99,7 +101,7 @@ def _answer(answer: Answer, verdict: Sequence[str]) -> Iterator[str]:
         yield from page.answer(
             count, rest.strip(), _buys(answer, limit), list(_tiles(answer, limit))
         )
-        left_out.add(achieved(answer, limit))
+        left_out.add(f"expected: {achieved(answer, limit)}")
     rest_of_it = [line for line in verdict if line not in left_out]
     if said.partition(":")[0] != "recommended":
         rest_of_it.insert(0, said)
