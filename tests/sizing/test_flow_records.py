@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import lzma
+import math
 import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
+from scipy import stats
 
 from conftest import ROOT, goodqueue
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.runs.api import load
+from goodqueue.sizing import Link
+from goodqueue.sizing.bursts import bursts_of, poisson_quantile
 from goodqueue.sizing.flow_records import read_flow_records
 
 if TYPE_CHECKING:
@@ -78,6 +82,36 @@ def test_size_takes_the_flows_of_the_records(records: Path) -> None:
     assert any("long flows at a time" in note for note in answer["notes"])
     given = json.loads(goodqueue("size", "--flows-from", records, *link, "--mix", "80%").stdout)
     assert given["link"]["local_share"] == 0.8
+
+
+def test_a_link_that_is_not_full_is_sized_for_bursts(records: Path) -> None:
+    """The records offer most of 4 Mb/s, and a trifle of 10 Gb/s."""
+    found = read_flow_records(records)
+    load_bps = 8 * found.total_bytes / found.span_s
+    link = ["--rate", "10Gbps", "--rtt", "40ms"]
+    done = goodqueue("size", "--flows-from", records, *link)
+    assert done.returncode == 6
+    assert "its buffer serves bursts" in done.stdout
+    answer = json.loads(goodqueue("size", "--flows-from", records, *link, "--json").stdout)
+    assert answer["bursts"]["used"] == pytest.approx(load_bps / 10e9)
+    # Ten segments of one flow and the 44 of 64 KiB come ten times as fast as they leave.
+    assert answer["decision"]["packets"] == math.ceil(0.9 * (10 + 44))
+    assert answer["decision"]["shown"] is False
+
+
+def test_a_full_link_is_sized_for_its_long_flows(records: Path) -> None:
+    found = read_flow_records(records)
+    load_bps = 8 * found.total_bytes / found.span_s
+    assert bursts_of(found, Link(load_bps / 0.75, (0.04,), 3)) is None
+    few = bursts_of(found, Link(load_bps / 0.65, (0.04,), 3))
+    assert few is not None
+    assert few.used == pytest.approx(0.65)
+
+
+def test_the_poisson_quantile_is_exact() -> None:
+    for mean in (1e-6, 0.3, 5, 80, 650):
+        assert poisson_quantile(mean, 0.999) == stats.poisson.ppf(0.999, mean)
+    assert poisson_quantile(2000, 0.999) == pytest.approx(stats.poisson.ppf(0.999, 2000), abs=2)
 
 
 def test_size_asks_for_the_round_trip_time(records: Path) -> None:
