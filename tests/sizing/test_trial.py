@@ -50,7 +50,10 @@ def test_the_start_up_contains_three_round_trips_and_an_epoch() -> None:
     half = length(one, 0, Extent(share=0.5))
     assert half.start_up_s == pytest.approx(start_up)
     assert half.duration_s == pytest.approx(start_up + 100)
-    assert length(one, 0, Extent(share=1e-6)).duration_s == pytest.approx(start_up + 50)
+    # With up to four flows ten epochs are measured at least, with more five.
+    assert length(one, 0, Extent(share=1e-6)).duration_s == pytest.approx(start_up + 100)
+    five = length(as_in_theory(Link(60e6, (0.1,), 5)), 0, Extent(share=1e-6))
+    assert five.duration_s == pytest.approx(start_up + 50)
     # If epochs are short, the start-up has 30 of the longest round trips, and the measured part at
     # least as many.
     many = Link(100e6, (0.02, 0.1), 500)
