@@ -49,7 +49,10 @@ def from_the_first_flow(scenario: Scenario, link: str) -> tuple[Scenario, str | 
         return scenario, None
     warmup_us = round(1e6 * (first_s + scenario.warmup_s))
     end_us = round(1e6 * (first_s + scenario.duration_s))
-    later = changed(scenario, {"warmup": f"{warmup_us}us", "duration": f"{end_us}us"})
+    try:
+        later = changed(scenario, {"warmup": f"{warmup_us}us", "duration": f"{end_us}us"})
+    except ScenarioError:  # The file has something that ends with its own duration.
+        return scenario, None
     return later, (
         f"the first long flow of {link} starts after {first_s:g} s, so the measurement begins "
         "after it and the warm-up"
