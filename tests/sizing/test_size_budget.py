@@ -13,6 +13,7 @@ import pytest
 from goodqueue.cli import run_command
 from goodqueue.errors import RequestError
 from goodqueue.sizing import Effort, Link, rtt_range, size_link
+from goodqueue.sizing.answer import work_out
 from goodqueue.sizing.search.budget import Budget
 from goodqueue.sizing.search.smallest import smallest, so_far
 from goodqueue.sizing.search.trials import COARSE_REPLICATES, Ended, Target, Trials, grid
@@ -191,17 +192,30 @@ def test_the_clock_of_an_explicit_time_stops_runs() -> None:
     with budget.enforced(stop):
         time.sleep(0.3)
     assert budget.over_time
-    assert budget.spent
     assert stop.aborted
+
+
+def test_ctrl_c_during_the_check_of_short_replicates_keeps_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(work_out, "checked", interrupted)
+    effort = Effort(changes=False, queues=(), rules=False, hosts=False)
+    answer = size_link(Link(2e6, (0.04,), 1), effort)
+    assert answer.interrupted
+    assert answer.buffer is not None
+    assert not answer.proved
 
 
 def test_a_budget_without_a_time_has_no_clock() -> None:
     budget, stop = Budget(100), Stop()
     with budget.enforced(stop):
         budget.charge(60)
-    assert (budget.left, budget.spent, stop.aborted) == (40, False, False)
+    assert (budget.left, stop.aborted) == (40, False)
     budget.charge(60)
-    assert (budget.left, budget.spent) == (0, True)
+    assert (budget.left, budget.over_time) == (0, False)
 
 
 class Steps:

@@ -61,7 +61,7 @@ class Answer:
         more_packets: estimated work in packets in which the stopped search would end.
         share: measured part of replicates, as a share of their full length.
         left_out: parts beside the answer for which the budget did not suffice: `rules`, `queues`,
-            `changes`, `world`, `cost`.
+            `changes`, `world`, `cost`, `guard`.
         kept: True if the runs are stored for the next call.
         engine: engine of the answer and its curve; None if nothing was simulated.
         packets_s: usual seconds of one processor for the packet engine, if it exceeds the budget.

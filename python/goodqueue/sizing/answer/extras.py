@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from goodqueue.sizing.answer.world import World
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.search.laboratory import Laboratory
-    from goodqueue.sizing.search.smallest import Smallest
     from goodqueue.sizing.search.trials import Target
 
 MOST_TRIED = 3
@@ -110,32 +109,20 @@ def what_changes(link: Link, laboratory: Laboratory) -> Iterator[Change]:
         if why_not is not None:
             yield Change(what, None, expected, why_not=why_not)
             continue
+        helped, hurt = targets(other)
         # The answers are means of a few replicates. They show a direction and are not
         # recommendations.
-        found = _roughly(other, laboratory, expected_packets(other), lean=laboratory.plan.lean)
+        found = smallest(
+            Trials(laboratory.sampler(other)),
+            helped,
+            hurt,
+            reach=(first_reach(other), last_reach(other, laboratory)),
+            most_replicates=COARSE_REPLICATES,
+            lean=laboratory.plan.lean,
+            near=expected_packets(other),
+            least=laboratory.least(other, first_reach(other)),
+        )
         yield Change(what, found.limit, expected, laboratory.engine)
-
-
-def _roughly(
-    link: Link,
-    laboratory: Laboratory,
-    near: int,
-    *,
-    lean: bool,
-) -> Smallest:
-    """Returns the result of a search with few replicates near a buffer that is expected."""
-    helped, hurt = targets(link)
-    first = first_reach(link)
-    return smallest(
-        Trials(laboratory.sampler(link)),
-        helped,
-        hurt,
-        reach=(first, last_reach(link, laboratory)),
-        most_replicates=COARSE_REPLICATES,
-        lean=lean,
-        near=near,
-        least=laboratory.least(link, first),
-    )
 
 
 def _nearby(

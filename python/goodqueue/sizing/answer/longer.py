@@ -55,7 +55,7 @@ def checked(
     try:
         longer.ensure([at], FIRST_REPLICATES)
     except BudgetSpent:
-        return replace(found, proved=False, settled=False), _moved(facts, 1 / UNCHECKED, UNCHECKED)
+        return unchecked(found, facts)
     differs = any(
         _apart(longer.interval(at, one.figure), trials.interval(at, one.figure)) for one in helped
     )
@@ -69,6 +69,11 @@ def checked(
     proved = found.proved and suffices and shift >= 1 / ALLOWED
     found = replace(found, proved=proved, settled=False)
     return found, _moved(facts, min(shift, 1.0), max(shift, 1.0))
+
+
+def unchecked(found: Smallest, facts: Facts) -> tuple[Smallest, Facts]:
+    """Returns the result of shortened replicates that were not compared with longer ones."""
+    return replace(found, proved=False, settled=False), _moved(facts, 1 / UNCHECKED, UNCHECKED)
 
 
 def _moved(facts: Facts, below: float, above: float) -> Facts:

@@ -25,7 +25,7 @@ from goodqueue.sizing.answer.extras import (
 )
 from goodqueue.sizing.answer.facts import facts_of
 from goodqueue.sizing.answer.listener import SILENT, Listener
-from goodqueue.sizing.answer.longer import checked
+from goodqueue.sizing.answer.longer import checked, unchecked
 from goodqueue.sizing.answer.parts import RuleAnswer, figures_at
 from goodqueue.sizing.answer.world import by_theory as world_by_theory
 from goodqueue.sizing.calibrated.record import records
@@ -170,7 +170,11 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
     facts = facts_of(link, trials, found)
     if not answer.interrupted:
         laboratory.hold(0)
-        found, facts = checked(link, trials, laboratory, found, facts)
+        try:
+            found, facts = checked(link, trials, laboratory, found, facts)
+        except KeyboardInterrupt:
+            found, facts = unchecked(found, facts)
+            answer = replace(answer, interrupted=True)
     at = found.limit or found.floor or found.reached
     doubt, error = laboratory.doubt(link, found, trials.interval(at, "loss_rate").high)
     answer = replace(

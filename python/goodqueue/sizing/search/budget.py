@@ -137,11 +137,6 @@ class Budget:
         """Packets that are left, without those that are held; 0 if the budget is spent."""
         return max(self.packets - self.held - self.used, 0.0)
 
-    @property
-    def spent(self) -> bool:
-        """True if no packet is left, or the time is over."""
-        return self.over_time or not self.left
-
     def charge(self, work: float) -> None:
         """Subtracts the work of runs in packets."""
         self.used += work
