@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goodqueue.cli import run_command
+from goodqueue.cli.commands.sizing import size
+from goodqueue.output.sizing import screen
+from goodqueue.sizing.export import exports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,6 +120,13 @@ def test_the_first_screen_has_at_most_24_lines(capsys: pytest.CaptureFixture[str
     assert any("tc qdisc" in line for line in lines)
     run_command(["size", *link("--rate 5Mbps --rtt 40ms --flows 2 --quick --syntax junos")])
     assert "set class-of-service" in capsys.readouterr().out
+
+
+def test_the_command_line_knows_the_devices_that_can_be_printed() -> None:
+    assert set(size.SYNTAXES) == set(screen.SYNTAXES)
+    for begins in screen.SYNTAXES.values():
+        names = [one.device for one in exports(10, 1500, 1e6)]
+        assert any(name.startswith(begins) for name in names)
 
 
 def test_a_page_calls_nothing_impossible_that_was_not_shown(
