@@ -3,8 +3,8 @@
 Every eighth limit of the grid is tried first. The range of limits grows while a bound is missed and
 a larger buffer still helps. Then the bracket around the smallest limit that keeps the bounds is
 halved. Then the limits around the answer get replicates until they are settled or the budget is
-spent. A limit that keeps a bound by less than its margin is not recommended (an indifference zone),
-so that no replicates are spent on a knife edge.
+spent. A limit whose interval still contains a bound when it is narrower than the bound's margin is
+not recommended (an indifference zone), so that no replicates are spent on a knife edge.
 
 Utilisation and loss need not be monotonic in the buffer: flows synchronise, and CUBIC's loss rises
 again with large buffers. So the limits that keep the bounds may form several sets
