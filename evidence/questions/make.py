@@ -108,13 +108,14 @@ QUESTIONS = (
         LABORATORY,
         "Three CUBIC flows on a long path",
         "--rate 247.4Mbps --rtt 43ms..119ms --flows 3",
-        "Full-length runs need about 230 packets; shortened ones are biased, and say so.",
+        "CUBIC keeps 0.7 of its window: flows out of step need at most 0.43/sqrt(3) = 0.25 BDP, "
+        "413 packets.",
     ),
     Question(
         LABORATORY,
         "Two flows, with bounds on loss and delay",
         "--rate 147.7Mbps --flows 2 --rtt 21ms..76ms --max-loss 2% --max-delay 10ms",
-        "Utilisation needs about 94 packets, and 10 ms allow 123.",
+        "10 ms allow 123 packets, a fifth of the BDP; two flows out of step need at most 0.3 BDP.",
     ),
     Question(
         LABORATORY,
