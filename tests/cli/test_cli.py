@@ -190,9 +190,15 @@ def test_an_infeasible_sizing_says_which_bounds_conflict(small: Path, tmp_path: 
 
 def test_traffic_that_cannot_fill_the_link_is_infeasible(small: Path, tmp_path: Path) -> None:
     window = ("--set", "flow.upload.tcp.receive_window=1000B")
-    done = goodqueue("size", small, "--replicates", 8, *window, XDG_CACHE_HOME=str(tmp_path))
+    sized = ("size", small, "--replicates", 8, *window)
+    done = goodqueue(*sized, "--min-utilization", "97%", XDG_CACHE_HOME=str(tmp_path))
     assert done.returncode == 3
     assert "so a larger one has no effect" in done.stdout
+    for_bursts = goodqueue(*sized, XDG_CACHE_HOME=str(tmp_path))
+    assert for_bursts.returncode == 0
+    assert "no buffer fills this link" in for_bursts.stdout
+    assert "bounds: utilisation at least" in for_bursts.stdout
+    assert "drops of the full queue at most 0.1000 %" in for_bursts.stdout
 
 
 def test_out_holds_pictures_captions_frames_summary_and_scenario(
@@ -379,14 +385,14 @@ def test_ctrl_c_keeps_the_finished_part_of_an_answer(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = runner.Runner.figures
-    rounds = iter(range(2))
+    rounds = iter(range(3))
 
-    def interrupted_in_round_3(*arguments: Any) -> list[list[float]]:  # noqa: ANN401
+    def interrupted_in_round_4(*arguments: Any) -> list[list[float]]:  # noqa: ANN401
         if next(rounds, None) is None:
             raise KeyboardInterrupt
         return record(*arguments)
 
-    monkeypatch.setattr(runner.Runner, "figures", interrupted_in_round_3)
+    monkeypatch.setattr(runner.Runner, "figures", interrupted_in_round_4)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     out = tmp_path / "out"
     assert run_command(["size", str(small), "--out", str(out)]) == 130
@@ -396,8 +402,8 @@ def test_ctrl_c_keeps_the_finished_part_of_an_answer(
     assert printed.err == "interrupted\n"
     answer = json.loads((out / "summary.json").read_text())
     assert (answer["interrupted"], answer["recommendation"]["feasible"]) == (True, None)
-    # The search first tries a coarse grid up to beyond the buffer that theory expects, then halves
-    # the bracket.
+    # One buffer shows that the flows fill the link. The search then tries a coarse grid up to
+    # beyond the buffer that theory expects, and halves the bracket.
     limits = [point["packets"] for point in answer["curve"]]
     assert limits == [1, 5, 9, 17]
     assert (out / "curve.png").exists()

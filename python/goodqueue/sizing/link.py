@@ -18,6 +18,9 @@ RTT_STEPS = 18
 PROFILES = ("linux", "rfc")
 """TCP profiles of the hosts of a described link."""
 
+USUAL_UTILIZATION = 0.98
+"""Bound on the utilisation if none is asked."""
+
 USUAL_SYNCHRONIZATION = 0.55
 """Value of alpha of Dhamdhere et al. (17) that is assumed if it was not measured."""
 
@@ -57,6 +60,9 @@ class Link:
         effective_rtt_s: the effective round-trip time T_e, if it was measured; else the harmonic
             mean of `rtts_s`.
         ack_every: segments per ACK of a receiver: 2 with delayed ACKs.
+        for_bursts: True if no buffer fills the link (`search.filled`). Then no rule applies, the
+            bound on loss counts drops of the full queue alone, and the utilisation is bounded only
+            if there are long flows.
 
     Examples:
         >>> from goodqueue.sizing import Link, rtt_range
@@ -72,7 +78,7 @@ class Link:
     local_share: float = 1.0
     congestion_control: str = "cubic"
     profile: str | None = "linux"
-    min_utilization: float = 0.98
+    min_utilization: float = USUAL_UTILIZATION
     max_loss_rate: float | None = None
     max_delay_s: float | None = None
     max_window_packets: float | None = None
@@ -86,6 +92,7 @@ class Link:
     ack_every: int = 2
     controls: Shares = ()
     configured_packets: int | None = None
+    for_bursts: bool = False
 
     def __post_init__(self) -> None:
         for mistake in _problems(self):
@@ -221,7 +228,7 @@ class Asked:
         0.05
     """
 
-    min_utilization: float = 0.98
+    min_utilization: float = USUAL_UTILIZATION
     max_loss_rate: float | None = None
     max_delay_s: float | None = None
     local_share: float = 1.0

@@ -122,9 +122,12 @@ def describe(answer: Answer) -> list[str]:
         )
     if known := _known(link):
         lines.append(f"also known: {', '.join(known)}")
-    bounds = [f"utilisation at least {percent(link.min_utilization)}"]
+    bounds = []
+    if link.flows or not link.for_bursts:
+        bounds.append(f"utilisation at least {percent(link.min_utilization)}")
     if link.max_loss_rate is not None:
-        bounds.append(f"loss at most {percent(link.max_loss_rate)}")
+        of = "drops of the full queue" if link.for_bursts else "loss"
+        bounds.append(f"{of} at most {percent(link.max_loss_rate)}")
     if link.max_delay_s is not None:
         bounds.append(f"p99 queueing delay at most {milliseconds(link.max_delay_s)} ms")
     return [*lines, f"bounds: {', '.join(bounds)}", *map(plain, answer.notes)]

@@ -154,6 +154,7 @@ def link_dict(link: Link) -> dict[str, Any]:
         "min_utilization": link.min_utilization,
         "max_loss_rate": link.max_loss_rate,
         "max_delay_s": link.max_delay_s,
+        "for_bursts": link.for_bursts,
     }
 
 

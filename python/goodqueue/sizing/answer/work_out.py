@@ -33,6 +33,7 @@ from goodqueue.sizing.calibrated.smallest import LIKELY, calibrated, chances_kep
 from goodqueue.sizing.rules import rules_for
 from goodqueue.sizing.search.bounds import targets
 from goodqueue.sizing.search.budget import BudgetSpent
+from goodqueue.sizing.search.filled import for_bursts
 from goodqueue.sizing.search.outlook import more_packets
 from goodqueue.sizing.search.reach import (
     expected_packets,
@@ -139,6 +140,9 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
     first = first_reach(link)
     try:
         laboratory.calibrate(link, first)
+        bursts = for_bursts(link, laboratory)
+        if bursts is not None:
+            return _search(_of_bursts(answer, laboratory, *bursts), laboratory, most_replicates)
         laboratory.hold(CHECK_SHARE)
         found = smallest(
             trials,
@@ -188,6 +192,13 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
         scenario=laboratory.scenario(link, found.limit or found.ceiling or at),
     )
     return _exported(answer, laboratory.trial)
+
+
+def _of_bursts(answer: Answer, laboratory: Laboratory, link: Link, why: str) -> Answer:
+    """Returns an answer without runs for a link that no buffer fills; no rule applies to it."""
+    trials = Trials(laboratory.sampler(link))
+    notes = (*answer.notes, why)
+    return replace(answer, link=link, trials=trials, notes=notes, by_rule=(), calibrated=None)
 
 
 def _named(answer: Answer, laboratory: Laboratory) -> Answer:

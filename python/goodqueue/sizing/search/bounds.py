@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 def targets(link: Link) -> tuple[list[Target], list[Target]]:
     """Returns the link's bounds: those that a larger buffer helps, and those that it hurts."""
-    helped = [Target("utilization", link.min_utilization, at_least=True)]
+    helped = []
+    if link.flows or not link.for_bursts:  # Bursts alone use a share of the link that chance sets.
+        helped.append(Target("utilization", link.min_utilization, at_least=True))
     if link.max_loss_rate is not None:
         helped.append(Target("loss_rate", link.max_loss_rate, at_least=False))
     hurt = []

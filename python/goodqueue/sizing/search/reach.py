@@ -24,7 +24,7 @@ GROWTH = 8
 
 def first_reach(link: Link) -> int:
     """Returns the first reach of a search in packets, above the expected answer."""
-    if not link.flows:
+    if not link.flows or link.for_bursts:
         return max(int(2 * link.bdp_packets) + 1, 8)
     return max(int(1.5 * expected_packets(link)) + 1, 8)
 
@@ -35,7 +35,7 @@ def expected_packets(link: Link) -> int:
     Calibrated theory has priority over the rules. If no rule applies to the flows, the answer is
     one BDP. With very many flows only the rule of the root of N is used.
     """
-    if not link.flows:
+    if not link.flows or link.for_bursts:
         return max(int(link.bdp_packets), 1)
     theory = calibrated(link)
     if theory is not None and theory.least is not None and not theory.outside:

@@ -194,7 +194,7 @@ class FileTrial:
 
     def meter(self, link: Link) -> Meter:
         """Returns the meter of a run."""
-        scenario = self._scenarios[link]
+        scenario = self._of(link)
         counts = Counter(flow["name"] for flow in scenario.long_flows(self.name))
         known = set(scenario.metric_names()) if counts else set()
         # A group with the name of a link has its metrics under other names.
@@ -206,7 +206,11 @@ class FileTrial:
         whole = 1.0
         if shaped_bps is not None:
             whole = shaped_bps / scenario.buffer(self.name, 1)["rate_bps"]
-        return Meter(self.name, stems, whole)
+        return Meter(self.name, stems, whole, link.for_bursts)
+
+    def _of(self, link: Link) -> Scenario:
+        """Returns the scenario of a link; its bounds do not change it."""
+        return self._scenarios.get(link) or self._scenarios[self.link]
 
     def _cut(self, link: Link, packets: int, share: float) -> Scenario:
         """Returns the file's run, or a share of its warm-up and of its measured part.
@@ -215,7 +219,7 @@ class FileTrial:
         shortened file is not a valid scenario, for example because a flow starts later, it is run
         unchanged.
         """
-        whole = self._scenarios[link]
+        whole = self._of(link)
         if share == 1:
             return whole
         measured_s = whole.duration_s - whole.warmup_s
@@ -235,7 +239,7 @@ class FileTrial:
 
         Changes that the file cannot express are left out.
         """
-        scenario = self._scenarios[link]
+        scenario = self._of(link)
         flows = scenario.long_flows(self.name)
         groups = {flow["group"]: flow["group_count"] for flow in flows}
         wanted: dict[str, dict[str, object]] = {

@@ -15,6 +15,7 @@ OF_LINK = {
     "p99_delay_s": "p99_queueing_delay_s",
     "drops": "drops_overlimit",
     "all_drops": "drops",
+    "arrivals": "arrivals",
     "bursts": "loss_bursts",
     "hit": "mean_flows_hit",
 }
@@ -34,11 +35,14 @@ class Meter:
         groups: number of long flows of each group, by the stem of the group's metrics. With groups
             the figures include fairness and loss epochs.
         whole: utilisation of the link if its shaper always sends.
+        of_overflow: True if the loss is the share of packets that the full queue drops, without
+            early drops and loss on the link.
     """
 
     link: str
     groups: Mapping[str, int]
     whole: float = 1.0
+    of_overflow: bool = False
 
     @property
     def metrics(self) -> list[str]:
@@ -56,11 +60,13 @@ class Meter:
         # Frames may take a little more of the link than the shaper counts.
         figures["utilization"] = min(figures["utilization"] / self.whole, 1.0)
         bursts, hit = figures.pop("bursts"), figures.pop("hit")
-        all_drops = figures.pop("all_drops")
+        all_drops, arrivals = figures.pop("all_drops"), figures.pop("arrivals")
         if math.isnan(values[list(OF_LINK).index("drops")]):
             # The hybrid engine does not distinguish overflows from other drops of a queue
             # discipline.
             figures["drops"] = all_drops
+        if self.of_overflow:
+            figures["loss_rate"] = figures["drops"] / max(arrivals, 1.0)
         if self.groups:
             first, step = len(OF_LINK), len(OF_GROUP)
             events = values[first + 2 :: step]
