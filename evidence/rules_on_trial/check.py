@@ -27,17 +27,19 @@ if TYPE_CHECKING:
 EXTENT = Extent(share=0.5)
 """Replicates measure ten loss epochs, as those of `goodqueue size` do with a short budget."""
 
-MOST_RUN_S = 0.04
-"""Largest cost of a replicate at the beginning of a search, in seconds of one core."""
+MOST_RUN_S, MOST_RUN_OF_OPERATORS_S = 0.04, 0.5
+"""Largest costs of a replicate at the beginning of a search, in seconds of one core."""
 
 MOST_REPLICATES = 24
-MOST_SEARCH_S = 30.0
+MOST_SEARCH_S = 40.0
 """Longest duration of a search in seconds; longer searches are stopped and counted."""
 
 
-def affordable(link: Link) -> bool:
-    """Returns True if a search of the link costs little enough."""
-    return plan.cost_s(link, length(link, first_reach(link), EXTENT)) <= MOST_RUN_S
+def affordable(link: Link, index: int) -> bool:
+    """Returns True if a search of the link of that number costs little enough."""
+    operators = draw.population(index) is draw.OPERATORS
+    most_s = MOST_RUN_OF_OPERATORS_S if operators else MOST_RUN_S
+    return plan.cost_s(link, length(link, first_reach(link), EXTENT)) <= most_s
 
 
 class _Laboratory:
@@ -109,7 +111,7 @@ def searches(seed: int, indices: Iterable[int], out: Path, until: float = math.i
             if time.time() > until:
                 return
             link = draw.link(seed, index)
-            if not affordable(link):
+            if not affordable(link, index):
                 continue
             file.write(json.dumps({"index": index, **search(link, 1)}) + "\n")
             file.flush()

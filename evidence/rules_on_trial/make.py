@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from evidence.core.cells import Cell
@@ -21,8 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LINKS = 10_000
-CALIBRATION_LINKS = CHECK_LINKS = 430
+LINKS, LINKS_OF_OPERATORS = 10_000, 600
+"""Numbers of links to which the surfaces are fitted."""
+
+CALIBRATION_LINKS, CALIBRATION_LINKS_OF_OPERATORS = 1_700, 600
+CHECK_LINKS, CHECK_LINKS_OF_OPERATORS = 3_500, 900
+"""Numbers of drawn links; a quarter (of operators: a tenth) are cheap enough to search."""
+
 SHARDS = 2
 """Processes that share the links; each appends to its own file."""
 
@@ -35,18 +41,25 @@ def make_runs() -> None:
 
 
 def _run_shard(part: int, file: Path) -> None:
-    shard(draw.STUDY_SEED, range(part, LINKS, SHARDS), plan.CAP_PACKETS, file)
+    shard(draw.STUDY_SEED, _numbers(LINKS, LINKS_OF_OPERATORS, part), file)
+
+
+def _numbers(ordinary: int, operators: int, part: int) -> Iterator[int]:
+    """Returns the numbers of the links of one shard."""
+    first = draw.FIRST_OF_OPERATORS
+    return chain(range(part, ordinary, SHARDS), range(first + part, first + operators, SHARDS))
 
 
 def make_searches() -> None:
     """Searches the smallest buffers of the links that calibrate the errors, and of the check."""
     found = {}
-    for seed, links in (
-        (draw.CALIBRATION_SEED, CALIBRATION_LINKS),
-        (draw.CHECK_SEED, CHECK_LINKS),
+    for seed, ordinary, operators in (
+        (draw.CALIBRATION_SEED, CALIBRATION_LINKS, CALIBRATION_LINKS_OF_OPERATORS),
+        (draw.CHECK_SEED, CHECK_LINKS, CHECK_LINKS_OF_OPERATORS),
     ):
         files = [scratch() / f"searches-{seed}-{part}.jsonl" for part in range(SHARDS)]
-        in_parallel(_search_shard, ((seed, links, part, file) for part, file in enumerate(files)))
+        shards = [(seed, ordinary, operators, part, file) for part, file in enumerate(files)]
+        in_parallel(_search_shard, shards)
         found[seed] = scratch() / f"searches-{seed}.jsonl"
         with found[seed].open("wb") as whole:
             for file in files:
@@ -55,8 +68,8 @@ def make_searches() -> None:
     made.keep_searches(found)
 
 
-def _search_shard(seed: int, links: int, part: int, file: Path) -> None:
-    searches(seed, range(part, links, SHARDS), file)
+def _search_shard(seed: int, ordinary: int, operators: int, part: int, file: Path) -> None:
+    searches(seed, _numbers(ordinary, operators, part), file)
 
 
 def cells() -> Iterator[Cell]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evidence.rules_on_trial.draw import Draw
+from evidence.rules_on_trial.draw import ORDINARY, Draw
 from goodqueue.sizing.rules import RULES
 from goodqueue.sizing.trials.length import Length, epoch_s
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from goodqueue.sizing.link import Link
 
-CAP_PACKETS = 150_000
-"""Largest number of packets of a run. Links that need more wait for the hybrid engine."""
+CAP_PACKETS = ORDINARY.cap_packets
+"""Largest number of packets of a run of ordinary links."""
 
 PACKETS_PER_S, CROWDED_FLOWS = 2.5e6, 600
 FLOW_S = 5e-5

@@ -60,9 +60,9 @@ def metrics_of(outcome: _core.Outcome) -> dict[str, float]:
     return dict(zip(names.split("\n"), np.frombuffer(values).tolist(), strict=True))
 
 
-def one_link(seed: int, index: int, cap: int) -> dict[str, Any]:
-    """Runs both stages of a link; no runs if it waits for the hybrid engine."""
-    link = draw.link(seed, index)
+def one_link(seed: int, index: int) -> dict[str, Any]:
+    """Runs both stages of a link; no runs if they need more packets than its population allows."""
+    link, cap = draw.link(seed, index), draw.population(index).cap_packets
     engine = plan.engine_for(link, cap)
     document: dict[str, Any] = {"index": index, "engine": engine, "runs": []}
     if engine != "packets":
@@ -95,13 +95,12 @@ def _stage(
     return runs
 
 
-def shard(seed: int, indices: Iterable[int], cap: int, out: Path, until: float = math.inf) -> int:
+def shard(seed: int, indices: Iterable[int], out: Path, until: float = math.inf) -> int:
     """Runs the links that `out` does not contain yet, and returns their number.
 
     Args:
         seed: seed of the study.
         indices: numbers of the links.
-        cap: largest number of packets of one run.
         out: the file to which results are appended.
         until: the time (Unix) after which no link is begun.
     """
@@ -112,7 +111,7 @@ def shard(seed: int, indices: Iterable[int], cap: int, out: Path, until: float =
                 continue
             if time.time() > until:
                 break
-            file.write(json.dumps(one_link(seed, index, cap)) + "\n")
+            file.write(json.dumps(one_link(seed, index)) + "\n")
             file.flush()
             count += 1
     return count

@@ -43,6 +43,18 @@ def test_draws_fill_their_ranges() -> None:
     assert {link.congestion_control for link in drawn} == {"reno", "cubic"}
 
 
+def test_operators_have_fast_links_with_many_flows() -> None:
+    first = draw.FIRST_OF_OPERATORS
+    drawn = [draw.link(draw.STUDY_SEED, first + index) for index in range(300)]
+    assert all(5e8 <= link.rate_bps <= 2e10 for link in drawn)
+    assert all(30 <= link.flows <= 5_000 for link in drawn)
+    assert {link.profile for link in drawn} == {"linux"}
+    assert 0.7 < np.mean([len(link.rtts_s) > 1 for link in drawn]) < 0.9
+    bounds = [link.max_loss_rate for link in drawn if link.max_loss_rate is not None]
+    assert 0.65 < len(bounds) / len(drawn) < 0.85
+    assert all(0.002 <= bound <= 0.03 for bound in bounds)
+
+
 def test_no_run_is_planned_that_sends_more_than_the_cap() -> None:
     for index in range(100):
         link = draw.link(draw.STUDY_SEED, index)
@@ -68,14 +80,14 @@ def test_a_shard_continues_after_its_last_finished_run(
 ) -> None:
     asked = []
 
-    def one_link(_seed: int, index: int, _cap: int) -> dict[str, object]:
+    def one_link(_seed: int, index: int) -> dict[str, object]:
         asked.append(index)
         return {"index": index, "engine": "packets", "runs": []}
 
     monkeypatch.setattr(run, "one_link", one_link)
     out = tmp_path / "shard.jsonl"
     out.write_text('{"index": 0, "runs": []}\n{"index": 2, "ru', encoding="utf-8")
-    run.shard(17, [0, 2, 4], 1000, out)
+    run.shard(17, [0, 2, 4], out)
     assert asked == [2, 4]
     assert {one["index"] for one in run.read(out)} == {0, 2, 4}
 

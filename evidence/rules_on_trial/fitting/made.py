@@ -85,7 +85,7 @@ def keep_searches(files: dict[int, Path], out: Path = SEARCHES) -> None:
         for seed, path in files.items():
             for one in sorted(read(path), key=lambda document: document["index"]):
                 one.pop("seen", None)
-                if affordable(draw.link(seed, one["index"])):
+                if affordable(draw.link(seed, one["index"]), one["index"]):
                     file.write(json.dumps({"seed": seed, **one}) + "\n")
 
 
