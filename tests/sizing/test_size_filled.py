@@ -70,6 +70,13 @@ def test_random_loss_does_not_count_as_loss_of_the_queue() -> None:
     assert answer.interval(answer.buffer, "loss_rate").mean < 0.002
 
 
+def test_traffic_without_long_flows_is_sized_for_bursts() -> None:
+    short = {"flow.upload.workload": {"kind": "transfers", "size": "20kB", "load": "2Mbps"}}
+    answer = size(set=short)
+    assert answer.page is None
+    assert answer.link.for_bursts
+
+
 def test_a_bound_that_the_user_chose_is_kept() -> None:
     answer = size(Asked(min_utilization=0.9), SMALL)
     assert not answer.link.for_bursts

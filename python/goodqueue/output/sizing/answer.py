@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from goodqueue.output.sizing.screen import guard, interrupted, left_out, over_hosts, screen
+from goodqueue.output.sizing.screen import (
+    guard,
+    interrupted,
+    left_out,
+    over_hosts,
+    page,
+    screen,
+)
 from goodqueue.output.sizing.theory import (
     DELAY,
     SHORT_NAMES,
@@ -71,7 +78,7 @@ def print_rest(answer: Answer, syntax: str, *, explain: bool) -> None:
         say(interrupted(answer), markup=True)
     if answer.left_out:
         say(left_out(answer), markup=True)
-    say(*guard(answer), markup=True)
+    say(*guard(answer), *page(answer), markup=True)
     if answer.world is not None:
         say(*over_hosts(answer.world), markup=True)
         say("", *world_lines(answer.world))

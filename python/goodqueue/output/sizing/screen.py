@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodqueue.output.sizing.theory import in_units
-from goodqueue.output.terminal import goes_on, milliseconds, packets, percent
+from goodqueue.output.terminal import goes_on, milliseconds, number, packets, percent
 
 if TYPE_CHECKING:
     from goodqueue.sizing.answer.answer import Answer
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PARTS = {
     "cost": "half and twice the buffer",
     "guard": "the buffer that loses 1 %",
+    "page": "a page beside the flows",
     "world": "other hosts",
     "rules": "figures at the rules' buffers",
     "queues": "other queues",
@@ -54,6 +55,7 @@ def screen(answer: Answer, syntax: str) -> list[str]:
     if answer.world is not None:
         lines += over_hosts(answer.world)
     lines += costs(answer)
+    lines += page(answer)
     lines += device(answer, syntax)
     lines += _rules(answer)
     lines += _how(answer)
@@ -112,6 +114,24 @@ def costs(answer: Answer) -> list[str]:
                 f"{milliseconds(figures['p99_delay_s'].mean)} ms"
             )
     return lines
+
+
+def page(answer: Answer) -> list[str]:
+    """Returns the time of a small page behind the buffer, beside the flows and alone."""
+    found = answer.page
+    if found is None:
+        return []
+    mind = "[yellow]mind[/]: " if found.is_bad else ""
+    beside, p99, twice, idle = (
+        f"{number(1000 * seconds, 3)} ms"
+        for seconds in (found.median_s, found.p99_s, found.twice_median_s, found.idle_s)
+    )
+    line = (
+        f"{mind}a page of {found.bytes // 1000} kB takes {beside} beside these flows (p99 {p99}), "
+        f"{twice} behind twice the buffer, {idle} on the idle link; {100 * found.loss_rate:.2g} % "
+        "of its packets are lost"
+    )
+    return [line]
 
 
 def device(answer: Answer, syntax: str) -> list[str]:

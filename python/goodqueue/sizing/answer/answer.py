@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from goodqueue.core.intervals import Interval
     from goodqueue.runs.engines import Engine
     from goodqueue.sizing.answer.facts import Facts, Guard
+    from goodqueue.sizing.answer.page import Page
     from goodqueue.sizing.answer.parts import Alternative, Change, RuleAnswer
     from goodqueue.sizing.answer.world import World
     from goodqueue.sizing.calibrated.smallest import Calibrated
@@ -61,7 +62,7 @@ class Answer:
         more_packets: estimated work in packets in which the stopped search would end.
         share: measured part of replicates, as a share of their full length.
         left_out: parts beside the answer for which the budget did not suffice: `rules`, `queues`,
-            `changes`, `world`, `cost`, `guard`.
+            `changes`, `world`, `cost`, `guard`, `page`.
         kept: True if the runs are stored for the next call.
         engine: engine of the answer and its curve; None if nothing was simulated.
         packets_s: usual seconds of one processor for the packet engine, if it exceeds the budget.
@@ -73,6 +74,7 @@ class Answer:
         facts: statements of the search beside its limit; None if nothing was simulated.
         world: the answer over hosts that were not described; None if it is not known.
         guard: facts that the answer must not hide; None if there are none.
+        page: times of a small page behind its buffer; None if that was not run.
 
     Examples:
         >>> from goodqueue.sizing import Link, judge_rules
@@ -107,6 +109,7 @@ class Answer:
     facts: Facts | None = None
     world: World | None = None
     guard: Guard | None = None
+    page: Page | None = None
 
     def plot(self, name: str = "curve") -> list[Axes]:
         """Draws a picture of the answer by pyplot, without a caption, and returns its axes.
@@ -339,6 +342,7 @@ class Answer:
             "nearest_miss": None if miss is None else asdict(miss),
             "best_for_each_bound": None if facts is None else facts.best,
             "guard": None if guard is None else asdict(guard),
+            "page": None if self.page is None else self.page.as_dict(),
         }
 
     def _expected(self, packets: int) -> dict[str, Any] | None:

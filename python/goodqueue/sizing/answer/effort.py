@@ -77,6 +77,7 @@ class Effort:
         wanted = {
             "cost": True,
             "guard": True,
+            "page": True,
             "world": self.hosts,
             "rules": self.rules,
             "queues": bool(self.queues),

@@ -26,6 +26,7 @@ from goodqueue.sizing.answer.extras import (
 from goodqueue.sizing.answer.facts import facts_of
 from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.answer.longer import checked, unchecked
+from goodqueue.sizing.answer.page import page_of
 from goodqueue.sizing.answer.parts import RuleAnswer, figures_at
 from goodqueue.sizing.answer.world import by_theory as world_by_theory
 from goodqueue.sizing.calibrated.record import records
@@ -255,6 +256,8 @@ def _part(name: str, answer: Answer, laboratory: Laboratory, effort: Effort) -> 
     if name == "world" and answer.buffer is not None:
         answer = replace(answer, world=world_of(link, laboratory, answer.buffer))
         return _exported(answer, laboratory.trial)
+    if name == "page":
+        return replace(answer, page=page_of(link, laboratory, answer.number))
     if name == "rules":
         simulate_rules(link, trials, answer.by_rule, laboratory, effort.replicates)
     if name == "queues":

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from goodqueue.sizing.search.agreement import Widened
     from goodqueue.sizing.search.smallest import Smallest
     from goodqueue.sizing.search.trials import Sampler
-    from goodqueue.sizing.trials.meter import Meter
     from goodqueue.study.model import Parameter, Variant
     from goodqueue.study.runner import Runner
 
@@ -63,7 +62,37 @@ NO_PACKETS = "this engine simulates no packets"
 """Reason why an answer of the hybrid engine is an estimate, if there is no other."""
 
 
-class Trial(Protocol):
+class Figures(Protocol):
+    """Reader of the figures of a run from its metrics."""
+
+    @property
+    def metrics(self) -> Sequence[str]:
+        """Metrics that a run must report."""
+        ...
+
+    def figures(self, values: Sequence[float]) -> dict[str, float]:
+        """Returns the figures from the values of `metrics`."""
+        ...
+
+
+class Measured(Protocol):
+    """Source of scenarios with the reader of their figures."""
+
+    def scenario(
+        self, link: Link, packets: int, queue: str | None = None, extent: Extent = WHOLE
+    ) -> Scenario:
+        """Returns a replicate with this limit, or with another queue with its defaults.
+
+        A trial that is not elastic uses only the share of the extent.
+        """
+        ...
+
+    def meter(self, link: Link) -> Figures:
+        """Returns the meter of a run."""
+        ...
+
+
+class Trial(Measured, Protocol):
     """Source of the scenarios of a link."""
 
     @property
@@ -78,19 +107,6 @@ class Trial(Protocol):
         Larger buffers then need longer runs. A search of a trial that is not elastic may try very
         large buffers.
         """
-        ...
-
-    def scenario(
-        self, link: Link, packets: int, queue: str | None = None, extent: Extent = WHOLE
-    ) -> Scenario:
-        """Returns a replicate with this limit, or with another queue with its defaults.
-
-        A trial that is not elastic uses only the share of the extent.
-        """
-        ...
-
-    def meter(self, link: Link) -> Meter:
-        """Returns the meter of a run."""
         ...
 
     def others(self, link: Link) -> Mapping[str, Link]:
@@ -316,19 +332,27 @@ class Laboratory:
         if link in self._stretches:
             self._stretches[other] = self._stretches[link]
 
-    def sampler(self, link: Link, queue: str | None = None, share: float | None = None) -> Sampler:
+    def sampler(
+        self,
+        link: Link,
+        queue: str | None = None,
+        share: float | None = None,
+        trial: Measured | None = None,
+    ) -> Sampler:
         """Returns a sampler of the link behind any limit of its queue, or behind another queue.
 
-        Replicates have another share of their full length than the plan's if it is given.
+        Replicates have another share of their full length than the plan's if it is given, and
+        other scenarios and figures if another trial is given.
         """
-        meter = self.trial.meter(link)
+        trial = trial or self.trial
+        meter = trial.meter(link)
         variants: dict[int, Variant] = {}
         work: dict[int, float] = {}
 
         def sample(wanted: Mapping[int, range]) -> dict[int, list[Mapping[str, float]]]:
             for limit in wanted:
                 if limit not in variants:
-                    variants[limit] = self._variant(link, limit, queue, share)
+                    variants[limit] = self._variant(trial, link, limit, queue, share)
                     waits = limit if queue is None else round(link.bdp_packets)
                     work[limit] = self._work(link, waits, variants[limit].scenario)
             # The largest buffers have the longest runs, so they are run first.
@@ -386,8 +410,10 @@ class Laboratory:
     def _extent(self, link: Link, share: float | None = None) -> Extent:
         return Extent(self._stretches.get(link, 1.0), self.plan.share if share is None else share)
 
-    def _variant(self, link: Link, limit: int, queue: str | None, share: float | None) -> Variant:
-        scenario = self.trial.scenario(link, limit, queue, self._extent(link, share))
+    def _variant(
+        self, trial: Measured, link: Link, limit: int, queue: str | None, share: float | None
+    ) -> Variant:
+        scenario = trial.scenario(link, limit, queue, self._extent(link, share))
         check_runs([scenario], self._memory, engine=self.engine)
         parameters: dict[str, Parameter] = {f"{self.trial.name}.limit_packets": limit}
         if queue is not None:
