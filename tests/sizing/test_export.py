@@ -11,7 +11,7 @@ from goodqueue.sizing.question import Bounds, Question
 
 
 def test_a_buffer_is_exported_in_the_units_of_each_device() -> None:
-    linux, shaped, cisco, junos, switch = exports(100, 1500, 50e6)
+    linux, shaped, cisco, junos, switch, openwrt, mikrotik = exports(100, 1500, 50e6)
     assert linux.lines == ("tc qdisc replace dev DEV root bfifo limit 151400",)
     assert "100 x (1500 B IP + 14 B Ethernet) = 151400 B" in linux.arithmetic
     assert all("rate 50000000bit" in line and "limit 151400" in line for line in shaped.lines)
@@ -19,7 +19,11 @@ def test_a_buffer_is_exported_in_the_units_of_each_device() -> None:
     # 100 packets of 1518 bytes take 24,288 µs at 50 Mb/s.
     assert junos.lines[1].endswith("buffer-size temporal 24288")
     assert switch.lines[0].startswith("151800 B")
-    for export in (linux, shaped, cisco, junos, switch):
+    assert {"        option upload '50000'", "        option elimit '100'"} <= {*openwrt.lines}
+    assert "        option qdisc 'pfifo'" in openwrt.lines
+    assert mikrotik.lines[0].endswith("kind=pfifo pfifo-limit=100")
+    assert "max-limit=50000000/50000000 queue=BUFFER/BUFFER" in mikrotik.lines[1]
+    for export in (linux, shaped, cisco, junos, switch, openwrt, mikrotik):
         assert export.warning
 
 

@@ -55,6 +55,8 @@ def exports(packets: int, packet_bytes: int, rate_bps: float) -> tuple[Export, .
         cisco(packets, rate_bps),
         junos(packets, packet_bytes, rate_bps),
         switch_memory(packets, packet_bytes),
+        openwrt(packets, rate_bps),
+        mikrotik(packets, rate_bps),
     )
 
 
@@ -166,6 +168,49 @@ def switch_memory(packets: int, packet_bytes: int) -> Export:
         (
             "Memory is allocated in cells (often 80 B to 256 B: round up per frame). With "
             "dynamic thresholds a queue gets alpha times the free memory, not a fixed share."
+        ),
+    )
+
+
+def openwrt(packets: int, rate_bps: float) -> Export:
+    """Returns the section of OpenWrt's /etc/config/sqm with a shaped FIFO for the upload."""
+    options = {
+        "enabled": 1,
+        "interface": "DEV",
+        "upload": math.floor(rate_bps / 1000),
+        "download": 0,
+        "script": "simplest.qos",
+        "qdisc": "pfifo",
+        "qdisc_advanced": 1,
+        "qdisc_really_really_advanced": 1,
+        "elimit": packets,
+    }
+    return Export(
+        "OpenWrt (sqm-scripts)",
+        ("config queue", *(f"        option {name} '{value}'" for name, value in options.items())),
+        f"{packets} packets, whatever their size, shaped to whole kbit/s",
+        (
+            "upload 0 or download 0 leaves that direction as it is. Shape 2 % to 5 % below the "
+            "true rate, and add option linklayer and overhead for DSL. tc -s qdisc show dev DEV "
+            "must show pfifo with this limit; qdisc cake or fq_codel needs no such limit."
+        ),
+    )
+
+
+def mikrotik(packets: int, rate_bps: float) -> Export:
+    """Returns a shaped FIFO of RouterOS, which counts packets of any size."""
+    rate = math.floor(rate_bps)
+    return Export(
+        "MikroTik RouterOS",
+        (
+            f"/queue type add name=BUFFER kind=pfifo pfifo-limit={packets}",
+            f"/queue simple add name=LINK target=DEV max-limit={rate}/{rate} queue=BUFFER/BUFFER",
+        ),
+        f"{packets} packets, whatever their size, in each direction",
+        (
+            "The first rate is the upload of the target, the second its download. Fasttrack "
+            "bypasses simple queues: disable that rule. Without a shaper set the queue of the "
+            "interface itself: /queue interface set DEV queue=BUFFER."
         ),
     )
 

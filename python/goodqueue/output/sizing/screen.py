@@ -29,6 +29,8 @@ SYNTAXES = {
     "ios": ("Cisco IOS",),
     "junos": ("Junos",),
     "sonic": ("switch with shared memory",),
+    "openwrt": ("OpenWrt",),
+    "mikrotik": ("MikroTik",),
 }
 """Beginnings of the names of the devices whose lines a syntax prints."""
 

@@ -22,7 +22,7 @@ from goodqueue.cli.commands.options import (
     refuse_stray,
 )
 
-SYNTAXES = ("linux", "ios", "junos", "sonic")
+SYNTAXES = ("linux", "ios", "junos", "sonic", "openwrt", "mikrotik")
 """Devices whose lines can be printed (`goodqueue.output.sizing.screen`)."""
 
 without_file = in_panel("Instead of a scenario file")
@@ -288,8 +288,8 @@ class Size:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Device whose lines are printed: linux (default), ios, junos or sonic; --explain "
-            "prints all of them.",
+            help="Device whose lines are printed: linux (default), ios, junos, sonic, openwrt or "
+            "mikrotik; --explain prints all of them.",
         ),
     ] = None
     explain: Annotated[
