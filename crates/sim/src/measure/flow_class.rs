@@ -37,7 +37,8 @@ pub struct LimitedOutcome {
     /// Link that dropped and marked most of the flow's data packets. Among equal links it is the
     /// first on the route.
     pub bottleneck: Option<LinkId>,
-    /// Cause that limited the flow for longest. None if the flow was not active in the window.
+    /// Cause that limited the flow for longest, or its window if that often held it back and nothing
+    /// else did. None if the flow was not active in the window.
     pub class: Option<FlowClass>,
 }
 
@@ -71,6 +72,11 @@ impl LimitedOutcome {
     }
 }
 
+/// A receive window that holds a flow back for one part in this number of its active time counts as
+/// the cause, if the flow met neither drops nor marks. A flow that paces waits for its pace between
+/// two segments, although its window holds its rate down.
+const OFTEN_AT_WINDOW: u64 = 4;
+
 fn classify(times: &TimeLimited, endless: bool, signalled: bool) -> Option<FlowClass> {
     let time = |limited: Limited| times[limited as usize];
     let congestion = time(Limited::Congestion);
@@ -80,7 +86,8 @@ fn classify(times: &TimeLimited, endless: bool, signalled: bool) -> Option<FlowC
     if most == Span::ZERO {
         return None;
     }
-    let class = if window == most {
+    let often = window * OFTEN_AT_WINDOW >= congestion + window + size;
+    let class = if window == most || often && !signalled {
         FlowClass::Window
     } else if size == most || !endless && !signalled {
         FlowClass::Size
@@ -114,5 +121,14 @@ mod tests {
             Some(FlowClass::Window)
         );
         assert_eq!(class(times(0, 0, 0, 0), true, true), None);
+    }
+
+    #[test]
+    fn a_window_that_paced_data_often_fill_is_the_cause_without_congestion() {
+        let times = |congestion, window| [0, 0, congestion, window, 0].map(Span::from_millis);
+        let class = |times, signalled| classify(&times, true, signalled);
+        assert_eq!(class(times(503, 497), false), Some(FlowClass::Window));
+        assert_eq!(class(times(503, 497), true), Some(FlowClass::Congestion));
+        assert_eq!(class(times(80, 20), false), Some(FlowClass::Congestion));
     }
 }
