@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LINKS, LINKS_OF_OPERATORS = 10_000, 600
+LINKS, LINKS_OF_OPERATORS = 10_000, 400
 """Numbers of links to which the surfaces are fitted."""
 
-CALIBRATION_LINKS, CALIBRATION_LINKS_OF_OPERATORS = 1_700, 600
-CHECK_LINKS, CHECK_LINKS_OF_OPERATORS = 3_500, 900
+CALIBRATION_LINKS, CALIBRATION_LINKS_OF_OPERATORS = 1_200, 350
+CHECK_LINKS, CHECK_LINKS_OF_OPERATORS = 3_500, 500
 """Numbers of drawn links; a quarter (of operators: a tenth) are cheap enough to search."""
 
 SHARDS = 2
