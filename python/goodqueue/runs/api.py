@@ -85,6 +85,44 @@ def load(
     return scenario if seed is None else scenario.with_seed(_checked_seed(seed))
 
 
+def void_settings(
+    source: Source,
+    set: Overrides,
+    *,
+    allow_python: bool = False,  # noqa: A002
+) -> list[str]:
+    """Returns the paths of settings that change nothing in a scenario.
+
+    Either the scenario has this value without them, or every flow has one of its own.
+
+    Args:
+        source: the path of a scenario file, its text, or a mapping of the same shape.
+        set: the settings, by path.
+        allow_python: as for `load`.
+
+    Raises:
+        ScenarioError: if the scenario with all settings has a mistake.
+
+    Examples:
+        >>> import goodqueue
+        >>> from goodqueue.runs.api import void_settings
+        >>> void_settings(goodqueue.EXAMPLE, {"duration": "1min", "seed": "1"})
+        ['seed']
+    """
+    pairs = overrides(set)
+    whole = load(source, set=pairs, allow_python=allow_python).resolved_toml()
+    void = []
+    for place, (path, _) in enumerate(pairs):
+        others = [pair for at, pair in enumerate(pairs) if at != place]
+        try:
+            without = load(source, set=others, allow_python=allow_python).resolved_toml()
+        except ScenarioError:  # The others need this one.
+            continue
+        if without == whole:
+            void.append(path)
+    return void
+
+
 def run(  # noqa: PLR0913 - all but the scenario are options, by name
     source: Source,
     *,

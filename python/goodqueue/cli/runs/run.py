@@ -28,7 +28,7 @@ from goodqueue.output.terminal import (
     stdout,
     table,
 )
-from goodqueue.runs.api import HEADERS, load, run
+from goodqueue.runs.api import HEADERS, load, run, void_settings
 from goodqueue.runs.engines import choice_of, engine_of_run, unproved
 from goodqueue.runs.results.traces import OURS, files_of, files_read
 from goodqueue.runs.settings import records_packets
@@ -101,6 +101,12 @@ def run_scenario(asked: Run) -> int:
             print_written(out)
         print_traces(trace)
     _note_commands(asked.file, result.scenario)
+    for path in void_settings(source, settings, allow_python=allowed):
+        note = (
+            f"--set {path} changed nothing: the scenario has this value without it, or each flow "
+            "has its own"
+        )
+        stderr().print(note, soft_wrap=True, markup=False)
     return 0
 
 
@@ -169,9 +175,38 @@ def print_summary(summary: dict[str, Any]) -> None:
             f"... and {counted(len(flows) - MOST_FLOWS_PRINTED, 'more flow')}; "
             "--json prints them all"
         )
+    for line in _held_by_windows(flows, shown):
+        console.print(line, soft_wrap=True)
     for application_table in application_tables(first):
         console.print()
         console.print(application_table)
+
+
+def _held_by_windows(flows: dict[str, Any], links: dict[str, Any]) -> list[str]:
+    """Returns a sentence about the flows whose receive windows, and not the queue, limit them."""
+    shares = {
+        name: flow["limited_by"]["receiver_window"]
+        for name, flow in flows.items()
+        if flow["class"] == "window" and flow["limited_by"]["receiver_window"]
+    }
+    if not shares:
+        return []
+    first, share = next(iter(shares.items()))
+    others = f" and {counted(len(shares) - 1, 'other flow')}" if len(shares) > 1 else ""
+    busiest = max(links.values(), key=lambda link: link["utilization"] or 0)
+    rtt_s, rate_bps = flows[first]["mean_rtt_s"], busiest["rate_bps"]
+    needed = ""
+    if rtt_s and rate_bps:
+        needed = (
+            f"; {rate(rate_bps)} x its round trip of {milliseconds(rtt_s)} ms are "
+            f"{size_of(rate_bps * rtt_s / 8)}"
+        )
+    return [
+        (
+            f"{first}{others}: the receive window held data back for {percent(share)} of the time, "
+            f"so a buffer hardly changes this rate (tcp.receive_window{needed})"
+        )
+    ]
 
 
 def _busiest(links: dict[str, Any]) -> dict[str, Any]:
