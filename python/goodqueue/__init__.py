@@ -12,11 +12,14 @@ A mistake in a scenario raises `goodqueue.ScenarioError`, which names its file, 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from goodqueue.core.shown import register
 from goodqueue.errors import RequestError, RuleError, ScenarioError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from goodqueue.characterization.api import characterize
     from goodqueue.runs.api import load, run, schema
     from goodqueue.runs.controls import (
@@ -72,6 +75,21 @@ _HOMES = {
     "run": "goodqueue.runs.api",
     "schema": "goodqueue.runs.api",
 }
+
+
+def _draw(value: object, *arguments: Any, **options: Any) -> list[Axes]:  # noqa: ANN401 - of any picture
+    from goodqueue.plots.shown import draw
+
+    return draw(value, *arguments, **options)
+
+
+def _html(value: object) -> str:
+    from goodqueue.output.shown import html
+
+    return html(value)
+
+
+register(_draw, _html)
 
 
 def __getattr__(name: str) -> object:

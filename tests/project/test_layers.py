@@ -52,9 +52,17 @@ def modules() -> dict[str, Path]:
 
 
 def imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yields the module and the name of every import; the name is empty for a whole module."""
+    """Yields the module and the name of every import; the name is empty for a whole module.
+
+    A call of `import_module` with a literal name is an import, too.
+    """
     for node in ast.walk(tree):
         match node:
+            case ast.Call(
+                func=ast.Name(id="import_module") | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(value=str(name)), *_],
+            ):
+                yield name, ""
             case ast.Import(names=names):
                 yield from ((one.name, "") for one in names)
             case ast.ImportFrom(module=str(module), names=names, level=0):
@@ -109,6 +117,12 @@ def test_an_upward_import_is_found() -> None:
     assert upward("goodqueue.study.plan", {"goodqueue.cli.app", "goodqueue.runs.api"}) == [
         "goodqueue.cli.app"
     ]
+
+
+def test_an_import_by_name_counts() -> None:
+    for call in ("import_module", "importlib.import_module"):
+        tree = ast.parse(f"def draw():\n    {call}('goodqueue.plots.shown').draw()\n")
+        assert list(imported(tree)) == [("goodqueue.plots.shown", "")]
 
 
 def test_modules_do_not_import_each_other_in_a_circle() -> None:

@@ -1,25 +1,42 @@
 """Values that draw themselves, and that notebooks show as HTML.
 
-Pictures and pages are folders above those of results, and need matplotlib. They are looked up by
-name when they are needed, so that results do not depend on them.
+Pictures and pages are folders above those of results, and need matplotlib. The package registers
+the two functions that make them (`goodqueue/__init__.py`), so results do not depend on them.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
+
+
+class Draw(Protocol):
+    """Function that draws a value."""
+
+    def __call__(self, value: object, *arguments: Any, **options: Any) -> list[Axes]:  # noqa: ANN401
+        """Draws a value by pyplot and returns the axes, top to bottom."""
+        ...
+
+
+_MAKERS: dict[str, Any] = {}
+
+
+def register(draw: Draw, html: Callable[[object], str]) -> None:
+    """Sets the functions that draw a value, and that write it as HTML."""
+    _MAKERS.update(draw=draw, html=html)
 
 
 def axes_of(value: object, *arguments: Any, **options: Any) -> list[Axes]:  # noqa: ANN401 - of any picture
     """Draws a value by pyplot and returns the axes, top to bottom, without a caption."""
-    axes: list[Axes] = import_module("goodqueue.plots.shown").draw(value, *arguments, **options)
+    axes: list[Axes] = _MAKERS["draw"](value, *arguments, **options)
     return axes
 
 
 def html_of(value: object) -> str:
     """Returns a value as HTML for a notebook."""
-    text: str = import_module("goodqueue.output.shown").html(value)
+    text: str = _MAKERS["html"](value)
     return text

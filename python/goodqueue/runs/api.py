@@ -87,9 +87,9 @@ def load(
 
 def void_settings(
     source: Source,
-    set: Overrides,
+    set: Overrides,  # noqa: A002
     *,
-    allow_python: bool = False,  # noqa: A002
+    allow_python: bool = False,
 ) -> list[str]:
     """Returns the paths of settings that change nothing in a scenario.
 
