@@ -1,0 +1,4 @@
+//! Recommendations of vendors, operators and studies.
+
+pub mod claims;
+pub mod vendor;
