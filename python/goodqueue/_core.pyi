@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Literal, Self, TypeAlias, TypedDict, final, type_check_only
+from typing import Final, Literal, Self, TypeAlias, TypedDict, final, type_check_only
+
+from goodqueue.sizing.link import Link
 
 Table: TypeAlias = dict[str, tuple[str, bytes]]
 """Columns by name, each as its numpy type and its bytes. Missing values are -1 or NaN."""
@@ -60,9 +62,6 @@ def toml_json(text: bytes, name: str) -> str:
 
 def t_quantile(freedom: float, probability: float) -> float:
     """Returns the quantile of Student's t distribution."""
-
-def poisson_tail(count: int, mean: float) -> float:
-    """Returns the probability that a Poisson variable with this mean exceeds `count`."""
 
 def parse_fraction(what: str, text: str) -> float:
     """Reads `98%` or a number from 0 to 1; `what` names it in messages."""
@@ -994,3 +993,333 @@ class Analysis:
 
     def series(self) -> Table:
         """Returns figures of the target link over time."""
+
+BSCL_FEWEST_FLOWS: Final[int]
+"""Number of flows from which on BSCL assumes that losses are in bursts."""
+
+COARSE: Final[int]
+"""Stride of the coarse grid of limits in grid points: a factor of 1.48."""
+
+GRID_STEP: Final[float]
+"""Ratio of neighbouring limits, less 1."""
+
+IDLE_FLOOR: Final[float]
+"""Value added to an idle share before its logarithm is taken, so that shares far below it are not
+distinguished."""
+
+LIKELY: Final[float]
+"""Probability from which on some buffer is expected to keep the bounds."""
+
+LOSS_FLOOR: Final[float]
+"""Value added to a loss before its logarithm is taken."""
+
+NINETY: Final[float]
+"""Standard errors on both sides that contain 90 % of a normal distribution."""
+
+RTT_STEPS: Final[int]
+"""Usual number of even steps in a range of round-trip times."""
+
+@final
+class Derived:
+    """Quantities that follow from the description of a link."""
+
+    def __new__(cls, link: Link) -> Self: ...
+    @property
+    def frame_bytes(self) -> int:
+        """Bytes of a full packet on the link: the packet and its framing."""
+
+    @property
+    def packet_time_s(self) -> float:
+        """Transmission time of a full packet in seconds."""
+
+    @property
+    def mean_rtt_s(self) -> float:
+        """Mean base round-trip time in seconds; 0 if there is none."""
+
+    @property
+    def harmonic_rtt_s(self) -> float:
+        """Effective round-trip time in seconds: as measured, or the harmonic mean."""
+
+    @property
+    def grows_fast(self) -> bool:
+        """True if a Reno window grows by one packet per round trip, False if by half a packet."""
+
+    @property
+    def bdp_packets(self) -> float:
+        """Product of rate and mean base round-trip time, in packets."""
+
+    @property
+    def local_rate_bps(self) -> float:
+        """Effective capacity C_e: the rate of the locally bottlenecked flows."""
+
+    @property
+    def local_bdp_packets(self) -> float:
+        """Product of effective capacity and effective round-trip time, in packets."""
+
+    @property
+    def window_packets(self) -> float:
+        """Packets in flight per flow when the link is full and its queue empty."""
+
+    @property
+    def decrease(self) -> float | None:
+        """Share of its window that a sender keeps after a loss; None without a fixed share."""
+
+    @property
+    def paces(self) -> bool:
+        """True if all long flows space their packets over the round trip."""
+
+    @property
+    def needs_marks(self) -> bool:
+        """True if some long flows need a queue that marks packets."""
+
+    def seconds(self, packets: float) -> float:
+        """Returns the transmission time of this number of packets."""
+
+@type_check_only
+class OtherTraffic(TypedDict):
+    """Traffic of a link beside its long flows.
+
+    Attributes:
+        remote_flows: number of flows that a slower link limits.
+        remote_rate_bps: rate of the traffic that a slower link limits.
+        limited_flows: number of flows that their windows limit.
+        limited_rate_bps: rate of the traffic that windows limit.
+        short_rate_bps: rate of short transfers; it includes rates below the window of one flow.
+    """
+
+    remote_flows: int
+    remote_rate_bps: float
+    limited_flows: int
+    limited_rate_bps: float
+    short_rate_bps: float
+
+def other_traffic(link: Link) -> OtherTraffic:
+    """Returns the traffic of a link beside its long flows."""
+
+def rtt_range(first_s: float, last_s: float, steps: int) -> list[float]:
+    """Returns evenly spaced times with both ends; one if both ends are the same."""
+
+@type_check_only
+class ControlFacts(TypedDict):
+    """A congestion control, as the theory distinguishes them.
+
+    Attributes:
+        name: its name in files and flags.
+        decrease: share of its window that a sender keeps after a loss; None without a fixed share.
+        rate_based: True if it estimates a rate, and keeps at most two BDPs in flight.
+        needs_marks: True if it needs a queue that marks packets with ECN.
+    """
+
+    name: str
+    decrease: float | None
+    rate_based: bool
+    needs_marks: bool
+
+def theory_controls() -> list[ControlFacts]:
+    """Returns the congestion controls that the theory knows, those with a decrease first."""
+
+def linear_epoch_s(window_packets: float, rtt_s: float, given_up: float, ack_every: int) -> float:
+    """Returns the seconds between two losses of a flow with linear growth.
+
+    Args:
+        window_packets: the window before a loss.
+        rtt_s: the round-trip time.
+        given_up: share of the window given up on a loss: 1/2 for Reno.
+        ack_every: round trips in which the window grows by one packet.
+    """
+
+def cubic_epoch_s(window_packets: float) -> float:
+    """Returns the seconds that CUBIC needs to reach the window of its last loss."""
+
+@type_check_only
+class RuleWords(TypedDict):
+    """Words of a rule; `Rule` documents them."""
+
+    name: str
+    title: str
+    equation: str
+    source: str
+    assumptions: list[str]
+    kind: Literal["rule", "claim"]
+    bound: Literal["at least", "at most"]
+    trial: Literal["classic", "modern"]
+
+def published_rules() -> list[RuleWords]:
+    """Returns the published rules."""
+
+def device_rule() -> RuleWords:
+    """Returns the rule that repeats the buffer of the device today."""
+
+def advise(rule: str, link: Link) -> tuple[float | None, list[str], list[str]]:
+    """Returns a rule's buffer in packets, the broken assumptions, and remarks.
+
+    Args:
+        rule: its name.
+        link: the link, which has flows.
+
+    Raises:
+        KeyError: if no rule has that name.
+    """
+
+def whole_packets(packets: float) -> int:
+    """Returns a buffer rounded down to whole packets, but at least one.
+
+    A buffer that rounding errors put just below a whole number counts as that number.
+    """
+
+def loss_rate(link: Link, packets: float) -> float:
+    """Returns the loss of the flows of a link that fill it and a buffer, at most 1."""
+
+@final
+class Bscl:
+    """Parts of the answer of BSCL, in packets."""
+
+    @property
+    def for_utilization(self) -> float:
+        """B_rho, equation (16), or C_e T_e below five flows (11); not clamped."""
+
+    @property
+    def for_loss(self) -> float | None:
+        """B_p, equation (22); None without a bound on loss."""
+
+    @property
+    def packets(self) -> float:
+        """The larger (23), at least one packet."""
+
+    @property
+    def most_for_delay(self) -> float | None:
+        """C d (24), the largest buffer that the delay bound allows; None without a bound."""
+
+    @property
+    def feasible(self) -> bool:
+        """True if the delay bound allows the buffer that utilisation and loss need (25)."""
+
+def bscl(link: Link, burst_packets: float | None = None) -> Bscl:
+    """Returns the buffer of a congested link (Dhamdhere, Jiang and Dovrolis, INFOCOM 2005).
+
+    Args:
+        link: rate, round trips, flows and bounds.
+        burst_packets: mean loss-burst length L; by default alpha N (17).
+    """
+
+def bscl_globally_synchronized(link: Link) -> float:
+    """Returns C_e T_e packets (11), for which every flow loses in every burst."""
+
+def bscl_partially_synchronized(link: Link, burst_packets: float) -> float:
+    """Returns B_rho in packets (16), negative for many flows."""
+
+def bscl_for_loss(link: Link, loss_rate: float) -> float:
+    """Returns B_p = K_p N - C_e T_e in packets (20)-(22)."""
+
+@type_check_only
+class CalibratedAnswer(TypedDict):
+    """Answer of calibrated theory; `Calibrated` documents it."""
+
+    packets: int | None
+    low: int
+    high: int | None
+    chance: float
+    least: int | None
+    most: int | None
+    figures: list[tuple[str, tuple[float, float, float]]]
+    outside: list[str]
+
+@final
+class Predicted:
+    """Predictions for a link with several buffers."""
+
+    @property
+    def packets(self) -> list[float]:
+        """The buffers."""
+
+    @property
+    def means(self) -> list[list[float]]:
+        """Logarithms for each buffer: idle share, loss, delay over a full buffer's time."""
+
+    @property
+    def errors(self) -> list[list[float]]:
+        """Standard errors of the means."""
+
+    @property
+    def full_s(self) -> list[float]:
+        """Seconds to send each full buffer."""
+
+    def utilization(self, shift: float = 0.0) -> list[float]:
+        """Returns the utilisation for an idle share `shift` standard errors too high."""
+
+    def loss_rate(self, shift: float = 0.0) -> list[float]:
+        """Returns the loss `shift` standard errors above the prediction."""
+
+    def p99_delay_s(self, shift: float = 0.0) -> list[float]:
+        """Returns the shifted 99th percentile of the queueing delay, at most a full buffer's."""
+
+@final
+class Surfaces:
+    """A fitted table of calibrated theory, and its evaluation."""
+
+    def __new__(cls, table: bytes) -> Self:
+        """Reads a table from the bytes of an `.npz` file without compression.
+
+        Raises:
+            ValueError: if a part of the table is missing or has another shape.
+        """
+
+    @property
+    def tails(self) -> tuple[float, float]:
+        """Standard errors below and above for the interval of a smallest buffer."""
+
+    @property
+    def widths(self) -> tuple[float, float, float]:
+        """Factors on the errors, by figure, with which 90 % intervals cover 90 %."""
+
+    @property
+    def theory_errors(self) -> tuple[float, float, float]:
+        """Root mean square error of the published forms alone, for each figure."""
+
+    def alone(self, member: int) -> Self:
+        """Returns the table with one of its networks of the correction alone.
+
+        Raises:
+            IndexError: if it has no such network.
+        """
+
+    def at(self, link: Link, packets: Sequence[float]) -> Predicted:
+        """Returns the prediction for a link with each buffer."""
+
+    def outside(self, link: Link, packets: float) -> list[str]:
+        """Returns the differences of the link from those of the study, a few words each.
+
+        Args:
+            link: the link.
+            packets: the buffer near the answer.
+        """
+
+    def calibrated(self, link: Link) -> CalibratedAnswer | None:
+        """Returns the answer for a link; None if the surfaces do not apply to its flows."""
+
+    def least_if(self, link: Link, shift: float) -> int | None:
+        """Returns the smallest buffer for utilisation and loss, both `shift` errors worse."""
+
+    def chances_kept(self, link: Link, packets: Sequence[float]) -> list[tuple[str, list[float]]]:
+        """Returns the probability that each buffer keeps each bound, with the figure's name."""
+
+    def without(self, link: Link) -> dict[str, int]:
+        """Returns the smallest buffer without one of the bounds, by figure."""
+
+    def least_loss(self, link: Link) -> tuple[float, int]:
+        """Returns the smallest expected loss with any buffer, and that buffer in packets."""
+
+    def most_busy(self, link: Link) -> tuple[float, int]:
+        """Returns the largest expected utilisation with any buffer, and that buffer in packets."""
+
+def theory_groups(link: Link, packets: Sequence[float]) -> list[list[float]]:
+    """Returns the dimensionless groups of a link with each buffer."""
+
+def theory_forms(link: Link, packets: Sequence[float]) -> list[list[float]]:
+    """Returns the logarithms of the published forms with each buffer: idle share, loss, delay."""
+
+def full_delay_s(link: Link, packets: Sequence[float]) -> list[float]:
+    """Returns the seconds to send each full buffer and the packet in transmission."""
+
+def grid(last: int) -> list[int]:
+    """Returns limits from 1 to at least `last`, a packet or 5 % apart; the last is a coarse one."""

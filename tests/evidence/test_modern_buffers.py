@@ -13,7 +13,6 @@ from evidence.modern_buffers import page, study, trial
 from goodqueue._core import results_version
 from goodqueue.core.intervals import t_interval
 from goodqueue.runs.settings import scenario_of
-from goodqueue.sizing.rules.modern import marks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,9 +28,9 @@ def test_links_are_a_function_of_their_number() -> None:
 
 def test_a_threshold_is_run_as_a_threshold_and_a_limit_as_a_limit() -> None:
     link = next(one for one in map(trial.link, range(4, 70, 7)) if one is not None)
-    assert trial.queue_of(link, marks.RULE_STEP, 9)["threshold"] == "9p"
     rules = {rule.name: rule for rule, _ in trial.rules_of(link)}
     assert {"l4s_step", "dctcp_threshold"} <= set(rules)
+    assert trial.queue_of(link, rules["l4s_step"], 9)["threshold"] == "9p"
     assert trial.queue_of(link, rules["bdp"], 9)["limit"] == "9p"
 
 

@@ -12,9 +12,11 @@ import pytest
 
 from evidence.rules_on_trial import check, draw, plan, run
 from evidence.rules_on_trial.fitting import data, made, network, record
+from evidence.rules_on_trial.fitting.table import Fitted
 from evidence.rules_on_trial.report import page
+from goodqueue.sizing.calibrated.groups import forms, groups
 from goodqueue.sizing.calibrated.smallest import calibrated
-from goodqueue.sizing.calibrated.surface import values
+from goodqueue.sizing.calibrated.surface import Surfaces
 from goodqueue.sizing.link import Link
 
 if TYPE_CHECKING:
@@ -107,7 +109,43 @@ def test_a_network_learns_a_smooth_function() -> None:
     layers = network.fit(inputs, outputs, np.ones(800), network.Recipe(units=(16, 16)))
     seen = random.uniform(-1.8, 1.8, (200, 2))
     expected = np.stack((np.sin(seen[:, 0]) * seen[:, 1], seen[:, 0] ** 2), axis=1)
-    assert np.abs(values(layers, seen) - expected).mean() < 0.1
+    assert np.abs(network.values(layers, seen) - expected).mean() < 0.1
+
+
+def test_the_core_evaluates_a_fitted_table() -> None:
+    random = np.random.default_rng(3)
+
+    def layers() -> network.Layers:
+        sizes = ((18, 4), (4, 3))
+        return [(random.normal(0, 0.3, size), random.normal(0, 0.3, size[1])) for size in sizes]
+
+    packets = np.array([1.0, 30.0, 1000.0])
+    found = groups(LINK, packets)
+    table = Fitted(
+        members=(layers(), layers()),
+        spread=layers(),
+        centre=found.mean(axis=0),
+        scale=random.uniform(1, 2, 18),
+        offset=np.array([0.1, -0.1, -20.0]),
+        stretch=np.array([0.5, 0.2, 0.1]),
+        ranges=np.stack((found.min(axis=0) - 1, found.max(axis=0) + 1), axis=1),
+        widths=np.full(3, 2.0),
+        tails=np.array([1.5, 2.5]),
+        theory_errors=np.ones(3),
+    )
+    inputs = (found - table.centre) / table.scale
+    outputs = np.stack([network.values(member, inputs) for member in table.members])
+    means = forms(LINK, packets) + outputs.mean(axis=0) * table.stretch + table.offset
+    spread = np.exp(network.values(table.spread, inputs))
+    errors = 2 * np.hypot(spread, outputs.std(axis=0) * table.stretch)
+    core = table.surfaces()
+    assert np.array(core.at(LINK, packets.tolist()).means) == pytest.approx(means)
+    assert np.array(core.at(LINK, packets.tolist()).errors) == pytest.approx(errors)
+    assert core.tails == (1.5, 2.5)
+    stored = Surfaces(table.file()).at(LINK, packets.tolist())
+    assert np.array(stored.means) == pytest.approx(means, rel=1e-5)
+    alone = forms(LINK, packets) + outputs[1] * table.stretch + table.offset
+    assert np.array(core.alone(1).at(LINK, packets.tolist()).means) == pytest.approx(alone)
 
 
 def test_wilson_is_the_published_interval() -> None:

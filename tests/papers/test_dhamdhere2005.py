@@ -15,6 +15,7 @@ import pytest
 from conftest import ROOT
 from evidence.papers import page
 from goodqueue import _core
+from goodqueue._core import bscl_for_loss, bscl_partially_synchronized
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.papers.cells import Finding, Reproduction, Verdict
 from goodqueue.papers.dhamdhere2005 import figures, table1, tree_search
@@ -27,7 +28,6 @@ from goodqueue.papers.dhamdhere2005.statements import cells
 from goodqueue.papers.dhamdhere2005.table1 import Table1, rows
 from goodqueue.papers.dhamdhere2005.tree_search import TreesExperiment
 from goodqueue.papers.dhamdhere2005.trees import CHOSEN, TREES, USUAL, Tree
-from goodqueue.sizing.rules.loss.bscl import for_loss, partially_synchronized
 from goodqueue.study.record.store import Store
 from goodqueue.study.runner import Runner
 from goodqueue.study.threads import Threads
@@ -146,7 +146,10 @@ def test_the_crossing_is_where_the_bound_on_loss_exceeds_that_on_utilisation() -
     mix = Mix(cast("Runner", SimpleNamespace(folder=None)), tree=far)
     found = figures.crossing(mix)
     links = [mix.traffic(count, ALONE).link for count in (found - 1, found)]
-    beyond = [for_loss(one, 0.01) - partially_synchronized(one, 0.55 * one.flows) for one in links]
+    beyond = [
+        bscl_for_loss(one, 0.01) - bscl_partially_synchronized(one, 0.55 * one.flows)
+        for one in links
+    ]
     assert found > 104
     assert beyond[0] <= 0 < beyond[1]
 

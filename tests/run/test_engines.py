@@ -16,6 +16,7 @@ import goodqueue
 from conftest import ROOT
 from conftest import SMALL as SCENARIO
 from goodqueue import _core
+from goodqueue._core import grid
 from goodqueue.cli import run_command
 from goodqueue.cli.sizing.size import exit_code
 from goodqueue.errors import RequestError, ScenarioError
@@ -28,7 +29,6 @@ from goodqueue.sizing.search.agreement import MEASURED, Agreement, Widened, agre
 from goodqueue.sizing.search.laboratory import Laboratory
 from goodqueue.sizing.search.reach import expected_packets
 from goodqueue.sizing.search.smallest import Smallest
-from goodqueue.sizing.search.trials import grid
 from goodqueue.sizing.trials.described import LinkTrial
 from goodqueue.study.engine import execute_run
 from goodqueue.study.model import Keep

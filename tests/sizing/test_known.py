@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goodqueue._core import bscl
 from goodqueue.cli import run_command
 from goodqueue.cli.exits import EXIT_BAD_INPUT
 from goodqueue.errors import RequestError
 from goodqueue.sizing.known import Known
 from goodqueue.sizing.link import Link
-from goodqueue.sizing.rules.loss.bscl import RULE, bscl
+from goodqueue.sizing.rules import rule_named
 from goodqueue.sizing.trials.described import LinkTrial
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def test_the_length_of_loss_bursts_decides_how_many_flows_are_hit() -> None:
 def test_fast_growth_breaks_an_assumption(known: Known, *, fast: bool) -> None:
     """The constant 0.87 assumes that a window grows by half a packet per round trip."""
     link = known.applied(LINK)
-    assert any("0.87" in reason for reason in RULE.advise(link).broken) is fast
+    assert any("0.87" in reason for reason in rule_named("bscl").advise(link).broken) is fast
 
 
 def test_receivers_acknowledge_as_configured() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from statistics import NormalDist
 
 import pytest
@@ -16,7 +15,7 @@ from goodqueue.errors import RequestError
 from goodqueue.runs.settings import settings_of
 from goodqueue.sizing import RULES, Link, judge_rules
 from goodqueue.sizing.controls import CONTROLS, counts, parse_controls, words
-from goodqueue.sizing.rules.modern import bbr, marks, variance
+from goodqueue.sizing.rules import rule_named
 from goodqueue.sizing.trials.described import LinkTrial
 
 QUICK = ["size", "--rate", "20Mbps", "--rtt", "20ms,60ms", "--flows", "20", "--quick"]
@@ -89,46 +88,19 @@ def test_a_mix_that_leaves_a_control_without_flows_is_refused() -> None:
         link("cubic:90%,bbr3:10%", flows=2)
 
 
-def test_windows_of_reno_need_the_buffer_of_appenzellers_bound() -> None:
-    # erf((3 sqrt 3 / 2 sqrt 2) B sqrt(N) / (C T + B)) is the utilisation of Appenzeller et al.
-    its_link = link("reno", flows=400, min_utilization=0.98)
-    packets = variance.window_packets(its_link)
-    bound = math.erf(
-        3 * math.sqrt(3) / (2 * math.sqrt(2)) * packets * 20 / (its_link.bdp_packets + packets)
-    )
-    assert bound == pytest.approx(0.98, abs=1e-9)
-
-
-def test_deviations_are_those_of_the_windows_over_a_cycle() -> None:
-    steps = [(place + 0.5) / 10_000 for place in range(10_000)]
-    cycles = {
-        "reno": [0.5 + 0.5 * u for u in steps],
-        "cubic": [1 - 0.3 * (1 - u) ** 3 for u in steps],
-        "scalable": [0.875 ** (1 - u) for u in steps],
-        "bbr": [1.25] * 1250 + [0.75] * 1250 + [1.0] * 7500,
-    }
-    for control, windows in cycles.items():
-        mean = math.fsum(windows) / len(windows)
-        square = math.fsum((one - mean) ** 2 for one in windows) / len(windows)
-        assert variance.DEVIATIONS[control] == pytest.approx(math.sqrt(square) / mean, rel=2e-3)
-
-
-def test_a_mix_varies_as_its_parts_together() -> None:
-    mixed = variance.deviation(link("cubic:50%,bbr:50%"))
-    assert mixed == pytest.approx(math.sqrt(0.5 * 0.0919**2 + 0.5 * 0.125**2))
-
-
 def test_paced_senders_need_the_packets_of_single_arrivals_too() -> None:
     paced = link("cubic", paced=True, min_utilization=0.98)
     windows = 2 * NormalDist().inv_cdf(0.99) * 0.0919 / 8
     expected = paced.bdp_packets * windows / (1 - windows) + 25
-    advice = variance.advise_paced(paced)
+    rule = rule_named("paced_flows")
+    advice = rule.advise(paced)
     assert advice.packets == pytest.approx(expected)
     assert advice.broken == ()
-    assert "do not pace" in variance.advise_paced(link("cubic")).broken[0]
+    assert "do not pace" in rule.advise(link("cubic")).broken[0]
 
 
 def test_bbr_keeps_two_bdp_in_flight() -> None:
+    bbr = rule_named("bbr_inflight")
     assert bbr.advise(link("bbr3", flows=1)).packets == pytest.approx(333.33, abs=0.01)
     assert bbr.advise(link("bbr3", flows=1, max_loss_rate=0.01)).holds
     assert not bbr.advise(link("bbr3", max_loss_rate=0.01)).holds
@@ -137,13 +109,14 @@ def test_bbr_keeps_two_bdp_in_flight() -> None:
 
 
 def test_thresholds_of_marks_are_a_millisecond_and_a_seventh_of_the_bdp() -> None:
-    assert marks.advise_step(link("prague")).packets == pytest.approx(8.333, abs=0.001)
-    assert marks.advise_step(link("prague", rate_bps=1e7)).packets == 2
-    assert marks.advise_dctcp(link("prague")).packets == pytest.approx(47.62, abs=0.01)
-    assert marks.advise_step(link("cubic")).packets is None
-    assert marks.advise_dctcp(link("cubic")).packets is None
-    assert not marks.advise_step(link("cubic")).holds
-    assert not marks.advise_dctcp(link("cubic:60%,prague:40%")).holds
+    step, dctcp = rule_named("l4s_step"), rule_named("dctcp_threshold")
+    assert step.advise(link("prague")).packets == pytest.approx(8.333, abs=0.001)
+    assert step.advise(link("prague", rate_bps=1e7)).packets == 2
+    assert dctcp.advise(link("prague")).packets == pytest.approx(47.62, abs=0.01)
+    assert step.advise(link("cubic")).packets is None
+    assert dctcp.advise(link("cubic")).packets is None
+    assert not step.advise(link("cubic")).holds
+    assert not dctcp.advise(link("cubic:60%,prague:40%")).holds
 
 
 def test_every_rule_answers_links_of_modern_controls() -> None:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goodqueue._core import grid
 from goodqueue.cli import run_command
 from goodqueue.errors import RequestError
 from goodqueue.sizing import Effort, Link, rtt_range, size_link
 from goodqueue.sizing.answer import work_out
 from goodqueue.sizing.search.budget import Budget
 from goodqueue.sizing.search.smallest import smallest, so_far
-from goodqueue.sizing.search.trials import COARSE_REPLICATES, Ended, Target, Trials, grid
+from goodqueue.sizing.search.trials import COARSE_REPLICATES, Ended, Target, Trials
 from goodqueue.sizing.trials.described import LinkTrial
 from goodqueue.sizing.trials.length import Extent
 from goodqueue.study.model import Stop

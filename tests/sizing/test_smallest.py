@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from goodqueue._core import grid
 from goodqueue.sizing.search.sets import by_chance, sets
 from goodqueue.sizing.search.smallest import bracket, smallest
-from goodqueue.sizing.search.trials import Answered, Target, Trials, grid
+from goodqueue.sizing.search.trials import Answered, Target, Trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 from scipy import stats
 
+from goodqueue._core import grid
 from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.link import Link, as_in_theory, rtt_range
 from goodqueue.sizing.search.bounds import targets
 from goodqueue.sizing.search.reach import first_reach
-from goodqueue.sizing.search.trials import grid
 from goodqueue.sizing.trials.described import settings, tail_drop
 from goodqueue.sizing.trials.length import Extent, Length, length
 

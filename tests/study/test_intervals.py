@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from scipy.special import pdtrc, stdtrit
+from scipy.special import stdtrit
 
-from goodqueue._core import poisson_tail
 from goodqueue.core.intervals import Interval, t_interval, t_quantile
 
 
@@ -53,10 +52,3 @@ def test_equal_values_have_width_zero_and_one_value_an_infinite_width() -> None:
 def test_quantiles_of_student_agree_with_scipy(freedom: float, confidence: float) -> None:
     expected = float(stdtrit(freedom, (1 + confidence) / 2))
     assert t_quantile(freedom, confidence) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("count", [0, 1, 7, 50, 1_000])
-@pytest.mark.parametrize("load", [0.0, 0.3, 0.8, 0.99, 1.2])
-def test_tails_of_poisson_agree_with_scipy(count: int, load: float) -> None:
-    expected = float(pdtrc(count, load * (count + 1)))
-    assert poisson_tail(count, load * (count + 1)) == pytest.approx(expected, rel=1e-9)

@@ -8,7 +8,7 @@ use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_scenario::{StatedSpans, UnitError, parse_rate, parse_spans};
 use goodqueue_tc::qdisc_commands;
 use goodqueue_theory::calibrated::{Calibrated, FIGURES, Predicted, Table, calibrated, limits};
-use goodqueue_theory::{Control, Link, RULES, rtt_range};
+use goodqueue_theory::{Control, Link, RTT_STEPS, RULES, rtt_range};
 use serde_json::{Map, Value, json};
 
 /// Rules that the page marks on its curves.
@@ -57,7 +57,9 @@ pub fn instant_answer(rate: &str, rtt: &str, flows: u64, control: &str) -> Resul
 fn read(rate: &str, rtt: &str, flows: u64) -> Result<Link, LabError> {
     let rtts_s = match parse_spans(rtt)? {
         StatedSpans::Listed(spans) => spans.iter().map(|span| span.as_secs_f64()).collect(),
-        StatedSpans::Range(first, last) => rtt_range(first.as_secs_f64(), last.as_secs_f64()),
+        StatedSpans::Range(first, last) => {
+            rtt_range(first.as_secs_f64(), last.as_secs_f64(), RTT_STEPS)
+        }
     };
     let link = Link::new(parse_rate(rate)?.0 as f64, rtts_s, flows);
     let possible = link.rtts_s.iter().all(|rtt| *rtt > 0.0 && *rtt <= 1_000.0);

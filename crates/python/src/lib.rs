@@ -9,6 +9,7 @@ mod passive;
 mod probe;
 mod run;
 mod study;
+mod theory;
 
 use pyo3::prelude::*;
 
@@ -20,7 +21,7 @@ mod _core {
     #[pymodule_export]
     use crate::convert::exchange::import_ns2;
     #[pymodule_export]
-    use crate::convert::statistics::{poisson_tail, t_quantile};
+    use crate::convert::statistics::t_quantile;
     #[pymodule_export]
     use crate::convert::units::{
         parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span, parse_spans, read_device,
@@ -53,4 +54,36 @@ mod _core {
     use crate::run::scenario::{Cancel, Scenario};
     #[pymodule_export]
     use crate::study::{Study, hybrid_version, measure, results_version};
+    #[pymodule_export]
+    use crate::theory::calibrated::{
+        Predicted, Surfaces, full_delay_s, grid, theory_forms, theory_groups,
+    };
+    #[pymodule_export]
+    use crate::theory::link::{
+        Derived, cubic_epoch_s, linear_epoch_s, other_traffic, rtt_range, theory_controls,
+    };
+    #[pymodule_export]
+    use crate::theory::rules::{
+        Bscl, advise, bscl_for_loss, bscl_globally_synchronized, bscl_of,
+        bscl_partially_synchronized, device_rule, loss_rate, published_rules, whole_packets,
+    };
+    use goodqueue_theory::calibrated;
+    use goodqueue_theory::rules::loss::bscl;
+
+    #[pymodule_export]
+    const BSCL_FEWEST_FLOWS: u64 = bscl::FEWEST_FLOWS;
+    #[pymodule_export]
+    const COARSE: usize = calibrated::COARSE;
+    #[pymodule_export]
+    const GRID_STEP: f64 = calibrated::GRID_STEP;
+    #[pymodule_export]
+    const IDLE_FLOOR: f64 = calibrated::IDLE_FLOOR;
+    #[pymodule_export]
+    const LIKELY: f64 = calibrated::LIKELY;
+    #[pymodule_export]
+    const LOSS_FLOOR: f64 = calibrated::LOSS_FLOOR;
+    #[pymodule_export]
+    const NINETY: f64 = calibrated::NINETY;
+    #[pymodule_export]
+    const RTT_STEPS: usize = goodqueue_theory::RTT_STEPS;
 }

@@ -3,7 +3,7 @@
 use crate::control::Control;
 use crate::format::general;
 
-/// Number of even steps in a range of round-trip times: the number of sources of Dhamdhere, Jiang and
+/// Usual number of even steps in a range of round-trip times: the number of sources of Dhamdhere, Jiang and
 /// Dovrolis (INFOCOM 2005).
 pub const RTT_STEPS: usize = 18;
 
@@ -221,12 +221,12 @@ impl Link {
 }
 
 /// Returns evenly spaced round-trip times in seconds with both ends; one if both ends are the same.
-pub fn rtt_range(first_s: f64, last_s: f64) -> Vec<f64> {
+pub fn rtt_range(first_s: f64, last_s: f64, steps: usize) -> Vec<f64> {
     if first_s.to_bits() == last_s.to_bits() {
         return vec![first_s];
     }
-    let step = |step: usize| first_s + (last_s - first_s) * step as f64 / (RTT_STEPS - 1) as f64;
-    (0..RTT_STEPS).map(step).collect()
+    let step = |step: usize| first_s + (last_s - first_s) * step as f64 / (steps - 1) as f64;
+    (0..steps).map(step).collect()
 }
 
 /// Returns a sum with the error of its additions added at the end (Neumaier 1974).
@@ -281,11 +281,11 @@ mod tests {
 
     #[test]
     fn a_range_of_round_trips_has_eighteen_even_steps_with_both_ends() {
-        let steps = rtt_range(0.020, 0.534);
+        let steps = rtt_range(0.020, 0.534, RTT_STEPS);
         assert_eq!(steps.len(), 18);
         near(steps[0], 0.020, 0.0);
         near(steps[17], 0.534, 0.0);
-        assert_eq!(rtt_range(0.02, 0.02), [0.02]);
+        assert_eq!(rtt_range(0.02, 0.02, RTT_STEPS), [0.02]);
     }
 
     #[test]

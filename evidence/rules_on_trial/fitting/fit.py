@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evidence.rules_on_trial.fitting import network
+from evidence.rules_on_trial.fitting.network import values
+from evidence.rules_on_trial.fitting.table import Fitted
 from goodqueue.sizing.calibrated.smallest import NINETY
-from goodqueue.sizing.calibrated.surface import Surfaces, values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evidence.rules_on_trial.fitting.data import Rows
+    from goodqueue.sizing.calibrated.surface import Surfaces
 
     Floats = NDArray[np.float64]
 
@@ -38,7 +40,7 @@ NEAR_IDLE, NEAR_LOSS = (0.002, 0.15), (0.001, 0.08)
 """Ranges of usual bounds. Runs within these ranges have full weight, other runs a third."""
 
 
-def fit(rows: Rows, recipe: network.Recipe) -> tuple[Surfaces, Floats]:
+def fit(rows: Rows, recipe: network.Recipe) -> tuple[Fitted, Floats]:
     """Returns the surfaces, and predictions by networks that were not fitted to a run's link.
 
     Args:
@@ -60,7 +62,7 @@ def fit(rows: Rows, recipe: network.Recipe) -> tuple[Surfaces, Floats]:
         predicted[~kept] = rows.forms[~kept] + values(member, inputs[~kept]) * stretch + offset
     low, high = np.quantile(rows.groups, (RANGE, 1 - RANGE), axis=0)
     errors = np.log(np.abs(rows.outputs - predicted) + LEAST_ERROR) + HALF_NORMAL
-    made = Surfaces(
+    made = Fitted(
         members=tuple(members),
         spread=network.fit(inputs, errors, weights, SPREAD),
         centre=centre,
@@ -77,7 +79,7 @@ def fit(rows: Rows, recipe: network.Recipe) -> tuple[Surfaces, Floats]:
 
 def without_link(made: Surfaces, index: int) -> Surfaces:
     """Returns the surfaces of the network that was not fitted to this link."""
-    return replace(made, members=(made.members[index // 2 % FOLDS],))
+    return made.alone(index // 2 % FOLDS)
 
 
 def _weights(outputs: Floats) -> Floats:

@@ -7,7 +7,7 @@ import math
 from bisect import bisect_left
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +22,10 @@ from evidence.rules_on_trial.run import read
 from goodqueue import _core
 from goodqueue.sizing.calibrated.coverage import FILE, kinds_of
 from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated, least_if
-from goodqueue.sizing.calibrated.surface import to_arrays
 
 if TYPE_CHECKING:
     from evidence.rules_on_trial.fitting.record import Trial
+    from evidence.rules_on_trial.fitting.table import Fitted
     from goodqueue.sizing.calibrated.surface import Surfaces
     from goodqueue.sizing.link import Link
 
@@ -96,11 +96,12 @@ def covers(found: Calibrated, search: Search) -> bool:
     return found.low <= search.least and (found.high is None or search.least <= found.high)
 
 
-def width(made: Surfaces, of: list[Search]) -> float:
+def width(made: Fitted, of: list[Search]) -> float:
     """Returns the smallest factor of the errors whose intervals cover 90 % (conformal)."""
+    tables = [replace(made, widths=np.full(3, width)).surfaces() for width in WIDTHS]
 
     def covered(search: Search, place: int) -> bool:
-        found = calibrated(search.link, replace(made, widths=np.full(3, WIDTHS[place])))
+        found = calibrated(search.link, tables[place])
         return found is not None and covers(found, search)
 
     needed = []
@@ -166,8 +167,8 @@ def make() -> None:
     made, _ = fit(data.rows(links), RECIPE)
     factor = width(made, searches(draw.CALIBRATION_SEED))
     made = replace(made, widths=np.full(3, factor))
-    made = replace(made, tails=np.array(tails(made, searches(draw.CALIBRATION_SEED))))
-    arrays: dict[str, Any] = to_arrays(made)
-    np.savez(HOME / "table.npz", **arrays)
-    write_record(trials(links, made))
+    ends = tails(made.surfaces(), searches(draw.CALIBRATION_SEED))
+    made = replace(made, tails=np.array(ends))
+    (HOME / "table.npz").write_bytes(made.file())
+    write_record(trials(links, made.surfaces()))
     print(f"{len(links)} links, errors times {factor}, ends at {made.tails} of them")

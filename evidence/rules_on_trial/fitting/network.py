@@ -85,6 +85,13 @@ def fit(inputs: Floats, outputs: Floats, weights: Floats, recipe: Recipe) -> Lay
     return _layers(found.x, sizes)
 
 
+def values(layers: Layers, inputs: Floats) -> Floats:
+    """Returns a network's outputs, shape (rows, outputs)."""
+    for matrix, offset in layers[:-1]:
+        inputs = np.tanh(inputs @ matrix + offset)
+    return inputs @ layers[-1][0] + layers[-1][1]
+
+
 def _layers(flat: Floats, sizes: tuple[int, ...]) -> Layers:
     layers, at = [], 0
     for first, last in pairwise(sizes):

@@ -11,7 +11,7 @@ from matplotlib.ticker import NullFormatter, NullLocator
 
 from evidence.validation.root_n.measured import PACKET_NOISE, RTTS_S, UTILIZATION, exponent, nearest
 from goodqueue.plots.style import BLUE, GREY, MARKERS, VERMILION, Picture
-from goodqueue.sizing.rules.window.sqrt_n import RULE
+from goodqueue.sizing.rules import rule_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from evidence.validation.root_n.measured import Measured
     from goodqueue.core.intervals import Interval
+
+RULE = rule_named("sqrt_n")
 
 FOLDER = Path("docs/img")
 TARGET = f"{100 * UTILIZATION:.0f} %"

@@ -18,10 +18,10 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from evidence.validation.sizing.scan import FAR, MOST_REPLICATES, NEAR, around, scan, steps_between
+from goodqueue._core import bscl
 from goodqueue.errors import RequestError
 from goodqueue.sizing.answer.effort import Effort
 from goodqueue.sizing.link import Link, as_in_theory
-from goodqueue.sizing.rules.loss.bscl import bscl
 from goodqueue.sizing.search.bounds import targets
 from goodqueue.sizing.search.laboratory import Laboratory
 from goodqueue.sizing.search.reach import first_reach, last_reach

@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.search.trials import COARSE, Answered, Trials, grid
+from goodqueue._core import COARSE, grid
+from goodqueue.sizing.search.trials import Answered, Trials
 from goodqueue.study.stopping import anytime_interval
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ from dataclasses import replace
 from statistics import harmonic_mean
 from typing import TYPE_CHECKING
 
+from goodqueue._core import RTT_STEPS
 from goodqueue.core.polars import pl
 from goodqueue.errors import RequestError
 from goodqueue.passive.traffic import CONTROLS, EVERY_SEGMENT, LOCAL, byte_counting, forward
-from goodqueue.sizing.link import RTT_STEPS, Link
+from goodqueue.sizing.link import Link
 
 if TYPE_CHECKING:
     from goodqueue.passive.analysis import Analysis

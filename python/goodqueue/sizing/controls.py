@@ -15,17 +15,18 @@ from goodqueue.errors import RequestError, nearest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DECREASE = {"reno": 0.5, "cubic": 0.7, "abe": 0.5, "scalable": 0.875}
-"""Share of its window that a sender keeps after a loss: RFC 5681, RFC 9438 section 4.6, Kelly's
-Scalable TCP. ABE keeps as much as Reno, because RFC 8511 changes only the reaction to ECN."""
+_KNOWN = _core.theory_controls()
 
-RATE_BASED = ("bbr", "bbr3")
+DECREASE = {one["name"]: one["decrease"] for one in _KNOWN if one["decrease"] is not None}
+"""Share of its window that a sender keeps after a loss."""
+
+RATE_BASED = tuple(one["name"] for one in _KNOWN if one["rate_based"])
 """Controls that estimate a rate, and keep at most two BDPs in flight."""
 
-NEED_MARKS = ("prague",)
+NEED_MARKS = tuple(one["name"] for one in _KNOWN if one["needs_marks"])
 """Controls that need a queue that marks packets with ECN."""
 
-CONTROLS = (*DECREASE, *RATE_BASED, *NEED_MARKS)
+CONTROLS = tuple(one["name"] for one in _KNOWN)
 """Names of all controls that a described link can have."""
 
 PACE = (*RATE_BASED, *NEED_MARKS)

@@ -6,14 +6,12 @@ packet is an IP packet of `packet_bytes`.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
+from goodqueue import _core
+from goodqueue._core import RTT_STEPS
 from goodqueue.errors import RequestError
-from goodqueue.sizing.controls import DECREASE, NEED_MARKS, PACE, Shares, problem, words
-
-RTT_STEPS = 18
-"""Number of even steps in a range of round-trip times: the number of sources of Dhamdhere et al."""
+from goodqueue.sizing.controls import Shares, problem, words
 
 PROFILES = ("linux", "rfc")
 """TCP profiles of the hosts of a described link."""
@@ -101,17 +99,17 @@ class Link:
     @property
     def frame_bytes(self) -> int:
         """Bytes of a full packet on the link: the packet and its framing."""
-        return self.packet_bytes + self.framing_bytes
+        return _core.Derived(self).frame_bytes
 
     @property
     def packet_time_s(self) -> float:
         """Transmission time of a full packet in seconds."""
-        return 8 * self.frame_bytes / self.rate_bps
+        return _core.Derived(self).packet_time_s
 
     @property
     def mean_rtt_s(self) -> float:
         """Mean base round-trip time, the T of a bandwidth-delay product; 0 if there is none."""
-        return math.fsum(self.rtts_s) / max(len(self.rtts_s), 1)
+        return _core.Derived(self).mean_rtt_s
 
     @property
     def harmonic_rtt_s(self) -> float:
@@ -119,9 +117,7 @@ class Link:
 
         Flows with a short round trip have the larger share of the capacity, in proportion to 1/T.
         """
-        if self.effective_rtt_s is not None:
-            return self.effective_rtt_s
-        return len(self.rtts_s) / math.fsum(1 / rtt for rtt in self.rtts_s)
+        return _core.Derived(self).harmonic_rtt_s
 
     @property
     def grows_fast(self) -> bool:
@@ -130,27 +126,27 @@ class Link:
         It grows by one packet if the bytes acknowledged count (RFC 3465), or if each segment is
         acknowledged.
         """
-        return self.byte_counting or self.ack_every == 1
+        return _core.Derived(self).grows_fast
 
     @property
     def bdp_packets(self) -> float:
         """Product of rate and mean base round-trip time, in packets."""
-        return self.mean_rtt_s / self.packet_time_s
+        return _core.Derived(self).bdp_packets
 
     @property
     def local_rate_bps(self) -> float:
         """Effective capacity C_e: the rate of the locally bottlenecked flows."""
-        return self.local_share * self.rate_bps
+        return _core.Derived(self).local_rate_bps
 
     @property
     def local_bdp_packets(self) -> float:
         """C_e x T_e, in packets."""
-        return self.local_rate_bps * self.harmonic_rtt_s / (8 * self.frame_bytes)
+        return _core.Derived(self).local_bdp_packets
 
     @property
     def window_packets(self) -> float:
         """Packets in flight per flow when the link is full and its queue empty."""
-        return self.local_rate_bps * self.mean_rtt_s / (8 * self.frame_bytes * self.flows)
+        return _core.Derived(self).window_packets
 
     @property
     def decrease(self) -> float | None:
@@ -158,9 +154,7 @@ class Link:
 
         BBR and Prague have none. It is the smallest share of a mix.
         """
-        kept = [DECREASE.get(name) for name, _ in self.shares]
-        known = [share for share in kept if share is not None]
-        return min(known) if len(known) == len(kept) else None
+        return _core.Derived(self).decrease
 
     @property
     def shares(self) -> Shares:
@@ -175,12 +169,12 @@ class Link:
     @property
     def paces(self) -> bool:
         """True if all long flows space their packets over the round trip."""
-        return self.paced or all(name in PACE for name, _ in self.shares)
+        return _core.Derived(self).paces
 
     @property
     def needs_marks(self) -> bool:
         """True if some long flows need a queue that marks packets."""
-        return any(name in NEED_MARKS for name, _ in self.shares)
+        return _core.Derived(self).needs_marks
 
     def parts(self) -> tuple[Link, ...]:
         """Returns the same link with each congestion control of the mix alone."""
@@ -188,7 +182,7 @@ class Link:
 
     def seconds(self, packets: float) -> float:
         """Returns the transmission time of this number of packets."""
-        return packets * self.packet_time_s
+        return _core.Derived(self).seconds(packets)
 
 
 def as_in_theory(link: Link) -> Link:
@@ -243,11 +237,9 @@ def rtt_range(first_s: float, last_s: float, steps: int = RTT_STEPS) -> tuple[fl
         >>> rtts[0], rtts[-1]
         (0.02, 0.1)
     """
-    if first_s == last_s:
-        return (first_s,)
     if first_s > last_s:
         raise RequestError("a range of round-trip times begins with the shorter one")
-    return tuple(first_s + (last_s - first_s) * step / (steps - 1) for step in range(steps))
+    return tuple(_core.rtt_range(first_s, last_s, steps))
 
 
 def _problems(link: Link) -> list[str]:

@@ -17,12 +17,14 @@ from evidence.validation.root_n.measured import (
     out_of_step,
 )
 from evidence.validation.root_n.report import section, verdict
-from goodqueue.sizing.rules.window.sqrt_n import RULE
+from goodqueue.sizing.rules import rule_named
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evidence.validation.root_n.measured import Case
+
+RULE = rule_named("sqrt_n")
 
 
 def test_the_buffer_falls_with_the_root_of_the_flows_and_bursts_are_noticed(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 
 from evidence.validation.sizing.recommendations import check_links, describe, random_links
 from evidence.validation.sizing.scan import FIRST_REPLICATES, MOST_REPLICATES, NEAR, around, scan
-from goodqueue.sizing.search.trials import Target, grid
+from goodqueue._core import grid
+from goodqueue.sizing.search.trials import Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

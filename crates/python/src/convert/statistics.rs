@@ -1,8 +1,7 @@
-//! Quantiles and tails of distributions.
+//! Quantiles of distributions.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use statrs::function::gamma::checked_gamma_lr;
 
 /// Returns the quantile of Student's t distribution for a probability. Its relative error is below
 /// 1e-10.
@@ -19,14 +18,4 @@ pub fn t_quantile(freedom: f64, probability: f64) -> PyResult<f64> {
         ));
     }
     Ok(goodqueue_statistics::t_quantile(freedom, probability))
-}
-
-/// Returns the probability that a Poisson variable with this mean exceeds `count`.
-#[pyfunction]
-pub fn poisson_tail(count: u32, mean: f64) -> PyResult<f64> {
-    if mean == 0.0 {
-        return Ok(0.0);
-    }
-    checked_gamma_lr(f64::from(count) + 1.0, mean)
-        .map_err(|error| PyValueError::new_err(error.to_string()))
 }

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from goodqueue.output.terminal import Figures
     from goodqueue.plots.style import Picture
     from goodqueue.sizing.answer.answer import Answer
-    from goodqueue.sizing.rules.rule import Advice
+    from goodqueue.sizing.rules import Advice
 
     Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
     """A title, names of columns, and rows."""

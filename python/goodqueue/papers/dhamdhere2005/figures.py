@@ -15,6 +15,13 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from goodqueue._core import (
+    BSCL_FEWEST_FLOWS,
+    bscl,
+    bscl_for_loss,
+    bscl_globally_synchronized,
+    bscl_partially_synchronized,
+)
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.papers.dhamdhere2005.claims import Sample
 from goodqueue.papers.dhamdhere2005.mix import (
@@ -26,13 +33,6 @@ from goodqueue.papers.dhamdhere2005.mix import (
     classic,
     median_burst_of,
     stanford,
-)
-from goodqueue.sizing.rules.loss.bscl import (
-    FEWEST_FLOWS,
-    bscl,
-    for_loss,
-    globally_synchronized,
-    partially_synchronized,
 )
 from goodqueue.sizing.search.trials import Target
 
@@ -133,10 +133,10 @@ def fig2(mix: Mix, flows: Sequence[int] = UTILIZATION_FLOWS) -> Figure:
     bursts = measured_bursts(mix, traffic)
     found, bracketed = smallest_busy(mix, traffic)
     models: dict[str, Callable[[Traffic], float]] = {
-        "(16), alpha 0.4": lambda one: partially_synchronized(one.link, 0.4 * one.flows),
-        "(16), alpha 0.6": lambda one: partially_synchronized(one.link, 0.6 * one.flows),
-        "(16), median L": lambda one: partially_synchronized(one.link, bursts[one]),
-        "C_e T_e": lambda one: globally_synchronized(one.link),
+        "(16), alpha 0.4": lambda one: bscl_partially_synchronized(one.link, 0.4 * one.flows),
+        "(16), alpha 0.6": lambda one: bscl_partially_synchronized(one.link, 0.6 * one.flows),
+        "(16), median L": lambda one: bscl_partially_synchronized(one.link, bursts[one]),
+        "C_e T_e": lambda one: bscl_globally_synchronized(one.link),
     }
     curves = {"simulated": found} | {
         label: {one.flows: Interval(max(model(one), 1.0), 0) for one in traffic}
@@ -201,11 +201,12 @@ def fig3(mix: Mix, flows: Sequence[int] = LOSS_FLOWS) -> Figure:
 
 def crossing(mix: Mix) -> int:
     """Returns the number of flows from which on (22) exceeds (16), with local flows only."""
-    links = (mix.traffic(count, ALONE).link for count in range(FEWEST_FLOWS, MOST_FLOWS + 1))
+    links = (mix.traffic(count, ALONE).link for count in range(BSCL_FEWEST_FLOWS, MOST_FLOWS + 1))
     return next(
         link.flows
         for link in links
-        if for_loss(link, LOSS) > partially_synchronized(link, SYNCHRONIZATION * link.flows)
+        if bscl_for_loss(link, LOSS)
+        > bscl_partially_synchronized(link, SYNCHRONIZATION * link.flows)
     )
 
 
@@ -324,7 +325,7 @@ def measured_bursts(mix: Mix, traffic: Sequence[Traffic]) -> dict[Traffic, float
 def smallest_busy(mix: Mix, traffic: Sequence[Traffic]) -> tuple[Points, frozenset[int]]:
     """Returns the smallest buffers for 98 % utilisation; the search starts at those of (16)."""
     bursts = measured_bursts(mix, traffic)
-    starts = {one: max(partially_synchronized(one.link, bursts[one]), 1.0) for one in traffic}
+    starts = {one: max(bscl_partially_synchronized(one.link, bursts[one]), 1.0) for one in traffic}
     return smallest(mix, starts, [BUSY])
 
 
@@ -353,7 +354,7 @@ def by_burst(traffic: Traffic, burst: float) -> Case:
 
     BSCL uses C_e T_e for so few flows.
     """
-    return Case(traffic, max(int(partially_synchronized(traffic.link, burst)), 1))
+    return Case(traffic, max(int(bscl_partially_synchronized(traffic.link, burst)), 1))
 
 
 _Rule = Callable[[Traffic, list["Figures"]], Case]

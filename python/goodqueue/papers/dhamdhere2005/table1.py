@@ -14,13 +14,13 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from goodqueue._core import bscl
 from goodqueue.core.intervals import Interval
 from goodqueue.papers.cells import Cell, Remark, Reproduction, Spread
 from goodqueue.papers.dhamdhere2005.claims import claims, stated
 from goodqueue.papers.dhamdhere2005.mix import Traffic, stanford
 from goodqueue.papers.dhamdhere2005.statements import claimed
 from goodqueue.papers.dhamdhere2005.trees import CHOSEN, Tree
-from goodqueue.sizing.rules.loss.bscl import bscl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

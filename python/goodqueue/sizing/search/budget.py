@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from math import log2
 from typing import TYPE_CHECKING
 
+from goodqueue._core import COARSE, grid
 from goodqueue.errors import RequestError
-from goodqueue.sizing.search.trials import COARSE, COARSE_REPLICATES, FIRST_REPLICATES, grid
+from goodqueue.sizing.search.trials import COARSE_REPLICATES, FIRST_REPLICATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from goodqueue._core import GRID_STEP, grid
 from goodqueue.errors import RequestError
 from goodqueue.runs.engines import unable, unproved
 from goodqueue.runs.memory import check_runs, limit_of
@@ -25,7 +26,7 @@ from goodqueue.sizing.search.budget import (
     hybrid_work,
     packet_work,
 )
-from goodqueue.sizing.search.trials import GRID_STEP, Ended, Trials, grid
+from goodqueue.sizing.search.trials import Ended, Trials
 from goodqueue.sizing.trials.length import WHOLE, Extent, epochs_of
 from goodqueue.study.plan import run_of, seed_after, variant_of
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import ceil, inf, isfinite, log2
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.search.trials import FIRST_REPLICATES, grid
+from goodqueue._core import grid
+from goodqueue.sizing.search.trials import FIRST_REPLICATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

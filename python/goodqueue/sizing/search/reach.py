@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goodqueue._core import bscl
 from goodqueue.sizing.calibrated.smallest import calibrated
-from goodqueue.sizing.rules.loss.bscl import bscl
 
 if TYPE_CHECKING:
     from goodqueue.sizing.link import Link

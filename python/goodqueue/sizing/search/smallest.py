@@ -18,14 +18,13 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goodqueue._core import COARSE, grid
 from goodqueue.sizing.search.sets import excluded, nearest
 from goodqueue.sizing.search.trials import (
-    COARSE,
     COARSE_REPLICATES,
     DROPS,
     FIRST_REPLICATES,
     Answered,
-    grid,
 )
 
 if TYPE_CHECKING:

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
     from goodqueue.core.intervals import Interval
 
-GRID_STEP = 0.05
-COARSE = 8
-"""Stride of the coarse grid in grid points: a factor of 1.48."""
-
 COARSE_REPLICATES = 3
 """Replicates of the coarse grid; their means only show where to search."""
 
@@ -202,11 +198,3 @@ class Trials:
     def limits(self) -> list[int]:
         """Limits that were tried, rising."""
         return sorted(self.replicates)
-
-
-def grid(last: int) -> list[int]:
-    """Returns limits from 1 to at least `last`, a packet or 5 % apart; the last is a coarse one."""
-    limits = [1]
-    while limits[-1] < last or len(limits) % COARSE != 1:
-        limits.append(max(limits[-1] + 1, round(limits[-1] * (1 + GRID_STEP))))
-    return limits

@@ -12,6 +12,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from goodqueue import _core
 from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.controls import PACE, counts
 from goodqueue.sizing.export import exports, linux_queue
@@ -39,10 +40,6 @@ LINK = "bottleneck"
 LONG = "long"
 """Name of the group of flows that the link limits."""
 
-REMOTE_SHARE, WINDOW_SHARE = 0.4, 0.4
-"""Shares of two kinds of the traffic that is not local; short flows have the rest."""
-
-MOST_REMOTE, MOST_WINDOW_LIMITED = 20, 10
 SHORT_PACKETS = 14
 ACCESS_FACTOR = 10
 """Ratio of the rate of hosts' links to this link's, unless their rate is given."""
@@ -154,13 +151,8 @@ def settings(link: Link, packets: float, queue: Settings, reach: Length) -> Sett
         queue: settings of the queue before the link.
         reach: length of the run.
     """
-    rest = (1 - link.local_share) * link.rate_bps
-    remote_rate = REMOTE_SHARE * rest
-    remote = flows_of(remote_rate, link, MOST_REMOTE)
-    limited_rate = WINDOW_SHARE * rest
-    limited = flows_of(limited_rate, link, MOST_WINDOW_LIMITED)
-    # Rates below the window of one flow are added to the short transfers.
-    short_rate = rest - (remote_rate if remote else 0) - (limited_rate if limited else 0)
+    other = _core.other_traffic(link)
+    remote, limited = other["remote_flows"], other["limited_flows"]
     # Remote flows cross one additional link, which is then the first.
     here = int(remote > 0)
     mean = _places((link.mean_rtt_s,), reach.start_up_s / 2)
@@ -171,26 +163,22 @@ def settings(link: Link, packets: float, queue: Settings, reach: Length) -> Sett
     if remote:
         flows.append(_bulk("remote", remote, 0) | mean)
     if limited:
-        window = max(math.ceil(limited_rate * link.mean_rtt_s / 8 / limited), link.packet_bytes)
+        window = max(
+            math.ceil(other["limited_rate_bps"] * link.mean_rtt_s / 8 / limited), link.packet_bytes
+        )
         tcp = {"tcp": {"receive_window": f"{window}B"}}
         flows.append(_bulk("window-limited", limited, here) | mean | tcp)
-    if short_rate > 0:
-        flows.append(_short(link, short_rate, here))
+    if other["short_rate_bps"] > 0:
+        flows.append(_short(link, other["short_rate_bps"], here))
     return {
         "schema_version": 1,
         "title": "A link to be sized",
         "duration": _time(reach.duration_s),
         "warmup": _time(reach.start_up_s),
-        "topology": _topology(link, queue, remote_rate if remote else None),
+        "topology": _topology(link, queue, other["remote_rate_bps"] if remote else None),
         "tcp": _tcp(link),
         "flow": flows,
     }
-
-
-def flows_of(rate_bps: float, link: Link, most: int) -> int:
-    """Returns the number of flows that share a rate with windows of at least four packets."""
-    window = rate_bps * link.mean_rtt_s / (8 * link.frame_bytes)
-    return min(most, int(window / 4))
 
 
 def _topology(link: Link, queue: Settings, remote_rate: float | None) -> Settings:

@@ -13,8 +13,8 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from goodqueue._core import cubic_epoch_s, linear_epoch_s
 from goodqueue.sizing.controls import DECREASE
-from goodqueue.sizing.throughput import cubic_epoch_s, linear_epoch_s
 
 if TYPE_CHECKING:
     from goodqueue.sizing.link import Link

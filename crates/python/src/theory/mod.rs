@@ -1,0 +1,5 @@
+//! Theory of buffer sizes.
+
+pub mod calibrated;
+pub mod link;
+pub mod rules;

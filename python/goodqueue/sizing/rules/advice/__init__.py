@@ -1,1 +1,0 @@
-"""Recommendations of vendors, operators and studies."""

@@ -1,1 +1,0 @@
-"""Rules that bound the loss rate."""

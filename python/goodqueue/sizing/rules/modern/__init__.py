@@ -1,1 +1,0 @@
-"""Rules for flows that pace, estimate a rate, or follow marks."""

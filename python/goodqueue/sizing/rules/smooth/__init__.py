@@ -1,1 +1,0 @@
-"""Rules for traffic without large bursts, from queueing theory."""

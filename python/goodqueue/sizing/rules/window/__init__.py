@@ -1,1 +1,0 @@
-"""Rules that follow from the course of TCP's congestion window."""
