@@ -8,7 +8,8 @@ BIN := $(VENV)/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export CARGO_TERM_COLOR ?= auto
 
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml') \
+    python/goodqueue/sizing/calibrated/table.npz
 
 # The stub of the compiled module must agree with it.
 STUBS := goodqueue._core --mypy-config-file pyproject.toml --allowlist tools/stubtest-allowlist.txt

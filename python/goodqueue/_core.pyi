@@ -1118,6 +1118,13 @@ class ControlFacts(TypedDict):
 def theory_controls() -> list[ControlFacts]:
     """Returns the congestion controls that the theory knows, those with a decrease first."""
 
+def control_words(named: Sequence[tuple[str, float]]) -> str:
+    """Returns controls with their shares of the flows in the form in which they can be typed.
+
+    Raises:
+        ValueError: if the theory does not know a control.
+    """
+
 def linear_epoch_s(window_packets: float, rtt_s: float, given_up: float, ack_every: int) -> float:
     """Returns the seconds between two losses of a flow with linear growth.
 

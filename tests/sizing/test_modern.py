@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goodqueue._core import control_words
 from goodqueue.cli import run_command
 from goodqueue.cli.exits import EXIT_UNPROVED
 from goodqueue.errors import RequestError
 from goodqueue.runs.settings import settings_of
 from goodqueue.sizing import RULES, Link, judge_rules
-from goodqueue.sizing.controls import CONTROLS, counts, parse_controls, words
+from goodqueue.sizing.controls import CONTROLS, counts, parse_controls
 from goodqueue.sizing.rules import rule_named
 from goodqueue.sizing.trials.described import LinkTrial
 
@@ -72,7 +73,7 @@ def test_a_mix_is_printed_as_it_can_be_typed(
     percent = [100 * one // sum(parts) for one in parts]
     percent[0] += 100 - sum(percent)
     shares = tuple((name, part / 100) for name, part in zip(names, percent, strict=True) if part)
-    assert parse_controls("--control", words(shares)) == shares
+    assert parse_controls("--control", control_words(shares)) == shares
     of_flows = counts(shares, flows)
     assert sum(of_flows.values()) == flows
     assert all(abs(of_flows[name] - share * flows) < 1 for name, share in shares)

@@ -60,7 +60,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::theory::link::{
-        Derived, cubic_epoch_s, linear_epoch_s, other_traffic, rtt_range, theory_controls,
+        Derived, control_words, cubic_epoch_s, linear_epoch_s, other_traffic, rtt_range,
+        theory_controls,
     };
     #[pymodule_export]
     use crate::theory::rules::{

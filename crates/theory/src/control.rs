@@ -1,5 +1,7 @@
 //! Congestion controls, as the theory of buffer sizes distinguishes them.
 
+use crate::format::general;
+
 /// Congestion control of long flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
@@ -89,4 +91,16 @@ impl Control {
     pub fn paces(self) -> bool {
         self.is_rate_based() || self.needs_marks()
     }
+}
+
+/// Returns controls with their shares of the flows in the form in which they can be typed, such as
+/// `cubic:70%,bbr3:30%`.
+pub fn control_words(shares: &[(Control, f64)]) -> String {
+    if let [(control, _)] = shares {
+        return control.name().to_owned();
+    }
+    let words = shares
+        .iter()
+        .map(|(control, share)| format!("{}:{}%", control.name(), general(100.0 * share, 10)));
+    words.collect::<Vec<_>>().join(",")
 }

@@ -16,7 +16,7 @@ mod other_traffic;
 pub mod rules;
 pub mod throughput;
 
-pub use control::Control;
+pub use control::{Control, control_words};
 pub use link::{Link, Profile, RTT_STEPS, rtt_range};
 pub use other_traffic::OtherTraffic;
 pub use rules::{Advice, RULES, Rule, rules_for};

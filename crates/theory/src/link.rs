@@ -1,7 +1,6 @@
 //! Description of the link to be sized, in the terms of the theory.
 
-use crate::control::Control;
-use crate::format::general;
+use crate::control::{Control, control_words};
 
 /// Usual number of even steps in a range of round-trip times: the number of sources of Dhamdhere, Jiang and
 /// Dovrolis (INFOCOM 2005).
@@ -192,13 +191,7 @@ impl Link {
 
     /// Congestion controls in the form in which they can be typed, such as `cubic:70%,bbr3:30%`.
     pub fn control_words(&self) -> String {
-        if !self.is_mixed() {
-            return self.congestion_control.name().to_owned();
-        }
-        let words = self.controls.iter();
-        let words = words
-            .map(|(control, share)| format!("{}:{}%", control.name(), general(100.0 * share, 10)));
-        words.collect::<Vec<_>>().join(",")
+        control_words(&self.shares())
     }
 
     /// True if all long flows space their packets over the round trip.

@@ -1,7 +1,6 @@
 """Congestion controls of the flows of a described link: one, or several with their shares.
 
-`cubic:70%,bbr3:30%` is a mix in which 70 % of the flows have CUBIC. `words` writes a mix in the
-form in which it can be typed.
+`cubic:70%,bbr3:30%` is a mix in which 70 % of the flows have CUBIC.
 """
 
 from __future__ import annotations
@@ -72,16 +71,9 @@ def parse_controls(flag: str, text: str) -> Shares:
         scaled.insert(0, (shares[0][0], 1 - math.fsum(share for _, share in scaled)))
         raise RequestError(
             f"{flag} {text}: the shares add up to {100 * total:.6g}% and not to 100%; the nearest "
-            f"mix is {words(tuple(scaled))}"
+            f"mix is {_core.control_words(tuple(scaled))}"
         )
     return tuple(shares)
-
-
-def words(shares: Shares) -> str:
-    """Returns the mix in the form in which it can be typed."""
-    if len(shares) == 1:
-        return shares[0][0]
-    return ",".join(f"{name}:{100 * share:.10g}%" for name, share in shares)
 
 
 def main_control(shares: Shares) -> str:
@@ -114,8 +106,9 @@ def problem(shares: Shares, congestion_control: str, flows: int) -> str | None:
         return "the congestion control of a mix is the one with the largest share"
     absent = [name for name, count in counts(shares, flows).items() if not count]
     if flows and absent:
+        mix = _core.control_words(shares)
         return (
-            f"{words(shares)}: {flows} flow{'s' * (flows > 1)} cannot be divided so that "
+            f"{mix}: {flows} flow{'s' * (flows > 1)} cannot be divided so that "
             f"{absent[0]} has one; use more flows or a larger share"
         )
     return None

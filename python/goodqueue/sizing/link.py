@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from goodqueue import _core
 from goodqueue._core import RTT_STEPS
 from goodqueue.errors import RequestError
-from goodqueue.sizing.controls import Shares, problem, words
+from goodqueue.sizing.controls import Shares, problem
 
 PROFILES = ("linux", "rfc")
 """TCP profiles of the hosts of a described link."""
@@ -164,7 +164,7 @@ class Link:
     @property
     def control_words(self) -> str:
         """The congestion controls in the form in which they can be typed."""
-        return words(self.shares)
+        return _core.control_words(self.shares)
 
     @property
     def paces(self) -> bool:

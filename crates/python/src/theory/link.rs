@@ -5,7 +5,10 @@
     reason = "Python hands over links and buffers of its own"
 )]
 
-use goodqueue_theory::{Control, Link, OtherTraffic, Profile, rtt_range as even_steps, throughput};
+use goodqueue_theory::{
+    Control, Link, OtherTraffic, Profile, control_words as words_of, rtt_range as even_steps,
+    throughput,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -43,8 +46,6 @@ impl<'py> FromPyObject<'_, 'py> for PyLink {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let described: Described = object.extract()?;
-        let controls = described.controls.iter();
-        let controls = controls.map(|(name, share)| Ok((control(name)?, *share)));
         Ok(Self(Link {
             rate_bps: described.rate_bps,
             rtts_s: described.rtts_s,
@@ -53,7 +54,7 @@ impl<'py> FromPyObject<'_, 'py> for PyLink {
             framing_bytes: described.framing_bytes,
             local_share: described.local_share,
             congestion_control: control(&described.congestion_control)?,
-            controls: controls.collect::<PyResult<_>>()?,
+            controls: shares(&described.controls)?,
             profile: described.profile.as_deref().map(profile).transpose()?,
             min_utilization: described.min_utilization,
             max_loss_rate: described.max_loss_rate,
@@ -74,6 +75,13 @@ impl<'py> FromPyObject<'_, 'py> for PyLink {
 fn control(name: &str) -> PyResult<Control> {
     let unknown = || PyValueError::new_err(format!("unknown congestion control {name}"));
     Control::named(name).ok_or_else(unknown)
+}
+
+fn shares(named: &[(String, f64)]) -> PyResult<Vec<(Control, f64)>> {
+    let shares = named
+        .iter()
+        .map(|(name, share)| Ok((control(name)?, *share)));
+    shares.collect()
 }
 
 fn profile(name: &str) -> PyResult<Profile> {
@@ -209,6 +217,12 @@ pub fn theory_controls() -> Vec<ControlFacts> {
         needs_marks: control.needs_marks(),
     });
     facts.collect()
+}
+
+/// Returns controls with their shares of the flows in the form in which they can be typed.
+#[pyfunction]
+pub fn control_words(named: Vec<(String, f64)>) -> PyResult<String> {
+    Ok(words_of(&shares(&named)?))
 }
 
 /// Returns the seconds between two losses of a flow with linear growth.

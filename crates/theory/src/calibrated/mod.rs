@@ -18,7 +18,7 @@ pub use groups::{COUNT, GROUPS, groups};
 pub use limits::{COARSE, GRID_STEP, grid, limits};
 pub use predicted::{FIGURES, Predicted, outside};
 pub use smallest::{
-    Calibrated, Figure, LIKELY, NINETY, calibrated, chances_kept, knows, least_if, least_loss,
-    most_busy, without,
+    Calibrated, Figure, LIKELY, NINETY, calibrated, chances_kept, least_if, least_loss, most_busy,
+    without,
 };
 pub use table::{Table, TableError};

@@ -59,7 +59,7 @@ pub struct Calibrated {
 }
 
 /// Returns true if the surfaces apply to such flows: those whose windows are saw-teeth.
-pub fn knows(link: &Link) -> bool {
+fn knows(link: &Link) -> bool {
     link.flows > 0 && link.decrease().is_some()
 }
 
