@@ -15,7 +15,7 @@ triple=wasm32-unknown-unknown
 
 # Crates whose code runs once a question, or of which a run uses a small part, are built for size.
 small=""
-for crate in goodqueue-scenario goodqueue-lab goodqueue-queue goodqueue-statistics goodqueue-tc goodqueue-fluid goodqueue-trace toml toml_parser toml_datetime \
+for crate in goodqueue-scenario goodqueue-lab goodqueue-queue goodqueue-statistics goodqueue-theory goodqueue-tc goodqueue-fluid goodqueue-trace toml toml_parser toml_datetime \
     winnow serde_json serde_core serde_spanned indexmap hashbrown strsim parquet wasm-bindgen rand_pcg rand_core \
     goodqueue-wasm num-bigint num-integer chrono snap half bytes; do
     small="$small --config profile.release.package.$crate.opt-level=\"s\""

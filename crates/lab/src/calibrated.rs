@@ -8,14 +8,24 @@ use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_scenario::{StatedSpans, UnitError, parse_rate, parse_spans};
 use goodqueue_tc::qdisc_commands;
 use goodqueue_theory::calibrated::{Calibrated, FIGURES, Predicted, Table, calibrated, limits};
-use goodqueue_theory::{Control, Link, RTT_STEPS, RULES, rtt_range};
+use goodqueue_theory::rules::loss::bscl;
+use goodqueue_theory::rules::smooth::tiny;
+use goodqueue_theory::rules::window::{bdp, sqrt_n, window_decrease};
+use goodqueue_theory::{Control, Link, RTT_STEPS, Rule, rtt_range};
 use serde_json::{Map, Value, json};
 
-/// Rules that the page marks on its curves.
-const MARKED: [&str; 5] = ["bdp", "sqrt_n", "window_decrease", "bscl", "tiny"];
+/// Rules that the page marks on its curves. The other rules are then no part of the engine in
+/// WebAssembly.
+const MARKED: [&Rule; 5] = [
+    &bdp::RULE,
+    &sqrt_n::RULE,
+    &window_decrease::RULE,
+    &bscl::RULE,
+    &tiny::RULE,
+];
 
-/// Marked rules whose buffer depends on the congestion control.
-const OF_CONTROL: [&str; 1] = ["window_decrease"];
+/// Marked rule whose buffer depends on the congestion control.
+const OF_CONTROL: &str = window_decrease::RULE.name;
 
 /// Number of points of the expected curve at which limits are left out.
 const MOST_POINTS: usize = 120;
@@ -76,13 +86,12 @@ fn read(rate: &str, rtt: &str, flows: u64) -> Result<Link, LabError> {
     Ok(link)
 }
 
-/// Returns each marked rule with its name, title and buffer in whole packets. Rules that depend on the
-/// congestion control are left out if the theory does not know it.
+/// Returns each marked rule with its name, title and buffer in whole packets. The rule that depends on
+/// the congestion control is left out if the theory does not know it.
 fn rules(link: &Link, knows_control: bool) -> Value {
     let marked = MARKED
         .into_iter()
-        .filter(|name| knows_control || !OF_CONTROL.contains(name));
-    let marked = marked.filter_map(|name| RULES.iter().find(|rule| rule.name == name));
+        .filter(|rule| knows_control || rule.name != OF_CONTROL);
     let marks = marked.map(|rule| {
         let packets = (rule.advise)(link).whole_packets();
         json!({"rule": rule.name, "title": rule.title, "packets": packets})
