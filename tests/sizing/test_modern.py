@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -14,10 +15,14 @@ from goodqueue.cli import run_command
 from goodqueue.cli.exits import EXIT_UNPROVED
 from goodqueue.errors import RequestError
 from goodqueue.runs.settings import settings_of
-from goodqueue.sizing import RULES, Link, judge_rules
+from goodqueue.sizing import RULES, Effort, Link, judge_rules, size_link
 from goodqueue.sizing.controls import CONTROLS, counts, parse_controls
+from goodqueue.sizing.question import Question
 from goodqueue.sizing.rules import rule_named
 from goodqueue.sizing.trials.described import LinkTrial
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 QUICK = ["size", "--rate", "20Mbps", "--rtt", "20ms,60ms", "--flows", "20", "--quick"]
 
@@ -121,7 +126,8 @@ def test_thresholds_of_marks_are_a_millisecond_and_a_seventh_of_the_bdp() -> Non
 
 
 def test_every_rule_answers_links_of_modern_controls() -> None:
-    for shares in ("bbr3", "prague", "cubic:70%,bbr3:30%", "prague:50%,bbr:50%"):
+    mixes = ("cubic:70%,bbr3:30%", "prague:50%,bbr:50%", "cubic:50%,dctcp:50%")
+    for shares in ("bbr3", "prague", "dctcp", *mixes):
         answer = judge_rules(link(shares, max_loss_rate=0.01))
         assert len(answer.rules) == len(RULES)
 
@@ -137,6 +143,46 @@ def test_prague_crosses_a_queue_that_marks() -> None:
     lines = [line for one in LinkTrial().exports(its_link, 50) for line in one.lines]
     assert any(" dualpi2 limit 50 " in f"{line} " for line in lines)
     assert judge_rules(link("bbr3")).notes == ()
+
+
+def test_dctcp_crosses_a_queue_with_a_threshold() -> None:
+    its_link = Link(10e9, (0.0001,), 8, congestion_control="dctcp")
+    queue = settings_of(LinkTrial().scenario(its_link, 50))["topology"]["link"][0]["queue"]
+    # 10 Gb/s times 100 us are 83.3 packets, a seventh of which is 11.9.
+    assert (queue["kind"], queue["threshold"], queue["limit"]) == ("step", "12p", "50p")
+    answer = judge_rules(its_link)
+    assert "marks above 12 packets" in answer.notes[0]
+    lines = [line for one in LinkTrial().exports(its_link, 50) for line in one.lines]
+    assert any(line.startswith(f"{12 * 1518} B for both ECN thresholds") for line in lines)
+    assert rule_named("dctcp_threshold").advise(its_link).packets == pytest.approx(11.9, abs=0.01)
+    assert rule_named("l4s_step").advise(its_link).packets is None
+    assert not its_link.paces
+
+
+def test_a_stated_threshold_marks_and_the_buffer_behind_it_is_found(tmp_path: Path) -> None:
+    question = Question("10Gbps", "100us", 4, control="dctcp", mark_at="20p")
+    its_link = question.link()
+    assert its_link.marks_at == 20
+    effort = Effort(16, (), changes=False, rules=False, hosts=False, store=tmp_path)
+    answer = size_link(its_link, effort)
+    assert answer.buffer is not None
+    # Marks above 20 packets keep the queue near them, and 83 packets on the path need no more.
+    assert 20 <= answer.buffer <= 83
+    assert answer.interval(answer.buffer, "loss_rate").mean < 0.01
+
+
+@pytest.mark.parametrize(
+    ("control", "mark_at", "words"),
+    [
+        ("cubic", "20p", "only flows of --control dctcp"),
+        ("dctcp", "20", "write packets, as in --mark-at 65p"),
+        ("dctcp", "0p", "write packets"),
+    ],
+)
+def test_a_mistaken_threshold_is_refused(control: str, mark_at: str, words: str) -> None:
+    question = Question("10Gbps", "100us", 4, control=control, mark_at=mark_at)
+    with pytest.raises(RequestError, match=words):
+        question.link()
 
 
 def test_each_control_of_a_mix_has_its_own_flows() -> None:

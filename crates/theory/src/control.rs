@@ -19,11 +19,13 @@ pub enum Control {
     Bbr3,
     /// TCP Prague, whose window follows marks (RFC 9331).
     Prague,
+    /// Data Center TCP, whose window follows marks (RFC 8257).
+    Dctcp,
 }
 
 impl Control {
     /// All controls, those with a fixed decrease first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Reno,
         Self::Cubic,
         Self::Abe,
@@ -31,6 +33,7 @@ impl Control {
         Self::Bbr,
         Self::Bbr3,
         Self::Prague,
+        Self::Dctcp,
     ];
 
     /// Returns the control of a name; None for a name that the theory does not know.
@@ -48,6 +51,7 @@ impl Control {
             Self::Bbr => "bbr",
             Self::Bbr3 => "bbr3",
             Self::Prague => "prague",
+            Self::Dctcp => "dctcp",
         }
     }
 
@@ -61,6 +65,7 @@ impl Control {
             Self::Bbr => "BBR",
             Self::Bbr3 => "BBRv3",
             Self::Prague => "Prague",
+            Self::Dctcp => "DCTCP",
         }
     }
 
@@ -72,7 +77,7 @@ impl Control {
             Self::Reno | Self::Abe => Some(0.5),
             Self::Cubic => Some(0.7),
             Self::Scalable => Some(0.875),
-            Self::Bbr | Self::Bbr3 | Self::Prague => None,
+            Self::Bbr | Self::Bbr3 | Self::Prague | Self::Dctcp => None,
         }
     }
 
@@ -84,12 +89,12 @@ impl Control {
 
     /// True if the control needs a queue that marks packets with ECN.
     pub fn needs_marks(self) -> bool {
-        self == Self::Prague
+        matches!(self, Self::Prague | Self::Dctcp)
     }
 
     /// True if the control always spaces its packets over the round trip.
     pub fn paces(self) -> bool {
-        self.is_rate_based() || self.needs_marks()
+        self.is_rate_based() || self == Self::Prague
     }
 }
 

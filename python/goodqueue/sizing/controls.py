@@ -28,7 +28,7 @@ NEED_MARKS = tuple(one["name"] for one in _KNOWN if one["needs_marks"])
 CONTROLS = tuple(one["name"] for one in _KNOWN)
 """Names of all controls that a described link can have."""
 
-PACE = (*RATE_BASED, *NEED_MARKS)
+PACE = tuple(one["name"] for one in _KNOWN if one["paces"])
 """Controls that always pace."""
 
 EXACT = 1e-9

@@ -172,6 +172,24 @@ def switch_memory(packets: int, packet_bytes: int) -> Export:
     )
 
 
+def ecn_threshold(packets: int, mark_packets: int, packet_bytes: int) -> Export:
+    """Returns a marking queue in bytes, as switches with an ECN profile count it."""
+    frame = packet_bytes + ETHERNET_HEADER_BYTES + ETHERNET_CHECK_BYTES
+    return Export(
+        "switch with shared memory and ECN",
+        (
+            f"{packets * frame} B for the port's queue",
+            f"{mark_packets * frame} B for both ECN thresholds (min and max), probability 100 %",
+        ),
+        f"{packets} and {mark_packets} x ({packet_bytes} B IP + {frame - packet_bytes} B Ethernet)",
+        (
+            "Memory is allocated in cells (often 80 B to 256 B: round up per frame). In SONiC the "
+            "thresholds are green_min_threshold and green_max_threshold of a WRED_PROFILE with "
+            "ecn_all."
+        ),
+    )
+
+
 def openwrt(packets: int, rate_bps: float) -> Export:
     """Returns the section of OpenWrt's /etc/config/sqm with a shaped FIFO for the upload."""
     options = {

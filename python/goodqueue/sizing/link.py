@@ -6,6 +6,7 @@ packet is an IP packet of `packet_bytes`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from goodqueue import _core
@@ -15,6 +16,9 @@ from goodqueue.sizing.controls import Shares, problem
 
 PROFILES = ("linux", "rfc")
 """TCP profiles of the hosts of a described link."""
+
+DCTCP_PART = 7
+"""Divisor of C T in the usual threshold of DCTCP."""
 
 USUAL_UTILIZATION = 0.98
 """Bound on the utilisation if none is asked."""
@@ -36,8 +40,8 @@ class Link:
         packet_bytes: size of a full packet M.
         local_share: share of the capacity that the long flows have; other links, windows or sizes
             limit the rest of the traffic.
-        congestion_control: `cubic`, `reno`, `abe`, `scalable`, `bbr`, `bbr3`, `prague`; the one
-            with the largest share if there are several.
+        congestion_control: `cubic`, `reno`, `abe`, `scalable`, `bbr`, `bbr3`, `prague`,
+            `dctcp`; the one with the largest share if there are several.
         configured_packets: buffer of the device today, if known; it is judged beside the rules.
         controls: the congestion controls with their shares of the long flows, if there are several.
         profile: TCP profile of the hosts, `linux` or `rfc`; None if a scenario file sets it.
@@ -61,6 +65,8 @@ class Link:
         for_bursts: True if no buffer fills the link (`search.filled`). Then no rule applies, the
             bound on loss counts drops of the full queue alone, and the utilisation is bounded only
             if there are long flows.
+        mark_packets: threshold K of the marking queue of DCTCP in packets; None for C T / 7
+            (Alizadeh et al., SIGCOMM 2010, equation (13)), at least two packets.
 
     Examples:
         >>> from goodqueue.sizing import Link, rtt_range
@@ -91,6 +97,7 @@ class Link:
     controls: Shares = ()
     configured_packets: int | None = None
     for_bursts: bool = False
+    mark_packets: int | None = None
 
     def __post_init__(self) -> None:
         for mistake in _problems(self):
@@ -175,6 +182,11 @@ class Link:
     def needs_marks(self) -> bool:
         """True if some long flows need a queue that marks packets."""
         return _core.Derived(self).needs_marks
+
+    @property
+    def marks_at(self) -> int:
+        """Threshold K of the marking queue of DCTCP, in packets."""
+        return self.mark_packets or max(math.ceil(self.bdp_packets / DCTCP_PART), 2)
 
     def parts(self) -> tuple[Link, ...]:
         """Returns the same link with each congestion control of the mix alone."""

@@ -6,11 +6,15 @@ The core parses units, as in scenario files. Every message names the flag.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.errors import RequestError, nearest
 from goodqueue.sizing.controls import main_control, parse_controls
 from goodqueue.sizing.link import PROFILES, Asked, Link, as_in_theory, rtt_range
+
+if TYPE_CHECKING:
+    from goodqueue.sizing.controls import Shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ class Question:
     max_window: str | None = None
     input_rate: str | None = None
     access_rate: str | None = None
+    mark_at: str | None = None
     paced: bool = False
     bounds: Bounds = Bounds()
 
@@ -99,6 +104,7 @@ class Question:
             else _core.parse_size("--max-window", window) / packet,
             input_rate_bps=_optional_rate("--input-rate", self.input_rate),
             access_rate_bps=_optional_rate("--access-rate", self.access_rate),
+            mark_packets=_threshold(self.mark_at, shares),
             paced=self.paced,
             **asdict(self.bounds.asked()),
         )
@@ -123,3 +129,15 @@ def parse_rtts(what: str, text: str) -> tuple[float, ...]:
 
 def _optional_rate(what: str, text: str | None) -> float | None:
     return None if text is None else float(_core.parse_rate(what, text))
+
+
+def _threshold(text: str | None, shares: Shares) -> int | None:
+    """Returns the threshold of `65p` in packets, for flows that have one."""
+    if text is None:
+        return None
+    if not any(name == "dctcp" for name, _ in shares):
+        raise RequestError(f"--mark-at {text}: only flows of --control dctcp have this threshold")
+    count = text.removesuffix("p")
+    if not (text.endswith("p") and count.isascii() and count.isdecimal() and int(count) > 0):
+        raise RequestError(f"--mark-at {text}: write packets, as in --mark-at 65p")
+    return int(count)

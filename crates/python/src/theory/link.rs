@@ -205,6 +205,7 @@ pub struct ControlFacts {
     decrease: Option<f64>,
     rate_based: bool,
     needs_marks: bool,
+    paces: bool,
 }
 
 /// Returns the congestion controls that the theory knows.
@@ -215,6 +216,7 @@ pub fn theory_controls() -> Vec<ControlFacts> {
         decrease: control.decrease(),
         rate_based: control.is_rate_based(),
         needs_marks: control.needs_marks(),
+        paces: control.paces(),
     });
     facts.collect()
 }

@@ -25,7 +25,7 @@ PARTS = {
 }
 
 SYNTAXES = {
-    "linux": ("Linux",),
+    "linux": ("Linux", "switch with shared memory and ECN"),
     "ios": ("Cisco IOS",),
     "junos": ("Junos",),
     "sonic": ("switch with shared memory",),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from goodqueue import _core
 from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.controls import PACE, counts
-from goodqueue.sizing.export import exports, linux_queue
+from goodqueue.sizing.export import ecn_threshold, exports, linux_queue
 from goodqueue.sizing.link import as_hosts_are, as_in_theory
 from goodqueue.sizing.trials.hosts import hosts
 from goodqueue.sizing.trials.length import (
@@ -52,11 +52,12 @@ LARGEST_WINDOW = 1 << 30
 
 CONTROLS: dict[str, Settings] = {
     "abe": {"congestion_control": "reno", "ecn": "rfc3168", "beta_ecn": 0.8},
+    "dctcp": {"congestion_control": "dctcp", "ecn": "dctcp"},
     "prague": {"congestion_control": "prague", "ecn": "accecn", "l4s": True},
 }
 """Settings of the congestion controls that need more than their name. ABE is Reno that keeps 80 %
 of its window after a mark; after a loss it halves its window (RFC 8511, section 3).
-Prague has accurate ECN and ECT(1)."""
+Prague has accurate ECN and ECT(1); DCTCP echoes each mark (RFC 8257)."""
 
 TCP_CHANGES = {
     "as in theory (Reno, rfc)": as_in_theory,
@@ -100,6 +101,8 @@ class LinkTrial:
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
         """Returns the buffer as lines to paste into devices, or the marking queue of Linux."""
+        if _has(link, "dctcp"):
+            return (ecn_threshold(packets, link.marks_at, link.packet_bytes),)
         if link.needs_marks:
             commands = self.scenario(link, packets).qdisc(LINK, fifo_in_bytes=True)
             return (linux_queue(commands),)
@@ -110,6 +113,14 @@ def notes_of(link: Link) -> tuple[str, ...]:
     """Returns sentences about the queue and the flows that the link's controls need."""
     if not link.needs_marks:
         return ()
+    if _has(link, "dctcp"):
+        given = "as given" if link.mark_packets else "C x T / 7 (--mark-at sets another)"
+        return (
+            (
+                "dctcp needs a queue that marks packets: the buffer is the limit of a queue that "
+                f"marks above {link.marks_at} packets, {given}; behind a FIFO it would be Reno"
+            ),
+        )
     return (
         (
             "prague needs a queue that marks packets: the buffer is the limit of a dualpi2 queue "
@@ -117,6 +128,10 @@ def notes_of(link: Link) -> tuple[str, ...]:
             "longer than 1 ms; behind a FIFO Prague would be Reno"
         ),
     )
+
+
+def _has(link: Link, control: str) -> bool:
+    return any(name == control for name, _ in link.shares)
 
 
 def groups_of(link: Link) -> dict[str, int]:
@@ -127,11 +142,14 @@ def groups_of(link: Link) -> dict[str, int]:
 
 
 def own_queue(link: Link, packets: int) -> Settings:
-    """Returns the settings of the link's queue: a FIFO, or DualPI2 if flows need marks.
+    """Returns the settings of the link's queue: a FIFO, or one that marks if flows need marks.
 
-    With `min_qlen_step` the step marks no packet that waits alone, so that links on which two
-    packets take more than a millisecond can be filled.
+    DCTCP has a step at a fixed backlog, Prague DualPI2. With `min_qlen_step` the step of DualPI2
+    marks no packet that waits alone, so that links on which two packets take more than a
+    millisecond can be filled.
     """
+    if _has(link, "dctcp"):
+        return {"kind": "step", "limit": f"{packets}p", "threshold": f"{link.marks_at}p"}
     if link.needs_marks:
         return {"kind": "dualpi2", "limit": f"{packets}p", "min_qlen_step": "2p"}
     return tail_drop(packets)

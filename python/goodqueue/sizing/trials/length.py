@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from goodqueue._core import cubic_epoch_s, linear_epoch_s
-from goodqueue.sizing.controls import DECREASE
+from goodqueue.sizing.controls import DECREASE, NEED_MARKS
 
 if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
@@ -70,7 +70,7 @@ LEAST_ROUNDS = 1000
 
 SHORTEST_S = 0.5
 """Smallest measured part of a replicate in seconds: more than two retransmission timeouts of
-200 ms, during which a flow may be silent."""
+200 ms, during which a flow may be silent. DCTCP needs none behind a buffer that suffices."""
 
 LONGEST_S = 1e6
 """Longest scenario in seconds. One Reno flow behind eight bandwidth-delay products of 10 Gb/s and
@@ -93,9 +93,9 @@ SCALABLE_ROUNDS = 13.4
 RATE_EPOCHS_S = {"bbr": 10.0, "bbr3": 5.0}
 """Seconds between BBR's measurements of the base RTT, its longest cycle."""
 
-PRAGUE_ROUNDS = 100
-"""Round trips that count as an epoch of Prague. The start-up of five epochs then contains the 500
-round trips after which Prague reduces its dependence on the round trip."""
+ROUNDS_OF_MARKS = 100
+"""Round trips that count as an epoch of controls that follow marks. The start-up of five epochs
+then contains the 500 round trips after which Prague reduces its dependence on the round trip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +138,8 @@ def epoch_s(link: Link, packets: float) -> float:
     rtt = link.mean_rtt_s + link.seconds(packets)
     if link.congestion_control in RATE_EPOCHS_S:
         return max(RATE_EPOCHS_S[link.congestion_control], rtt)
-    if link.congestion_control == "prague":
-        return PRAGUE_ROUNDS * link.mean_rtt_s  # its queue stays short
+    if link.congestion_control in NEED_MARKS:
+        return ROUNDS_OF_MARKS * link.mean_rtt_s  # its queue stays short
     linear = _linear_epoch_s(link, packets)
     if link.congestion_control == "cubic":
         return max(min(linear, cubic_epoch_s(_window(link, packets))), rtt)
@@ -179,7 +179,8 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
     start_up = max(COLD_EPOCHS * epoch, 10 * max(link.rtts_s))
     if warm:
         start_up = _warm_start_s(link, packets, epoch)
-    usual_s = min(LEAST_MEASURED_S, max(LEAST_ROUNDS * _longest_s(link, packets), SHORTEST_S))
+    shortest_s = 0.0 if link.congestion_control == "dctcp" else SHORTEST_S
+    usual_s = min(LEAST_MEASURED_S, max(LEAST_ROUNDS * _longest_s(link, packets), shortest_s))
     least_s = min(max(usual_s * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S)
     fewest = EPOCHS_OF_FEW if link.flows <= VERY_FEW_FLOWS else LEAST_EPOCHS
     measured = max(max(epochs_of(link) * share, fewest) * epoch, least_s)

@@ -1,5 +1,6 @@
 //! Marking thresholds of flows that reduce their windows in proportion to marks.
 
+use crate::control::Control;
 use crate::format::general;
 use crate::link::Link;
 use crate::rules::{Advice, Bound, Kind, Rule, Trial};
@@ -16,9 +17,16 @@ const DCTCP_PART: f64 = 7.0;
 
 /// B = 1 ms of the rate, at least two packets.
 fn advise_step(link: &Link) -> Advice {
-    if !link.needs_marks() {
+    let is_l4s = link
+        .shares()
+        .iter()
+        .any(|(control, _)| *control == Control::Prague);
+    if !is_l4s {
+        let other = link.needs_marks().then(|| {
+            "DCTCP crosses queues with a threshold of their own, and not the step of L4S".to_owned()
+        });
         return Advice {
-            broken: broken(link),
+            broken: other.map_or_else(|| broken(link), |other| vec![other]),
             ..Advice::default()
         };
     }

@@ -9,7 +9,7 @@ use std::f64::consts::{PI, SQRT_2};
 
 /// Remark on flows to whose windows the rules do not apply.
 const FOLLOWS_MARKS: &str =
-    "windows of Prague follow marks, so their variance depends on the marking queue";
+    "windows of Prague and DCTCP follow marks, so their variance depends on the marking queue";
 
 /// Largest utilisation for which the Gaussian bound is inverted; it never reaches 1.
 const MOST_UTILIZATION: f64 = 0.9999;
@@ -101,7 +101,7 @@ fn deviation_of(control: Control) -> Option<f64> {
         Control::Scalable => Some(0.0385),
         Control::Cubic => Some(0.0919),
         Control::Bbr | Control::Bbr3 => Some(0.125),
-        Control::Prague => None,
+        Control::Prague | Control::Dctcp => None,
     }
 }
 

@@ -22,9 +22,13 @@ fn advise(link: &Link) -> Advice {
             link.flows
         )
     });
-    let follows_marks = link
-        .needs_marks()
-        .then(|| "Prague reduces its window in proportion to marks, by no fixed share".to_owned());
+    let follows_marks = shares.iter().find(|(control, _)| control.needs_marks());
+    let follows_marks = follows_marks.map(|(control, _)| {
+        format!(
+            "{} reduces its window in proportion to marks, by no fixed share",
+            control.title()
+        )
+    });
     let probes = shares.iter().any(|(control, _)| control.is_rate_based());
     let notes = probes.then(|| {
         "BBR needs a buffer of (1.25 - 1) C T for its probe; several BBR flows keep a queue of up to \
@@ -43,8 +47,8 @@ fn advise(link: &Link) -> Advice {
     }
 }
 
-/// Returns the bandwidth-delay products that one flow of a control needs. Prague halves its window
-/// after a loss, as Reno does.
+/// Returns the bandwidth-delay products that one flow of a control needs. Prague and DCTCP halve their
+/// windows after a loss, as Reno does.
 fn needed_bdps(control: Control) -> f64 {
     if control.is_rate_based() {
         return BBR_PROBE_GAIN - 1.0;

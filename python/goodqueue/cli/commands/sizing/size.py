@@ -109,8 +109,8 @@ class Size:
         str | None,
         without_file(
             metavar="NAME",
-            help="Congestion control: cubic (default), reno, abe, scalable, bbr, bbr3, prague; or "
-            "several with their shares of the flows, as in cubic:70%,bbr3:30%.",
+            help="Congestion control: cubic (default), reno, abe, scalable, bbr, bbr3, prague, "
+            "dctcp; or several with their shares of the flows, as in cubic:70%,bbr3:30%.",
         ),
     ] = None
     profile: Annotated[
@@ -127,6 +127,14 @@ class Size:
     ] = False
     input_rate: Annotated[
         str | None, without_file(metavar="RATE", help="Sum of the capacities that feed the link.")
+    ] = None
+    mark_at: Annotated[
+        str | None,
+        without_file(
+            metavar="PACKETS",
+            help="With --control dctcp: threshold of the marking queue, such as 65p; by default "
+            "C x T / 7.",
+        ),
     ] = None
     access_rate: Annotated[
         str | None, without_file(metavar="RATE", help="Rate of one flow's own access link.")
