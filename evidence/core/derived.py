@@ -43,6 +43,8 @@ class Derived:
         cells: returns runs of the experiment, of which the canary is chosen; None if the maker
             records its runs itself, or has none because it only shows what it needs.
         seeds: seeds of the runs, in words.
+        programs: files of the folder that make it, if the others do not matter to it; empty for all
+            files of the folder.
         measured: source of the figures if this engine alone does not decide them, such as "Linux
             6.18"; `make evidence NAME=--stale` leaves such a thing alone.
     """
@@ -54,6 +56,7 @@ class Derived:
     needs: tuple[str, ...] = ()
     cells: Callable[[], Iterable[Cell]] | None = None
     seeds: str = "-"
+    programs: tuple[str, ...] = ()
     measured: str | None = None
 
     @property
@@ -63,7 +66,8 @@ class Derived:
 
     def digests(self) -> dict[str, str]:
         """Returns digests of the maker's programs and of each input."""
-        found = {"maker": digest_of(programs(self.folder))}
+        own = [HOME / self.folder / name for name in self.programs]
+        found = {"maker": digest_of(own or programs(self.folder))}
         return found | {name: digest_of([ROOT / name]) for name in self.inputs}
 
     def product_digests(self) -> dict[str, str | None]:

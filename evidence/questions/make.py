@@ -203,6 +203,7 @@ def cells() -> Iterator[Cell]:
     """Yields short runs of some of the questions' links."""
     for link, packets in (
         (Link(20e6, (0.03,), 4), 9),
+        (Link(10e6, (0.1,), 1), 36),  # Its window follows the cubic curve for seconds.
         (Link(35.7e6, (0.0715,), 6), 146),
         (Link(25e9, (50e-6,), 8), 40),
         (Link(45e6, rtt_range(0.013, 0.034), 109, congestion_control="reno"), 400),

@@ -36,6 +36,13 @@ UTILIZATIONS = (0.9, 0.95, 0.98, 0.98, 0.98, 0.99, 0.995)
 
 DELAYS_S = (0.001, 0.5)
 
+LINKS, LINKS_OF_OPERATORS = 10_000, 400
+"""Numbers of links to which the surfaces are fitted."""
+
+CALIBRATION_LINKS, CALIBRATION_LINKS_OF_OPERATORS = 1_200, 350
+CHECK_LINKS, CHECK_LINKS_OF_OPERATORS = 3_500, 500
+"""Numbers of drawn links; a quarter (of operators: a tenth) are cheap enough to search."""
+
 FIRST_OF_OPERATORS = 1_000_000
 """Number of the first link of the population of operators. Smaller numbers are ordinary links."""
 

@@ -22,13 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LINKS, LINKS_OF_OPERATORS = 10_000, 400
-"""Numbers of links to which the surfaces are fitted."""
-
-CALIBRATION_LINKS, CALIBRATION_LINKS_OF_OPERATORS = 1_200, 350
-CHECK_LINKS, CHECK_LINKS_OF_OPERATORS = 3_500, 500
-"""Numbers of drawn links; a quarter (of operators: a tenth) are cheap enough to search."""
-
 SHARDS = 2
 """Processes that share the links; each appends to its own file."""
 
@@ -41,7 +34,7 @@ def make_runs() -> None:
 
 
 def _run_shard(part: int, file: Path) -> None:
-    shard(draw.STUDY_SEED, _numbers(LINKS, LINKS_OF_OPERATORS, part), file)
+    shard(draw.STUDY_SEED, _numbers(draw.LINKS, draw.LINKS_OF_OPERATORS, part), file)
 
 
 def _numbers(ordinary: int, operators: int, part: int) -> Iterator[int]:
@@ -54,8 +47,8 @@ def make_searches() -> None:
     """Searches the smallest buffers of the links that calibrate the errors, and of the check."""
     found = {}
     for seed, ordinary, operators in (
-        (draw.CALIBRATION_SEED, CALIBRATION_LINKS, CALIBRATION_LINKS_OF_OPERATORS),
-        (draw.CHECK_SEED, CHECK_LINKS, CHECK_LINKS_OF_OPERATORS),
+        (draw.CALIBRATION_SEED, draw.CALIBRATION_LINKS, draw.CALIBRATION_LINKS_OF_OPERATORS),
+        (draw.CHECK_SEED, draw.CHECK_LINKS, draw.CHECK_LINKS_OF_OPERATORS),
     ):
         files = [scratch() / f"searches-{seed}-{part}.jsonl" for part in range(SHARDS)]
         shards = [(seed, ordinary, operators, part, file) for part, file in enumerate(files)]
@@ -88,6 +81,11 @@ def cells() -> Iterator[Cell]:
 
 PACKAGE = relative(made.HOME)
 
+RUNS = ("draw.py", "plan.py", "run.py")
+SEARCHES = (*RUNS, "check.py")
+FITTING = (*SEARCHES, "fitting")
+"""Programs that decide each kind of data; the report decides none."""
+
 THINGS = [
     Derived(
         "rules_on_trial/runs",
@@ -95,6 +93,7 @@ THINGS = [
         products=(relative(data.RUNS),),
         cells=cells,
         seeds="one or two for each buffer of a link, by a hash",
+        programs=RUNS,
     ),
     Derived(
         "rules_on_trial/searches",
@@ -102,18 +101,21 @@ THINGS = [
         products=(relative(made.SEARCHES),),
         cells=cells,
         seeds="2 to 25 for each limit of a link",
+        programs=SEARCHES,
     ),
     Derived(
         "rules_on_trial/table",
         made.make,
         products=(f"{PACKAGE}/table.npz", f"{PACKAGE}/record.json"),
         needs=("rules_on_trial/runs", "rules_on_trial/searches"),
+        programs=FITTING,
     ),
     Derived(
         "rules_on_trial/coverage",
         made.write_coverage,
         products=(f"{PACKAGE}/{FILE}",),
         needs=("rules_on_trial/table",),
+        programs=FITTING,
     ),
     Derived(
         "rules_on_trial/page",

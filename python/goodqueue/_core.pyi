@@ -1108,12 +1108,14 @@ class ControlFacts(TypedDict):
         decrease: share of its window that a sender keeps after a loss; None without a fixed share.
         rate_based: True if it estimates a rate, and keeps at most two BDPs in flight.
         needs_marks: True if it needs a queue that marks packets with ECN.
+        paces: True if it always paces.
     """
 
     name: str
     decrease: float | None
     rate_based: bool
     needs_marks: bool
+    paces: bool
 
 def theory_controls() -> list[ControlFacts]:
     """Returns the congestion controls that the theory knows, those with a decrease first."""
@@ -1227,6 +1229,7 @@ class CalibratedAnswer(TypedDict):
     high: int | None
     chance: float
     least: int | None
+    loss_decides: bool
     most: int | None
     figures: list[tuple[str, tuple[float, float, float]]]
     outside: list[str]
@@ -1272,8 +1275,12 @@ class Surfaces:
         """
 
     @property
-    def tails(self) -> tuple[float, float]:
-        """Standard errors below and above for the interval of a smallest buffer."""
+    def tails(self) -> list[tuple[float, float]]:
+        """Standard errors below and above for the interval of a smallest buffer, by kind of link.
+
+        The kinds are: hosts with the `rfc` profile on links on which utilisation decides, the same
+        where loss decides, and both for other hosts.
+        """
 
     @property
     def widths(self) -> tuple[float, float, float]:

@@ -130,7 +130,7 @@ def test_the_core_evaluates_a_fitted_table() -> None:
         stretch=np.array([0.5, 0.2, 0.1]),
         ranges=np.stack((found.min(axis=0) - 1, found.max(axis=0) + 1), axis=1),
         widths=np.full(3, 2.0),
-        tails=np.array([1.5, 2.5]),
+        tails=np.array([[1.5, 2.5]] * 4),
         theory_errors=np.ones(3),
     )
     inputs = (found - table.centre) / table.scale
@@ -141,7 +141,7 @@ def test_the_core_evaluates_a_fitted_table() -> None:
     core = table.surfaces()
     assert np.array(core.at(LINK, packets.tolist()).means) == pytest.approx(means)
     assert np.array(core.at(LINK, packets.tolist()).errors) == pytest.approx(errors)
-    assert core.tails == (1.5, 2.5)
+    assert core.tails == [(1.5, 2.5)] * 4
     stored = Surfaces(table.file()).at(LINK, packets.tolist())
     assert np.array(stored.means) == pytest.approx(means, rel=1e-5)
     alone = forms(LINK, packets) + outputs[1] * table.stretch + table.offset

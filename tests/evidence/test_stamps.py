@@ -75,6 +75,8 @@ def test_makers_name_inputs_and_needs_that_exist() -> None:
     for thing in everything().values():
         assert all((ROOT / name).exists() for name in thing.inputs), thing.name
         assert all(need in everything() for need in thing.needs), thing.name
+        folder = ROOT / "evidence" / thing.folder
+        assert all((folder / name).exists() for name in thing.programs), thing.name
 
 
 def test_there_are_few_enough_canaries() -> None:

@@ -30,6 +30,9 @@ SPREAD = network.Recipe(units=(10,), ridge=1e-3, iterations=150, huber=1.0)
 LEAST_ERROR = 0.02
 """Value added to an error before its logarithm is taken."""
 
+KINDS = 4
+"""Kinds of links whose intervals have ends of their own: two kinds of hosts, two bounds."""
+
 HALF_NORMAL = 0.635
 """Negative mean of log |z| of a standard normal z: the bias of a mean logarithm."""
 
@@ -71,7 +74,7 @@ def fit(rows: Rows, recipe: network.Recipe) -> tuple[Fitted, Floats]:
         stretch=stretch,
         ranges=np.stack((low, high), axis=1),
         widths=np.ones(3),
-        tails=np.full(2, NINETY),
+        tails=np.full((KINDS, 2), NINETY),
         theory_errors=np.sqrt(np.mean(missed**2, axis=0)),
     )
     return made, predicted

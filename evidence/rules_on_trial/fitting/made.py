@@ -15,7 +15,7 @@ import goodqueue.sizing.calibrated as package
 from evidence.rules_on_trial import draw
 from evidence.rules_on_trial.check import affordable
 from evidence.rules_on_trial.fitting import data
-from evidence.rules_on_trial.fitting.fit import fit
+from evidence.rules_on_trial.fitting.fit import KINDS, fit
 from evidence.rules_on_trial.fitting.network import Recipe
 from evidence.rules_on_trial.fitting.record import records, trials
 from evidence.rules_on_trial.run import read
@@ -38,8 +38,12 @@ WIDTHS = tuple(float(f"{width:.4g}") for width in np.geomspace(0.2, 6, 120))
 """Factors by which the standard errors are multiplied in turn."""
 
 
-SHIFTS = tuple(float(f"{shift:.3g}") for shift in np.linspace(0, 6, 61))
+SHIFTS = tuple(float(f"{shift:.3g}") for shift in np.linspace(0, 6, 301))
 """Numbers of standard errors that are tried as the distance of an interval's end."""
+
+
+FEWEST_OF_KIND = 40
+"""Smallest number of searches of a kind of links for ends of their own: two lie outside each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +117,28 @@ def width(made: Fitted, of: list[Search]) -> float:
     return sorted(needed)[place]
 
 
-def tails(made: Surfaces, of: list[Search]) -> tuple[float, float]:
-    """Returns the numbers of standard errors from the prediction to either end of the interval.
+def tails(made: Surfaces, of: list[Search]) -> list[tuple[float, float]]:
+    """Returns the numbers of standard errors from the prediction to the ends, by kind of link.
 
-    5 % of the searches have a buffer below the lower end, and 5 % one above the upper (conformal).
+    5 % of the searches of a kind have a buffer below the lower end, and 5 % one above the upper. A
+    kind with few searches has the ends of all.
     """
+    kinds: list[list[Search]] = [[] for _ in range(KINDS)]
+    for search in of:
+        found = calibrated(search.link, made)
+        if found is not None and search.least is not None:
+            kinds[2 * (search.link.profile != "rfc") + found.loss_decides].append(search)
+    every = [search for searches_of_kind in kinds for search in searches_of_kind]
+    return [_ends(made, one if len(one) >= FEWEST_OF_KIND else every) for one in kinds]
+
+
+def _ends(made: Surfaces, of: list[Search]) -> tuple[float, float]:
+    """Returns the numbers of standard errors to the ends of these searches, each with a buffer."""
     below: list[float] = []
     above: list[float] = []
     for search in of:
-        if search.least is None:
-            continue
         found = search.least
+        assert found is not None
 
         def reaches_down(place: int, link: Link = search.link, found: int = found) -> bool:
             low = least_if(link, made, -SHIFTS[place])
@@ -136,8 +151,8 @@ def tails(made: Surfaces, of: list[Search]) -> tuple[float, float]:
         for needed, reaches in ((below, reaches_down), (above, reaches_up)):
             place = bisect_left(range(len(SHIFTS)), 1, key=reaches)
             needed.append(SHIFTS[min(place, len(SHIFTS) - 1)])
-    place = min(math.ceil((1 + LEVEL) / 2 * (len(below) + 1)), len(below)) - 1
-    return sorted(below)[place], sorted(above)[place]
+    ends = np.quantile([below, above], (1 + LEVEL) / 2, axis=1)
+    return float(ends[0]), float(ends[1])
 
 
 def write_record(of: list[Trial]) -> None:

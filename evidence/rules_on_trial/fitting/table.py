@@ -35,9 +35,9 @@ class Fitted:
         stretch: see `offset`.
         ranges: least and largest value of each group that was fitted, shape (groups, 2).
         widths: factors on the errors, by figure, with which 90 % intervals cover 90 %.
-        tails: standard errors below and above for the interval of a smallest buffer. They differ,
-            because the simulated smallest buffer is more often far above than far below the
-            prediction.
+        tails: standard errors below and above for the interval of a smallest buffer, by kind of
+            link, shape (kinds, 2). They differ, because the simulated smallest buffer is more often
+            far above than far below the prediction.
         theory_errors: root mean square error of the published forms alone, for each output.
     """
 

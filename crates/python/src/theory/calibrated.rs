@@ -22,6 +22,7 @@ pub struct Answer {
     high: Option<u64>,
     chance: f64,
     least: Option<u64>,
+    loss_decides: bool,
     most: Option<u64>,
     figures: Vec<(&'static str, Expected)>,
     outside: Vec<String>,
@@ -43,8 +44,8 @@ impl Surfaces {
     }
 
     #[getter]
-    fn tails(&self) -> (f64, f64) {
-        self.0.tails.into()
+    fn tails(&self) -> Vec<(f64, f64)> {
+        self.0.tails.map(Into::into).to_vec()
     }
 
     #[getter]
@@ -83,6 +84,7 @@ impl Surfaces {
             high: found.high,
             chance: found.chance,
             least: found.least,
+            loss_decides: found.loss_decides,
             most: found.most,
             figures: FIGURES.into_iter().zip(figures).collect(),
             outside: found.outside,

@@ -3,7 +3,7 @@
 use crate::calibrated::forms::{IDLE_FLOOR, LOSS_FLOOR};
 use crate::calibrated::limits::limits;
 use crate::calibrated::predicted::{DELAY, FIGURES, IDLE, LOSS, Predicted, outside};
-use crate::calibrated::table::Table;
+use crate::calibrated::table::{Table, kind};
 use crate::link::Link;
 use std::f64::consts::SQRT_2;
 
@@ -50,6 +50,8 @@ pub struct Calibrated {
     /// The smallest buffer in packets that keeps utilisation and loss, whatever the delay; None if none
     /// is expected to.
     pub least: Option<u64>,
+    /// True if the bound on loss needs a larger buffer than that on utilisation.
+    pub loss_decides: bool,
     /// The largest buffer in packets that is expected to keep the delay; None if it is not bounded.
     pub most: Option<u64>,
     /// Expected figures at `packets` (or `least`), in the order of [`FIGURES`].
@@ -72,7 +74,8 @@ pub fn calibrated(link: &Link, table: &Table) -> Option<Calibrated> {
     let end = found.len() - 1;
     let whole = |place: usize| found.packets[place] as u64;
     let middle = least(link, &found, 0.0);
-    let [below, above] = table.tails;
+    let loss_decides = middle != least(&without_loss(link), &found, 0.0);
+    let [below, above] = table.tails[kind(link, loss_decides)];
     let low = least(link, &found, -below);
     let chance = chance(link, &found);
     let at = middle.unwrap_or(end);
@@ -82,6 +85,7 @@ pub fn calibrated(link: &Link, table: &Table) -> Option<Calibrated> {
         high: least(link, &found, above).map(whole),
         chance,
         least: middle.map(whole),
+        loss_decides,
         most: link.max_delay_s.map(|delay| most(&found, delay)),
         figures: [IDLE, LOSS, DELAY].map(|figure| expected(&found, figure, at)),
         outside: outside(link, found.packets[at], table),
@@ -129,10 +133,7 @@ pub fn without(link: &Link, table: &Table) -> Vec<(&'static str, u64)> {
             min_utilization: NO_UTILIZATION,
             ..link.clone()
         },
-        Link {
-            max_loss_rate: None,
-            ..link.clone()
-        },
+        without_loss(link),
         Link {
             max_delay_s: None,
             ..link.clone()
@@ -145,6 +146,13 @@ pub fn without(link: &Link, table: &Table) -> Vec<(&'static str, u64)> {
     let others =
         others.filter_map(|(name, other)| Some((name, calibrated(&other, table)?.packets?)));
     others.collect()
+}
+
+fn without_loss(link: &Link) -> Link {
+    Link {
+        max_loss_rate: None,
+        ..link.clone()
+    }
 }
 
 /// Returns the smallest loss that is expected with any buffer, and that buffer in packets.
@@ -319,6 +327,9 @@ mod tests {
             link.max_loss_rate = Some(factor * loss);
             let loose = calibrated(&link, table).unwrap();
             prop_assert!((0.0..=1.0).contains(&tight.chance));
+            let busy = calibrated(&without_loss(&link), table).unwrap();
+            prop_assert!(!busy.loss_decides);
+            prop_assert_eq!(loose.loss_decides, loose.least != busy.least);
             if let Some(least) = tight.least {
                 prop_assert!(1 <= tight.low && tight.low <= least);
                 prop_assert!(tight.high.is_none_or(|high| least <= high));

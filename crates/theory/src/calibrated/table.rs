@@ -5,6 +5,7 @@
 use crate::calibrated::groups::COUNT;
 use crate::calibrated::network::{Layer, Network};
 use crate::calibrated::npz;
+use crate::link::{Link, Profile};
 use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
@@ -19,6 +20,9 @@ static PACKAGE: LazyLock<Table> =
 
 /// Number of figures that are predicted.
 const FIGURES: usize = 3;
+
+/// Number of kinds of links whose intervals have ends of their own ([`Table::tails`]).
+pub const KINDS: usize = 4;
 
 /// A fitted table.
 #[derive(Clone, Debug)]
@@ -39,9 +43,10 @@ pub struct Table {
     pub(super) ranges: Vec<(f64, f64)>,
     /// Factors on the errors, by figure, with which 90 % intervals cover 90 %.
     pub widths: [f64; FIGURES],
-    /// Standard errors below and above for the interval of a smallest buffer. They differ, because the
-    /// simulated smallest buffer is more often far above than far below the prediction.
-    pub tails: [f64; 2],
+    /// Standard errors below and above for the interval of a smallest buffer, by kind of link
+    /// ([`kind`]). They differ, because the simulated smallest buffer is more often far above than far
+    /// below the prediction.
+    pub tails: [[f64; 2]; KINDS],
     /// Root mean square error of the published forms alone, for each figure.
     pub theory_errors: [f64; FIGURES],
 }
@@ -107,10 +112,20 @@ impl Table {
             stretch: array(&mut arrays, "stretch")?,
             ranges: ranges.chunks(2).map(|ends| (ends[0], ends[1])).collect(),
             widths: array(&mut arrays, "widths")?,
-            tails: array(&mut arrays, "tails")?,
+            tails: tails(array::<{ 2 * KINDS }>(&mut arrays, "tails")?),
             theory_errors: array(&mut arrays, "theory_errors")?,
         })
     }
+}
+
+/// Returns the place of a kind of link in [`Table::tails`]: hosts with the `rfc` profile come before all
+/// others, and links on which utilisation decides before those on which loss does.
+pub fn kind(link: &Link, loss_decides: bool) -> usize {
+    2 * usize::from(link.profile != Some(Profile::Rfc)) + usize::from(loss_decides)
+}
+
+fn tails(ends: [f64; 2 * KINDS]) -> [[f64; 2]; KINDS] {
+    std::array::from_fn(|kind| [ends[2 * kind], ends[2 * kind + 1]])
 }
 
 fn layers(arrays: &mut HashMap<String, Vec<f64>>, name: &str) -> Vec<Layer> {

@@ -15,7 +15,6 @@ from goodqueue.sizing.answer.parts import (
     plain,
     rule_dict,
 )
-from goodqueue.sizing.calibrated.coverage import decides
 from goodqueue.sizing.calibrated.smallest import without
 from goodqueue.sizing.search.trials import DROPS
 
@@ -183,8 +182,7 @@ class Answer:
             return self.facts.deciding
         if self.calibrated is None:
             return None
-        loss = decides(self.link, self.calibrated) == "loss decides"
-        return "loss_rate" if loss else "utilization"
+        return "loss_rate" if self.calibrated.loss_decides else "utilization"
 
     @property
     def chance(self) -> tuple[int | None, int | None]:

@@ -7,12 +7,10 @@ of link has its own count, because a coverage over all links can hide a kind tha
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
-
-from goodqueue.sizing.calibrated.smallest import calibrated
 
 if TYPE_CHECKING:
     from goodqueue.sizing.calibrated.smallest import Calibrated
@@ -38,15 +36,6 @@ class Coverage:
     held: int
 
 
-def decides(link: Link, found: Calibrated) -> str:
-    """Returns the bound that decides the smallest buffer: of loss or of utilisation."""
-    if link.max_loss_rate is None:
-        return "utilisation decides"
-    other = calibrated(replace(link, max_loss_rate=None))
-    same = other is not None and other.least == found.least
-    return "utilisation decides" if same else "loss decides"
-
-
 def kinds_of(link: Link, found: Calibrated) -> tuple[str, ...]:
     """Returns the kinds to which a link belongs, the most special one last.
 
@@ -57,7 +46,7 @@ def kinds_of(link: Link, found: Calibrated) -> tuple[str, ...]:
     hosts = f"{link.profile or 'described'} hosts"
     rate = next((name for end, name in RATES if link.rate_bps < end), "1 Gb/s and more")
     flows = next((name for end, name in FLOWS if link.flows < end), "100 flows and more")
-    bound = decides(link, found)
+    bound = "loss decides" if found.loss_decides else "utilisation decides"
     return ("all links", rate, flows, bound, hosts, f"{hosts}, {bound}")
 
 

@@ -46,6 +46,7 @@ class Calibrated:
         chance: the probability that some buffer keeps all bounds.
         least: the smallest buffer that keeps utilisation and loss, whatever the delay; None if none
             is expected to.
+        loss_decides: True if the bound on loss needs a larger buffer than that on utilisation.
         most: the largest buffer that is expected to keep the delay; None if it is not bounded.
         figures: expected utilisation, loss and 99th percentile of the queueing delay at `packets`
             (or `least`), each with its 90 % predictive interval.
@@ -57,6 +58,7 @@ class Calibrated:
     high: int | None
     chance: float
     least: int | None
+    loss_decides: bool
     most: int | None
     figures: dict[str, tuple[float, float, float]]
     outside: tuple[str, ...]
@@ -76,6 +78,7 @@ def calibrated(link: Link, table: Surfaces | None = None) -> Calibrated | None:
         high=found["high"],
         chance=found["chance"],
         least=found["least"],
+        loss_decides=found["loss_decides"],
         most=found["most"],
         figures=dict(found["figures"]),
         outside=tuple(found["outside"]),
