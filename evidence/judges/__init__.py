@@ -1,0 +1,1 @@
+"""Open data of other laboratories beside our runs of the same networks."""
