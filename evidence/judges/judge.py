@@ -93,6 +93,19 @@ class Row(Protocol):
 
 
 @dataclass(frozen=True)
+class Trial:
+    """Other settings of all rows, whose effect on the share inside the bar the page reports.
+
+    Attributes:
+        words: what they change, in words that follow "with".
+        settings: the values that replace those of each scenario, by path.
+    """
+
+    words: str
+    settings: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Judge:
     """A laboratory and its data.
 
@@ -105,6 +118,7 @@ class Judge:
         rows: returns all published rows in sorted order.
         seeds: seeds of our runs.
         every: every which row is compared, in this order; 1 for all.
+        trials: other settings that are tried on the same rows.
         cause: cause of the worst row as far as it is known.
         reading: what the comparison shows, as Markdown.
     """
@@ -117,6 +131,7 @@ class Judge:
     rows: Callable[[], Sequence[Row]]
     seeds: range
     every: int = 1
+    trials: tuple[Trial, ...] = ()
     cause: str = ""
     reading: str = ""
 
@@ -146,9 +161,16 @@ class Judge:
                 kinds.add(cell.kind)
                 yield cell
 
+    def found_with(self, trial: Trial) -> Path:
+        """The file of results of a trial."""
+        number = self.trials.index(trial) + 1
+        return self.found.with_name(f"{self.name}.trial{number}.csv")
+
     def make(self) -> None:
-        """Runs all chosen rows, and writes the results."""
+        """Runs all chosen rows, and those of the trials, and writes the results."""
         write(self.found, judged(self.chosen(), self.seeds))
+        for trial in self.trials:
+            write(self.found_with(trial), judged(self.chosen(), self.seeds, trial.settings))
 
 
 @dataclass(frozen=True)
@@ -188,11 +210,21 @@ def published(path: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(line for line in file if not line.startswith("#"))
 
 
-def judged(rows: Sequence[Row], seeds: Iterable[int]) -> list[Result]:
-    """Runs rows under seeds, and returns one result for each figure."""
+def judged(
+    rows: Sequence[Row], seeds: Iterable[int], settings: Mapping[str, str] | None = None
+) -> list[Result]:
+    """Runs rows under seeds, and returns one result for each figure.
+
+    Args:
+        rows: the rows.
+        seeds: the seeds.
+        settings: values that replace those of each scenario, by path.
+    """
+    changes = json.dumps(settings or {})
     with workers() as threads:
         started = [
-            (row, [threads.submit(partial(_run, row, seed)) for seed in seeds]) for row in rows
+            (row, [threads.submit(partial(_run, row, changes, seed)) for seed in seeds])
+            for row in rows
         ]
         return [
             result(row, figure, [run.result()[figure] for run in runs])
@@ -221,17 +253,24 @@ def result(row: Row, figure: str, ours: Sequence[float]) -> Result:
     )
 
 
-def _run(row: Row, seed: int, cancel: Cancel) -> Figures:
-    return row.figures(summary_of(row.scenario, seed, cancel))
+def _run(row: Row, changes: str, seed: int, cancel: Cancel) -> Figures:
+    return row.figures(summary_of(row.scenario, changes, seed, cancel))
 
 
-def summary_of(text: str, seed: int, cancel: Cancel | None = None) -> dict[str, Any]:
-    """Returns the summary of a run; a finished one is read from the folder of unfinished data."""
-    key = hashlib.sha256(f"{seed} {text}".encode()).hexdigest()[:24]
+def summary_of(text: str, changes: str, seed: int, cancel: Cancel | None = None) -> dict[str, Any]:
+    """Returns the summary of a run; a finished one is read from the folder of unfinished data.
+
+    Args:
+        text: the scenario.
+        changes: values that replace the scenario's by path, as JSON.
+        seed: the seed.
+        cancel: stops the run.
+    """
+    key = hashlib.sha256(f"{seed} {changes} {text}".encode()).hexdigest()[:24]
     kept = scratch() / "judges" / f"{key}.json"
     if not kept.exists():
         kept.parent.mkdir(exist_ok=True)
-        summary = load(text, seed=seed).run(cancel=cancel).summary_json()
+        summary = load(text, set=json.loads(changes), seed=seed).run(cancel=cancel).summary_json()
         with unfinished_file(kept) as unfinished:
             unfinished.write_text(summary, encoding="utf-8")
     found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))

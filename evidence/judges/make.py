@@ -10,11 +10,11 @@ from pathlib import Path
 
 from evidence.core.derived import Derived, relative
 from evidence.core.pages import with_part
-from evidence.judges import bbr3, dctcp, page
+from evidence.judges import bbr3, dctcp, l4s, page
 
 PAGE = Path("docs/validation.md")
 
-JUDGES = (dctcp.JUDGE, bbr3.JUDGE)
+JUDGES = (dctcp.JUDGE, bbr3.JUDGE, l4s.JUDGE)
 """All judges, in the order of the page."""
 
 
@@ -29,7 +29,10 @@ THINGS = [
         Derived(
             f"judges/{judge.name}",
             judge.make,
-            products=(relative(judge.found),),
+            products=(
+                relative(judge.found),
+                *(relative(judge.found_with(one)) for one in judge.trials),
+            ),
             inputs=(relative(judge.published),),
             cells=judge.cells,
             seeds=f"{judge.seeds[0]} to {judge.seeds[-1]}",

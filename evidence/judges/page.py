@@ -9,7 +9,7 @@ from evidence.judges.judge import by_row, read
 from goodqueue import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evidence.judges.judge import Judge, Result
 
@@ -49,7 +49,7 @@ def text(judges: Sequence[Judge]) -> str:
 def opening(judge: Judge, results: Sequence[Result]) -> str:
     """Returns the row of a judge in the first table."""
     rows = by_row(results)
-    inside = sum(all(one.inside for one in group) for group in rows.values())
+    near = inside(rows)
     worst = max(results, key=lambda one: one.distance)
     far = (
         f"{worst.row}: {_words(worst.figure)} {_number(worst.ours)}, published "
@@ -60,7 +60,7 @@ def opening(judge: Judge, results: Sequence[Result]) -> str:
         f"[{judge.name}](#{anchor(judge.title)})",
         judge.who,
         of_all,
-        f"{inside} ({100 * inside / len(rows):.0f} %)",
+        f"{near} ({100 * near / len(rows):.0f} %)",
         judge.bar,
         far,
         judge.cause or "all inside",
@@ -79,9 +79,22 @@ def section(judge: Judge, results: Sequence[Result]) -> str:
     rows = by_row(results)
     seeds = f"Seeds {judge.seeds[0]} to {judge.seeds[-1]}."
     counts = _counts(results)
-    return (
-        f"### {judge.title}\n\n{judge.setting} {seeds}\n\n{counts}\n\n{table(rows)}{judge.reading}"
-    )
+    said = f"{judge.setting} {seeds}\n\n{counts}{_trials(judge)}"
+    return f"### {judge.title}\n\n{said}\n\n{table(rows)}{judge.reading}"
+
+
+def _trials(judge: Judge) -> str:
+    """Returns one sentence for each trial."""
+    said = []
+    for trial in judge.trials:
+        rows = by_row(read(judge.found_with(trial)))
+        said.append(f" With {trial.words}, {inside(rows)} of {len(rows)} rows are inside.")
+    return "".join(said)
+
+
+def inside(rows: Mapping[str, Sequence[Result]]) -> int:
+    """Returns the number of rows of which each figure is inside the bar."""
+    return sum(all(one.inside for one in group) for group in rows.values())
 
 
 def _counts(results: Sequence[Result]) -> str:
@@ -94,7 +107,7 @@ def _counts(results: Sequence[Result]) -> str:
     return f"Figures inside the bar: {'; '.join(said)}."
 
 
-def table(rows: dict[str, list[Result]]) -> str:
+def table(rows: Mapping[str, Sequence[Result]]) -> str:
     """Returns the table of a judge: each figure with ours, and those outside the bar marked."""
     shown = rows
     note = ""
