@@ -229,8 +229,8 @@ BBRv2, which goodqueue does not have, are left out.""",
     every=8,
     trials=(LATE,),
     cause=(
-        "BBRv3 without `ecn_low`, or with round trips above 5 ms, ignores marks in Google's kernel; "
-        "ours takes a mark for a loss"
+        "BBRv3 without `ecn_low`, or with round trips above 5 ms, ignores marks in Google's "
+        "kernel; ours takes a mark for a loss"
     ),
     reading="""
 * **BBRv3 with ECN.** Google's kernel responds to marks only with `ecn_low` and round trips of at
@@ -238,12 +238,13 @@ BBRv2, which goodqueue does not have, are left out.""",
   ignores losses (`beta = 0.999`), the worst row has 7 and 87 Mb/s (published 3.6 and 90.7), and
   `ecnlow-bbrv3` behind the single queue of `fq` 1.6 and 92.0 (1.4 and 92.5).
 * **DualPI2 with one flow on each side**: Prague gets 3 to 5 Mb/s too much, which is inside the bar
-  or just outside. **CoDel with ECN and 1 BDP**: 88 and 7 Mb/s, published 75 and 20. Both move with bursts: data and ACKs that are late by 0.3 ms on average give 41 and 54
-  behind DualPI2 (published 43 and 52) and 79 and 16 behind CoDel. A limit of 60 in place of 84
-  packets also gives 70 and 25 behind CoDel. The same lateness is too much for thresholds of 1 ms,
-  so that fewer rows are inside with it. No effect have `segmentation_offload`, late ACKs alone,
-  pacing of CUBIC, classic slow start, the ACK option of accurate ECN, and other rules of CoDel's
-  count; a smaller `rtt_target` of Prague makes it worse.
+  or just outside. **CoDel with ECN and 1 BDP**: 88 and 7 Mb/s, published 75 and 20. Both move with
+  bursts: data and ACKs that are late by 0.3 ms on average give 41 and 54 behind DualPI2 (published
+  43 and 52) and 79 and 16 behind CoDel. A limit of 60 in place of 84 packets also gives 70 and 25
+  behind CoDel. The same lateness is too much for thresholds of 1 ms, so that fewer rows are inside
+  with it. No effect have `segmentation_offload`, late ACKs alone, pacing of CUBIC, classic slow
+  start, the ACK option of accurate ECN, and other rules of CoDel's count; a smaller `rtt_target` of
+  Prague makes it worse.
 * **Fallback behind DualPI2**: the kernel's Prague takes DualPI2 for a classic queue and falls to 9
   Mb/s; ours keeps half of the link.
 * **Many flows on 1 BDP.** If flows start within 100 ms, some SYNs are lost, and a connection whose
