@@ -200,6 +200,8 @@ class Result:
     @property
     def distance(self) -> float:
         """Distance of our mean from the published value, in units of the allowed distance."""
+        if self.ours == self.theirs:
+            return 0.0
         allowed = self.high - self.theirs if self.ours > self.theirs else self.theirs - self.low
         return abs(self.ours - self.theirs) / allowed if allowed > 0 else math.inf
 
