@@ -63,9 +63,8 @@ class Row:
         """Base round-trip times of the flows, in milliseconds."""
         return _rtts(self.theirs)
 
-    @property
-    def scenario(self) -> str:
-        """The scenario."""
+    def scenario(self, _seed: int) -> str:
+        """Returns the scenario."""
         head = SCENARIO.format(seconds=SECONDS, limit=self.limit_bytes, window=RECEIVE_WINDOW)
         return head + "".join(FLOW.format(rtt=rtt) for rtt in self.rtts)
 

@@ -89,9 +89,8 @@ class Row:
     name: str
     theirs: Mapping[str, float]
 
-    @property
-    def scenario(self) -> str:
-        """The scenario, whose hosts at `r1` stand on the node, behind the one link to it."""
+    def scenario(self, _seed: int) -> str:
+        """Returns the scenario; all flows to `r1` share the link before it."""
         flows = (
             FLOW.format(name=name, count=count, begin=begin, end=end)
             for name, (count, begin, end) in GROUPS.items()

@@ -8,7 +8,7 @@ import json
 import math
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
 from statistics import stdev
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,6 +22,7 @@ from goodqueue.runs.api import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
 
     from goodqueue._core import Cancel
 
@@ -81,9 +82,8 @@ class Row(Protocol):
     def theirs(self) -> Mapping[str, float]:
         """The published figures by name."""
 
-    @property
-    def scenario(self) -> str:
-        """The scenario of the row as text."""
+    def scenario(self, seed: int) -> str:
+        """Returns the scenario as text; the seed decides what the row draws at random itself."""
 
     def figures(self, summary: Mapping[str, Any]) -> Figures:
         """Returns our figures of the same names from the summary of a run."""
@@ -156,7 +156,7 @@ class Judge:
         """
         kinds: set[str] = set()
         for row in self.chosen():
-            cell = Cell(row.scenario, seed=self.seeds[0])
+            cell = Cell(row.scenario(self.seeds[0]), seed=self.seeds[0])
             if cell.kind in kinds or len(kinds) < MAX_KINDS:
                 kinds.add(cell.kind)
                 yield cell
@@ -213,9 +213,11 @@ def published(path: Path) -> Iterator[dict[str, str]]:
 
 
 def judged(
-    rows: Sequence[Row], seeds: Iterable[int], settings: Mapping[str, str] | None = None
+    rows: Sequence[Row], seeds: Sequence[int], settings: Mapping[str, str] | None = None
 ) -> list[Result]:
     """Runs rows under seeds, and returns one result for each figure.
+
+    Rows of the same scenario share its runs.
 
     Args:
         rows: the rows.
@@ -223,16 +225,17 @@ def judged(
         settings: values that replace those of each scenario, by path.
     """
     changes = json.dumps(settings or {})
+    runs: dict[tuple[str, int], Future[dict[str, Any]]] = {}
     with workers() as threads:
-        started = [
-            (row, [threads.submit(partial(_run, row, changes, seed)) for seed in seeds])
-            for row in rows
-        ]
-        return [
-            result(row, figure, [run.result()[figure] for run in runs])
-            for row, runs in started
-            for figure in row.theirs
-        ]
+        for row, seed in product(rows, seeds):
+            run = row.scenario(seed), seed
+            if run not in runs:
+                runs[run] = threads.submit(partial(summary_of, run[0], changes, seed))
+        found = []
+        for row in rows:
+            own = [row.figures(runs[row.scenario(seed), seed].result()) for seed in seeds]
+            found += [result(row, name, [one[name] for one in own]) for name in row.theirs]
+    return found
 
 
 def result(row: Row, figure: str, ours: Sequence[float]) -> Result:
@@ -253,10 +256,6 @@ def result(row: Row, figure: str, ours: Sequence[float]) -> Result:
         high=high,
         inside=low <= interval.mean <= high,
     )
-
-
-def _run(row: Row, changes: str, seed: int, cancel: Cancel) -> Figures:
-    return row.figures(summary_of(row.scenario, changes, seed, cancel))
 
 
 def summary_of(text: str, changes: str, seed: int, cancel: Cancel | None = None) -> dict[str, Any]:

@@ -132,9 +132,8 @@ class Row:
         words += [] if key.flows == (1, 1) else [f"{key.flows[0]} to {key.flows[1]} flows"]
         return ", ".join(words)
 
-    @property
-    def scenario(self) -> str:
-        """The scenario."""
+    def scenario(self, _seed: int) -> str:
+        """Returns the scenario."""
         key = self.key
         size = int(1000 * key.bdp * key.rate_mbps * key.rtt_ms / 8)
         queue = QUEUES[key.queue].format(

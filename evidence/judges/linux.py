@@ -106,9 +106,8 @@ class Row:
         queue = "" if one["queue"] == "drop_tail" else f", {one['queue']}"
         return f"{control}, {link}{queue}".replace("linux red", "RED").replace("drop_tail ", "")
 
-    @property
-    def scenario(self) -> str:
-        """The scenario."""
+    def scenario(self, _seed: int) -> str:
+        """Returns the scenario."""
         one, rtt = self.fields, Rtt.of(self.fields["rtt_ms"])
         queue, loss = queue_of(one["queue"], int(one["limit_packets"]))
         text = SCENARIO.format(

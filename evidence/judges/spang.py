@@ -77,9 +77,8 @@ class Row:
         """The name of the row."""
         return f"{self.control}, {self.flows} flows, {self.limit:.1f} packets"
 
-    @property
-    def scenario(self) -> str:
-        """The scenario."""
+    def scenario(self, _seed: int) -> str:
+        """Returns the scenario."""
         return SCENARIO.format(
             seconds=SECONDS,
             limit=min(round(self.limit), MOST_WAITING),
