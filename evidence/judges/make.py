@@ -10,11 +10,11 @@ from pathlib import Path
 
 from evidence.core.derived import Derived, relative
 from evidence.core.pages import with_part
-from evidence.judges import bbr3, ccafct, dctcp, l4s, linux, page, spang
+from evidence.judges import bbr3, ccafct, dctcp, flent, l4s, linux, page, spang
 
 PAGE = Path("docs/validation.md")
 
-JUDGES = (dctcp.JUDGE, bbr3.JUDGE, l4s.JUDGE, spang.JUDGE, linux.JUDGE, ccafct.JUDGE)
+JUDGES = (dctcp.JUDGE, bbr3.JUDGE, l4s.JUDGE, spang.JUDGE, linux.JUDGE, ccafct.JUDGE, flent.JUDGE)
 """All judges, in the order of the page."""
 
 
