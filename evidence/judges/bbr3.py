@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evidence.judges.judge import FOLDER, Bar, Figures, Judge, published
+from evidence.judges.judge import Bar, Figures, Judge, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 SECONDS = 60
 RECEIVE_WINDOW = "64MB"
@@ -94,10 +95,10 @@ def _rtts(names: Mapping[str, object]) -> list[int]:
     return list(dict.fromkeys(int(one[1]) for one in found if one))
 
 
-def rows() -> Sequence[Row]:
+def rows(file: Path) -> Sequence[Row]:
     """Returns the published rows."""
     found = []
-    for line in published(FOLDER / "published" / "bbr3-rtt.csv"):
+    for line in published(file):
         theirs = {}
         for rtt in _rtts(line):
             theirs[f"{rtt} ms: goodput, Mb/s"] = float(line[f"rtt{rtt}_mbps"])
@@ -115,7 +116,7 @@ JUDGE = Judge(
     setting="""\
 Two BBRv3 flows for 60 s through `tbf` of 1 Gb/s, whose limit is given in bytes. Ours: `linux`
 profile with `bbr3`, receive windows of 64 MB, the whole 60 s with their start.""",
-    rows=rows,
+    read_rows=rows,
     seeds=range(1, 11),
     cause="""\
 its queue never overflows, there or here: with 220 ms of buffer the longest round trips are 214 and

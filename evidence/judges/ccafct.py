@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from evidence.judges.judge import FOLDER, Bar, Figures, Judge, published
+from evidence.judges.judge import Bar, Figures, Judge, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 MEAN = "geometric mean, ms"
 
@@ -53,7 +54,7 @@ name = "competitor"
 from = 1
 to = 0
 workload = {{ kind = "bulk" }}
-tcp = {{ profile = "{profile}", ecn = "accecn" }}
+tcp = {{ profile = "{profile}", congestion_control = "{control}", ecn = "accecn" }}
 """
 
 FLOW = """
@@ -68,9 +69,6 @@ size = "{size}B"
 interval = "1us"
 most = 1
 """
-
-PROFILES = {"cubic": "linux", "prague": "prague"}
-"""Profiles of the competitors."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,8 @@ class Row:
         """Returns the scenario, with lengths and starts of the flows drawn by the seed."""
         text = HEAD.format(seconds=SECONDS, delay=self.rtt_ms * 500)
         if self.competitor != "none":
-            text += COMPETITOR.format(profile=PROFILES[self.competitor])
+            profile = "prague" if self.competitor == "prague" else "linux"
+            text += COMPETITOR.format(profile=profile, control=self.competitor)
         drawn = random.Random(seed)  # noqa: S311 - lengths and gaps
         start_s = HEAD_START_S
         for number in range(FLOWS):
@@ -120,11 +119,11 @@ class Row:
         return Bar.around(self.theirs[figure], 0.15)
 
 
-def rows() -> Sequence[Row]:
+def rows(file: Path) -> Sequence[Row]:
     """Returns the published rows."""
     return [
         Row(int(line["rtt_ms"]), line["competitor"], {MEAN: float(line["geomean_ms"])})
-        for line in published(FOLDER / "published" / "ccafct-2021.csv")
+        for line in published(file)
     ]
 
 
@@ -140,7 +139,7 @@ connection of its own and ends when its last byte arrives, as in the laboratory'
 Lengths and gaps are drawn by the seed from the published laws. Ours: CUBIC of the `linux` profile
 without ECN, as clients there do not ask for it; the long flow is CUBIC or Prague with accurate
 ECN.""",
-    rows=rows,
+    read_rows=rows,
     seeds=range(1, 7),
     cause=(
         "not known; the laboratory's virtual Ethernet passes super-segments of up to 64 kB through "

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evidence.judges.judge import FOLDER, Bar, Figures, Judge, published
+from evidence.judges.judge import Bar, Figures, Judge, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 GROUPS = {"S1": (10, "t1", "r1"), "S2": (20, "t1", "own"), "S3": (10, "t2", "r1")}
 """Number of flows of each group, and the nodes where they begin and end."""
@@ -111,11 +112,11 @@ class Row:
         return Bar.around(self.theirs[figure], NEAR)
 
 
-def rows() -> Sequence[Row]:
+def rows(file: Path) -> Sequence[Row]:
     """Returns the published rows."""
     return [
         Row(line["source"], {f"{name}, Mb/s": float(line[name]) for name in GROUPS})
-        for line in published(FOLDER / "published" / "dctcp-fig17.csv")
+        for line in published(file)
     ]
 
 
@@ -129,7 +130,7 @@ Ten senders S1 send over a link of 10 Gb/s (marking above 65 packets) and a link
 packets) to one receiver, ten senders S3 over the second link alone, and twenty senders S2 over the
 first link to receivers of their own. Hosts have 1 Gb/s and links 10 us. Ours: `linux` profile with
 `dctcp`, measured for 1 s after 1 s. Frames count with 38 bytes of Ethernet each.""",
-    rows=rows,
+    read_rows=rows,
     seeds=range(1, 6),
     reading="""
 The ten senders S1 cross both marking queues and get about 2 % less than published, S3 2 % more. The

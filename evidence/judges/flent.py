@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evidence.judges.judge import FOLDER, Bar, Figures, Judge, published
+from evidence.judges.judge import Bar, Figures, Judge, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 MEAN, MEDIAN, RATE = "mean, ms", "median, ms", "rate, Mb/s"
 
@@ -38,8 +39,8 @@ access = {{ rate = "unlimited" }}
 [topology.bottleneck]
 rate = "{up}bps"
 delay = "0s"
-queue = {{ kind = "{queue}" }}
-reverse = {{ rate = "{down}bps", queue = {{ kind = "{queue}" }} }}
+queue = {{ {queue} }}
+reverse = {{ rate = "{down}bps", queue = {{ {queue} }} }}
 
 [tcp]
 profile = "linux"
@@ -63,6 +64,9 @@ rtt = "{rtt}ms"
 start_jitter = "100ms"
 workload = {{ kind = "{kind}"{more} }}
 """
+
+FIFO = 'kind = "drop_tail", limit = "1000p"'
+"""Linux's FIFO with the length of a device's queue."""
 
 RATES = {"kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9}
 
@@ -100,11 +104,13 @@ class Row:
     def scenario(self, _seed: int) -> str:
         """Returns the scenario of the whole test."""
         up, down = (_bits(rate) for rate in self.title["rate"].split("/"))
+        kind = self.title["qdisc"]
+        queue = FIFO if "fifo" in kind else f'kind = "{kind}"'
         text = HEAD.format(
             seconds=self.seconds,
             up=up,
             down=down,
-            queue=self.title["qdisc"],
+            queue=queue,
             control=self.title["cc"],
         )
         if self.title.get("ecn", "noecn") == "ecn":
@@ -179,10 +185,10 @@ def flows_of(series: str, servers: int) -> list[str]:
     return [f"{rate[1]}{index}" for index in ([rate[3] or "1"] if "BE" in rate[2] else every)]
 
 
-def rows() -> Sequence[Row]:
+def rows(file: Path) -> Sequence[Row]:
     """Returns the series of all tests that our flows have figures of."""
     found = []
-    lines = list(published(FOLDER / "published" / "flent-testbed.csv"))
+    lines = list(published(file))
     longest: dict[str, int] = {}
     for line in lines:
         longest[line["file"]] = max(longest.get(line["file"], 0), int(line["samples"]))
@@ -215,7 +221,7 @@ stops 5 s before them, and the length of a test follows from its number of sampl
 profile. Pings over UDP, which follow one another there, are sent every 50 ms. A series with fewer
 than 100 samples, and series without a counterpart, are left out; 95th percentiles are not
 compared, because our summaries have none.""",
-    rows=rows,
+    read_rows=rows,
     seeds=range(1, 4),
     cause=(
         'not known; with `recovery_window = "ssthresh"` it gets 8 Mb/s, and no other setting of '

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import hashlib
 import json
 import math
@@ -115,7 +116,7 @@ class Judge:
         who: who measured it, and with what.
         bar: the bar in words.
         setting: how the scenario of a row is made, as a paragraph of the page.
-        rows: returns all published rows in sorted order.
+        read_rows: returns the rows of a file of this form in sorted order.
         seeds: seeds of our runs.
         every: every which row is compared, in this order; 1 for all.
         trials: other settings that are tried on the same rows.
@@ -128,7 +129,7 @@ class Judge:
     who: str
     bar: str
     setting: str
-    rows: Callable[[], Sequence[Row]]
+    read_rows: Callable[[Path], Sequence[Row]]
     seeds: range
     every: int = 1
     trials: tuple[Trial, ...] = ()
@@ -144,6 +145,10 @@ class Judge:
     def found(self) -> Path:
         """The file of results."""
         return FOLDER / "found" / f"{self.name}.csv"
+
+    def rows(self) -> Sequence[Row]:
+        """Returns all published rows."""
+        return self.read_rows(self.published)
 
     def chosen(self) -> Sequence[Row]:
         """Returns the rows that are compared."""
@@ -207,8 +212,9 @@ class Result:
 
 
 def published(path: Path) -> Iterator[dict[str, str]]:
-    """Yields the rows of a published file, without its comments."""
-    with path.open(encoding="utf-8", newline="") as file:
+    """Yields the rows of a published file, which may be compressed, without its comments."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8", newline="") as file:
         yield from csv.DictReader(line for line in file if not line.startswith("#"))
 
 

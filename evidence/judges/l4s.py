@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evidence.judges.judge import FOLDER, Bar, Figures, Judge, Trial, published
+from evidence.judges.judge import Bar, Figures, Judge, Trial, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 SECONDS = 60
 PRAGUE, CLASSIC = "Prague, Mb/s", "classic, Mb/s"
@@ -167,10 +168,13 @@ class Row:
 
 
 def key_of(experiment: str, file: str, cell: str) -> Key | None:
-    """Returns the fields of a cell; None for senders and queues that this project does not have.
+    """Returns the fields of a cell; None for controls that this project does not have.
 
-    Two numbers at the end of a cell are numbers of flows in experiments with several flows only.
+    Files of round-trip times have none, either. Two numbers at the end of a cell are numbers of
+    flows in experiments with several flows only.
     """
+    if "bbrv2" in f"{experiment} {file}".lower() or "_tput" not in file:
+        return None
     stem = re.sub(r"_tput.*", "", file)
     sender = stem.lower().split("_")[0]
     fields = CELL.fullmatch(cell)
@@ -193,10 +197,10 @@ def key_of(experiment: str, file: str, cell: str) -> Key | None:
     )
 
 
-def rows() -> Sequence[Row]:
+def rows(file: Path) -> Sequence[Row]:
     """Returns the published rows, sorted by their fields."""
     found: dict[Key, dict[str, float]] = {}
-    for line in published(FOLDER / "published" / "l4s-pam2025.csv"):
+    for line in published(file):
         key = key_of(line["experiment"], line["file"], line["cell"])
         if key is not None:
             side = PRAGUE if line["cell"].startswith("prague") else CLASSIC
@@ -223,7 +227,7 @@ the parameters of the laboratory's own commands. Figures are the sums of each si
 `ce_threshold` and a target that is never reached. Flows start 50 ms apart, because `iperf3` opens
 all connections before it sends. Every eighth row in the order of their fields is run; rows with
 BBRv2, which goodqueue does not have, are left out.""",
-    rows=rows,
+    read_rows=rows,
     seeds=range(1, 4),
     every=8,
     trials=(LATE,),

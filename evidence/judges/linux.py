@@ -7,10 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evidence.judges.judge import FOLDER, Bar, Figures, Judge, published
+from evidence.judges.judge import Bar, Figures, Judge, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 USED, LOST, QUEUED = "utilisation, %", "loss, %", "mean queue, packets"
 
@@ -178,11 +179,11 @@ def burst_of(least: int, weight: int) -> int:
     raise ValueError(f"no burst gives the weight 2^-{weight} with a minimum of {least} packets")
 
 
-def rows() -> Sequence[Row]:
+def rows(file: Path) -> Sequence[Row]:
     """Returns the recordings."""
     found = []
     names = ("cc", "flows", "rate_bps", "rtt_ms", "limit_packets", "queue")
-    for line in published(FOLDER / "published" / "linux-6.18-third.csv"):
+    for line in published(file):
         theirs = {
             USED: 100 * float(line["utilization"]),
             LOST: 100 * float(line["loss"]),
@@ -206,7 +207,7 @@ mixes of controls and random losses; most rows are of one or two runs. Ours: `li
 starts jittered by up to 5 ms, measured from 11 to 69 s as there. RED has the smallest `burst` for
 which `tc` computes the recorded weight. Two standard deviations are those of the recorded repeats
 or of our runs.""",
-    rows=rows,
+    read_rows=rows,
     seeds=range(1, 11),
     cause=(
         "one in five packets is lost and the flow times out again and again: a run is chance, and "

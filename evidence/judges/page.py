@@ -24,6 +24,7 @@ fields of the row alone, with the same settings of hosts for all rows of a judge
 fitted to a row. Ours are means over seeds ± their 95 % intervals (`evidence/judges/found` has all
 figures). The bars were set before the runs. A row is inside its bar if each of its figures is; the
 worst row is the one with the figure farthest from the published one, in units of the bar.
+`python -m evidence.judges NAME FILE` compares the rows of another file of the same form.
 """
 
 MOST_LINES = 24
@@ -107,14 +108,19 @@ def _counts(results: Sequence[Result]) -> str:
     return f"Figures inside the bar: {'; '.join(said)}."
 
 
-def table(rows: Mapping[str, Sequence[Result]]) -> str:
-    """Returns the table of a judge: each figure with ours, and those outside the bar marked."""
+def table(rows: Mapping[str, Sequence[Result]], most: int = MOST_LINES) -> str:
+    """Returns the table of a judge: each figure with ours, and those outside the bar marked.
+
+    Args:
+        rows: the results of each row.
+        most: most rows that the table has; of more, those farthest from the published figures.
+    """
     shown = rows
     note = ""
-    if len(rows) > MOST_LINES:
-        far = sorted(rows, key=lambda name: -max(one.distance for one in rows[name]))[:MOST_LINES]
+    if len(rows) > most:
+        far = sorted(rows, key=lambda name: -max(one.distance for one in rows[name]))[:most]
         shown = {name: rows[name] for name in rows if name in far}
-        note = f"\nThe table has the {MOST_LINES} rows farthest from the published figures.\n"
+        note = f"\nThe table has the {most} rows farthest from the published figures.\n"
     names = list(dict.fromkeys(one.figure for group in rows.values() for one in group))
     heads = ["row", *(f"{_words(name)}: theirs | ours" for name in names)]
     lines = [f"| {' | '.join(heads)} |", "| --- " * (1 + 2 * len(names)) + "|"]

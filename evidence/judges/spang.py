@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evidence.judges.judge import FOLDER, Bar, Figures, Judge, Trial, published
+from evidence.judges.judge import Bar, Figures, Judge, Trial, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 MEDIAN, TAIL = "median depth, packets", "99th percentile, packets"
 
@@ -101,10 +102,10 @@ class Row:
         return Bar.around(self.theirs[figure], share, least)
 
 
-def rows() -> Sequence[Row]:
+def rows(file: Path) -> Sequence[Row]:
     """Returns the published rows, sorted by control, flows and limit."""
     found = []
-    for line in published(FOLDER / "published" / "spang2021.csv"):
+    for line in published(file):
         theirs = {MEDIAN: float(line["depth_p50"]), TAIL: float(line["depth_p99"])}
         flows, limit = int(line["num_flows"]), float(line["max_queue_depth_packets"])
         found.append(Row(line["algorithm"], flows, limit, theirs))
@@ -126,7 +127,7 @@ switch gives one port no more. Hosts: `linux` profile, 40 Gb/s, and ACKs late by
 (exponential), the value that [another comparison](#what-was-tried-on-tiny-and-deep-buffers) found
 for hosts on such links. Measured for 3 s after 1 s; the laboratory's runs are longer. Every fourth
 row in the order of control, flows and limit is run.""",
-    rows=rows,
+    read_rows=rows,
     seeds=range(1, 4),
     every=4,
     trials=(PROMPT,),
