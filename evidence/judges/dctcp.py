@@ -83,7 +83,7 @@ class Row:
     """A published set of the three rates.
 
     Attributes:
-        name: where it was measured.
+        name: place of the measurement.
         theirs: the rate of one sender of each group.
     """
 

@@ -98,7 +98,7 @@ class Trial:
     """Other settings of all rows, whose effect on the share inside the bar the page reports.
 
     Attributes:
-        words: what they change, in words that follow "with".
+        words: description of the change that completes a sentence after "with".
         settings: the values that replace those of each scenario, by path.
     """
 
@@ -113,15 +113,15 @@ class Judge:
     Attributes:
         name: name of the judge, and of its files.
         title: heading of its table.
-        who: who measured it, and with what.
+        who: the laboratory, the year and its equipment.
         bar: the bar in words.
-        setting: how the scenario of a row is made, as a paragraph of the page.
+        setting: paragraph of the page on the scenario of a row.
         read_rows: returns the rows of a file of this form in sorted order.
         seeds: seeds of our runs.
         every: every which row is compared, in this order; 1 for all.
         trials: other settings that are tried on the same rows.
         cause: cause of the worst row as far as it is known.
-        reading: what the comparison shows, as Markdown.
+        reading: findings of the comparison, as Markdown.
     """
 
     name: str

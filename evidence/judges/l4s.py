@@ -96,7 +96,7 @@ ecn = "{ecn}"
 
 
 class Key(NamedTuple):
-    """What tells rows apart: the classic sender, and the fields of the name of a cell."""
+    """Identity of a row: the classic sender, and the fields of the name of a cell."""
 
     stem: str
     sender: str

@@ -20,11 +20,12 @@ HEAD = """\
 
 Other laboratories have published what they measured with real hosts and queues. Each judge below is
 one set of such data (`evidence/judges/published`). A function makes the scenario of a row from the
-fields of the row alone, with the same settings of hosts for all rows of a judge, and nothing is
-fitted to a row. Ours are means over seeds ± their 95 % intervals (`evidence/judges/found` has all
-figures). The bars were set before the runs. A row is inside its bar if each of its figures is; the
-worst row is the one with the figure farthest from the published one, in units of the bar.
-`python -m evidence.judges NAME FILE` compares the rows of another file of the same form.
+fields of the row alone. All rows of a judge have the same settings of hosts, which were chosen with
+these rows in view; nothing is fitted to a single row. Ours are means over seeds ± their 95 %
+intervals (`evidence/judges/found` has all figures). The bars were set before the runs. A row is
+inside its bar if each of its figures is; the worst row is the one with the figure farthest from the
+published one, in units of the bar. `python -m evidence.judges NAME FILE` compares the rows of
+another file of the same form.
 """
 
 MOST_LINES = 24

@@ -53,11 +53,11 @@ class Published:
     name: str = "row"
 
     def scenario(self, seed: int) -> str:
-        """Not run."""
+        """Raises an error, because the row is not run."""
         raise NotImplementedError(seed)
 
     def figures(self, summary: Mapping[str, Any]) -> Figures:
-        """Not run."""
+        """Raises an error, because the row is not run."""
         raise NotImplementedError(summary)
 
     def bar(self, _figure: str) -> Bar:

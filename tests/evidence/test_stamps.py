@@ -24,8 +24,8 @@ PART = re.compile(r"<!-- (?P<name>[^:]*): begin -->")
 GENERATED = {("docs/scenario.md", "keys")}
 """Parts that a Rust test writes from the declarations of keys."""
 
-RECORDED = "evidence/validation/"
-"""Folder whose data come from other laboratories and from kernels, with their sources."""
+RECORDED = ("evidence/validation/", "evidence/judges/published/")
+"""Folders whose data come from other laboratories and from kernels, with their sources."""
 
 DATA = {".png", ".svg", ".csv", ".parquet", ".npz", ".jsonl"}
 
