@@ -18,7 +18,7 @@ EXCUSES = HOME / "STALE.md"
 
 ROW = re.compile(r"^\| `(?P<name>[\w/-]+)` \| (?P<reason>[^|]+) \| (?P<date>\d{4}-\d\d-\d\d) \|$")
 
-MAX_CANARIES = 48
+MAX_CANARIES = 40
 """Largest number of different canaries, which bounds the time of the check."""
 
 

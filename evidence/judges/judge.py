@@ -32,7 +32,7 @@ FOLDER = Path(__file__).parent
 COLUMNS = ("row", "figure", "theirs", "ours", "half_width", "low", "high", "inside")
 """Columns of a file of results."""
 
-MAX_KINDS = 30
+MAX_KINDS = 10
 """Largest number of kinds of scenarios in a canary."""
 
 

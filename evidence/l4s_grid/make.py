@@ -298,6 +298,13 @@ def make() -> None:
 
 
 def cells() -> list[Cell]:
+    """Returns runs of this grid and of Prague behind classic queues, which share a canary."""
+    from evidence.prague_classic.make import own_cells as classic
+
+    return [*own_cells(), *classic()]
+
+
+def own_cells() -> list[Cell]:
     """Returns a point with Linux's defaults, and one with each of the other queues."""
     place = (MIXES[0], SLOW_MBPS, 20)
     return [

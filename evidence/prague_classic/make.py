@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from evidence.core.cells import Cell
 from evidence.core.derived import Derived
 from evidence.core.pages import with_part
+from evidence.l4s_grid.make import cells
 from goodqueue import _core
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.runs.api import load
@@ -312,7 +313,7 @@ def make() -> None:
     PAGE.write_text(page, encoding="utf-8")
 
 
-def cells() -> list[Cell]:
+def own_cells() -> list[Cell]:
     """Returns Prague beside ECN-capable CUBIC behind each shared and each classic queue."""
     other = OTHERS["cubic-ecn"]
     rigs = [(SHARED, TCP_2020.format(OFF)), (CLASSIC, TCP_NOW.format(ON))]
