@@ -98,7 +98,7 @@ def void_settings(
     Args:
         source: the path of a scenario file, its text, or a mapping of the same shape.
         set: the settings, by path.
-        allow_python: as for `load`.
+        allow_python: True to import the classes that the scenario names.
 
     Raises:
         ScenarioError: if the scenario with all settings has a mistake.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.sizing.answer.parts import buffer_dict, link_dict
+from goodqueue.sizing.link import OFFLOAD_BYTES
 
 if TYPE_CHECKING:
     from goodqueue.sizing.flow_records import FlowRecords
@@ -22,9 +23,6 @@ hour contain quiet minutes, so a link that is full at times has a lower mean."""
 
 INITIAL_WINDOW = 10
 """Segments that a flow sends at once when it begins (RFC 6928)."""
-
-OFFLOAD_BYTES = 65_536
-"""Largest burst of segmentation offload (GSO and TSO of Linux)."""
 
 FASTER = 10.0
 """Rate of hosts relative to the link."""

@@ -17,8 +17,11 @@ from goodqueue.sizing.controls import Shares, problem
 PROFILES = ("linux", "rfc")
 """TCP profiles of the hosts of a described link."""
 
+OFFLOAD_BYTES = 65_536
+"""Largest burst of segmentation offload (GSO and TSO of Linux)."""
+
 DCTCP_PART = 7
-"""Divisor of C T in the usual threshold of DCTCP."""
+"""Divisor of C T in the usual threshold of DCTCP (Alizadeh et al., SIGCOMM 2010, equation (13))."""
 
 USUAL_UTILIZATION = 0.98
 """Bound on the utilisation if none is asked."""
@@ -66,7 +69,7 @@ class Link:
             bound on loss counts drops of the full queue alone, and the utilisation is bounded only
             if there are long flows.
         mark_packets: threshold K of the marking queue of DCTCP in packets; None for C T / 7
-            (Alizadeh et al., SIGCOMM 2010, equation (13)), at least two packets.
+            and, with the `linux` profile, a burst of segmentation offload; at least two packets.
 
     Examples:
         >>> from goodqueue.sizing import Link, rtt_range
@@ -185,8 +188,13 @@ class Link:
 
     @property
     def marks_at(self) -> int:
-        """Threshold K of the marking queue of DCTCP, in packets."""
-        return self.mark_packets or max(math.ceil(self.bdp_packets / DCTCP_PART), 2)
+        """Threshold K of the marking queue of DCTCP, in packets.
+
+        C T / 7 suffices for packets that arrive evenly. A sender with segmentation offload sends 64
+        kB at once, which would be marked although no queue stands.
+        """
+        burst = math.ceil(OFFLOAD_BYTES / self.packet_bytes) if self.profile == "linux" else 0
+        return self.mark_packets or max(math.ceil(self.bdp_packets / DCTCP_PART) + burst, 2)
 
     def parts(self) -> tuple[Link, ...]:
         """Returns the same link with each congestion control of the mix alone."""

@@ -114,7 +114,7 @@ def notes_of(link: Link) -> tuple[str, ...]:
     if not link.needs_marks:
         return ()
     if _has(link, "dctcp"):
-        given = "as given" if link.mark_packets else "C x T / 7 (--mark-at sets another)"
+        given = "as given" if link.mark_packets else "by C x T / 7 and a burst (--mark-at)"
         return (
             (
                 "dctcp needs a queue that marks packets: the buffer is the limit of a queue that "
@@ -144,11 +144,14 @@ def groups_of(link: Link) -> dict[str, int]:
 def own_queue(link: Link, packets: int) -> Settings:
     """Returns the settings of the link's queue: a FIFO, or one that marks if flows need marks.
 
-    DCTCP has a step at a fixed backlog, Prague DualPI2. With `min_qlen_step` the step of DualPI2
+    DCTCP has a step at a fixed backlog, below which a limit leaves a FIFO that never marks. Prague
+    has DualPI2. With `min_qlen_step` the step of DualPI2
     marks no packet that waits alone, so that links on which two packets take more than a
     millisecond can be filled.
     """
     if _has(link, "dctcp"):
+        if packets <= link.marks_at:
+            return tail_drop(packets)
         return {"kind": "step", "limit": f"{packets}p", "threshold": f"{link.marks_at}p"}
     if link.needs_marks:
         return {"kind": "dualpi2", "limit": f"{packets}p", "min_qlen_step": "2p"}

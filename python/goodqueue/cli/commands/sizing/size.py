@@ -133,7 +133,7 @@ class Size:
         without_file(
             metavar="PACKETS",
             help="With --control dctcp: threshold of the marking queue, such as 65p; by default "
-            "C x T / 7.",
+            "C x T / 7 and a burst of offload.",
         ),
     ] = None
     access_rate: Annotated[
