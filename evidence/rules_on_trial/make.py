@@ -15,7 +15,7 @@ from evidence.rules_on_trial.fitting import data, made
 from evidence.rules_on_trial.report import page
 from evidence.rules_on_trial.run import shard
 from goodqueue.runs.settings import scenario_of
-from goodqueue.sizing.calibrated.coverage import FILE
+from goodqueue.sizing.calibrated.record import FILE
 from goodqueue.sizing.trials.described import settings, tail_drop
 
 if TYPE_CHECKING:

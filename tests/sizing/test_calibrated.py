@@ -18,6 +18,7 @@ from evidence.validation.linux import deep as linux_deep
 from evidence.validation.linux import recording as linux_recording
 from goodqueue.cli import run_command
 from goodqueue.sizing.answer.work_out import judge
+from goodqueue.sizing.calibrated import surface
 from goodqueue.sizing.calibrated.record import Record, records
 from goodqueue.sizing.calibrated.smallest import bracket, calibrated, chances_kept
 from goodqueue.sizing.calibrated.surface import Surfaces, surfaces
@@ -39,6 +40,28 @@ def test_a_saw_tooth_of_one_flow_lies_in_the_interval() -> None:
     assert found.high is not None
     assert found.low <= 27.9
     assert found.high >= 20.6
+
+
+def test_a_table_older_than_the_engine_says_so_and_has_wider_intervals(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["size", "--rate", "5Mbps", "--rtt", "20ms", "--flows", "5", "--quick"]
+    assert run_command(flags) == 0
+    assert "older than the engine" not in capsys.readouterr().out
+    own = calibrated(FAST)
+    monkeypatch.setattr(surface, "fitted_version", lambda: 1)
+    surfaces.cache_clear()
+    try:
+        older = calibrated(FAST)
+        assert run_command(flags) == 0
+    finally:
+        surfaces.cache_clear()
+    assert own is not None
+    assert older is not None
+    assert older.packets == own.packets
+    assert older.low <= own.low
+    assert (older.high or 10**9) > (own.high or 0)
+    assert "older than the engine" in capsys.readouterr().out
 
 
 RECORDED = [one for one in linux_deep.recordings() if one.control in {"reno", "cubic"}]

@@ -20,7 +20,8 @@ from evidence.rules_on_trial.fitting.network import Recipe
 from evidence.rules_on_trial.fitting.record import records, trials
 from evidence.rules_on_trial.run import read
 from goodqueue import _core
-from goodqueue.sizing.calibrated.coverage import FILE, kinds_of
+from goodqueue.sizing.calibrated.coverage import kinds_of
+from goodqueue.sizing.calibrated.record import FILE
 from goodqueue.sizing.calibrated.smallest import Calibrated, calibrated, least_if
 
 if TYPE_CHECKING:

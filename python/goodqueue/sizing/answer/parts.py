@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from goodqueue.sizing.calibrated.record import fitted_version
+
 if TYPE_CHECKING:
     from goodqueue.core.intervals import Interval
     from goodqueue.runs.engines import Engine
@@ -190,6 +192,7 @@ def calibrated_dict(link: Link, found: Calibrated | None) -> dict[str, Any] | No
             for name, values in found.figures.items()
         },
         "outside_fitted_range": list(found.outside),
+        "fitted_to_results_version": fitted_version(),
     }
 
 

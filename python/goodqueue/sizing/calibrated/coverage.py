@@ -12,11 +12,11 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from goodqueue.sizing.calibrated.record import FILE
+
 if TYPE_CHECKING:
     from goodqueue.sizing.calibrated.smallest import Calibrated
     from goodqueue.sizing.link import Link
-
-FILE = "coverage.json"
 
 MIN_LINKS = 20
 """Smallest number of held-out links of a kind whose coverage is quoted."""

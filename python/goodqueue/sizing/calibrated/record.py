@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+FILE = "coverage.json"
+"""Measured coverage of the fitted table, with the results version of its runs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -52,3 +55,11 @@ def records() -> dict[str, Record]:
         text = files(__package__).joinpath(file).read_text(encoding="utf-8")
         found |= {name: Record(**counts) for name, counts in json.loads(text).items()}
     return found
+
+
+@cache
+def fitted_version() -> int:
+    """Returns the results version of the engine to whose runs the table was fitted."""
+    text = files(__package__).joinpath(FILE).read_text(encoding="utf-8")
+    version: int = json.loads(text)["results_version"]
+    return version
