@@ -167,7 +167,7 @@ def test_a_stated_threshold_marks_and_the_buffer_behind_it_is_found(tmp_path: Pa
     question = Question("10Gbps", "100us", 4, control="dctcp", mark_at="65p")
     its_link = question.link()
     assert its_link.marks_at == 65
-    effort = Effort(16, (), changes=False, rules=False, hosts=False, store=tmp_path)
+    effort = Effort(8, (), changes=False, rules=False, hosts=False, budget=2e7, store=tmp_path)
     answer = size_link(its_link, effort)
     assert answer.buffer is not None
     # The threshold of the paper for 10 Gb/s fills the link, and marks keep the queue near it.
