@@ -16,6 +16,7 @@ from goodqueue import _core
 from goodqueue.core.files.unfinished import unfinished_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from evidence.core.derived import Derived
@@ -67,7 +68,12 @@ def read(thing: Derived) -> Stamp | None:
     """Returns the stamp of a thing, None if it has none."""
     path = path_of(thing)
     stamps = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return Stamp(**stamps[thing.name]) if thing.name in stamps else None
+    if thing.name not in stamps:
+        return None
+    found = stamps[thing.name]
+    if isinstance(found["canary"], str):
+        found["canary"] = stamps[found["canary"]]["canary"]
+    return Stamp(**found)
 
 
 def write(thing: Derived, stamp: Stamp) -> None:
@@ -75,9 +81,26 @@ def write(thing: Derived, stamp: Stamp) -> None:
     path = path_of(thing)
     stamps = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     stamps[thing.name] = asdict(stamp)
-    text = json.dumps(dict(sorted(stamps.items())), indent=1, ensure_ascii=False)
+    text = json.dumps(_with_shared_canaries(stamps), indent=1, ensure_ascii=False)
     with unfinished_file(path) as unfinished:
         unfinished.write_text(text + "\n", encoding="utf-8")
+
+
+def _with_shared_canaries(stamps: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Returns stamps in which a canary stands once; others name the first thing that has it."""
+    whole = {
+        name: one | {"canary": stamps[one["canary"]]["canary"]}
+        if isinstance(one["canary"], str)
+        else one
+        for name, one in sorted(stamps.items())
+    }
+    firsts: dict[str, str] = {}
+    for name, one in whole.items():
+        if one["canary"]:
+            first = firsts.setdefault(json.dumps(one["canary"]), name)
+            if first != name:
+                whole[name] = one | {"canary": first}
+    return whole
 
 
 def state_of(thing: Derived) -> State:

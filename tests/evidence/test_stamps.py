@@ -79,6 +79,20 @@ def test_makers_name_inputs_and_needs_that_exist() -> None:
         assert all((folder / name).exists() for name in thing.programs), thing.name
 
 
+def test_a_canary_that_things_share_stands_once_in_their_file() -> None:
+    for path in (ROOT / "evidence").glob("*/stamp.json"):
+        found = json.loads(path.read_text(encoding="utf-8")).values()
+        whole = [json.dumps(one["canary"]) for one in found if isinstance(one["canary"], list)]
+        written = [text for text in whole if text != "[]"]
+        assert len(set(written)) == len(written), path
+    first, last = (
+        stamps.read(everything()[f"judges/{name}"]) for name in ("bbr3-rtt", "spang2021")
+    )
+    assert first is not None
+    assert last is not None
+    assert first.canary == last.canary != []
+
+
 def test_there_are_few_enough_canaries() -> None:
     declared = {
         tuple(sorted(cell.kind for cell in thing.cells()))
