@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evidence.judges.judge import Bar, Figures, Judge, published
+from evidence.judges.judge import DUMBBELL, Bar, Figures, Judge, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,16 +15,9 @@ if TYPE_CHECKING:
 SECONDS = 60
 RECEIVE_WINDOW = "64MB"
 
-SCENARIO = """\
-schema_version = 1
-duration = "{seconds}s"
-warmup = "0s"
-
-[topology]
-shape = "dumbbell"
-framing = "14B"
-access = {{ rate = "unlimited" }}
-
+SCENARIO = (
+    DUMBBELL
+    + """\
 [topology.bottleneck]
 rate = "10Gbps"
 delay = "0s"
@@ -35,6 +28,7 @@ profile = "linux"
 congestion_control = "bbr3"
 receive_window = "{window}"
 """
+)
 
 FLOW = """
 [[flow]]

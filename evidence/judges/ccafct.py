@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from evidence.judges.judge import Bar, Figures, Judge, published
+from evidence.judges.judge import DUMBBELL, Bar, Figures, Judge, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,16 +28,9 @@ HEAD_START_S = 20.0
 SECONDS = 280
 """End of a run: the flows begin within about 180 s, and the last ones end some seconds later."""
 
-HEAD = """\
-schema_version = 1
-duration = "{seconds}s"
-warmup = "0s"
-
-[topology]
-shape = "dumbbell"
-framing = "14B"
-access = {{ rate = "unlimited" }}
-
+HEAD = (
+    DUMBBELL
+    + """\
 [topology.bottleneck]
 rate = "50Mbps"
 delay = "{delay}us"
@@ -47,6 +40,7 @@ reverse = {{ queue = {{ kind = "fq_codel", flows = 1 }} }}
 [tcp]
 profile = "linux"
 """
+)
 
 COMPETITOR = """
 [[flow]]

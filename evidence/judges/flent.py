@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evidence.judges.judge import Bar, Figures, Judge, published
+from evidence.judges.judge import DUMBBELL, Bar, Figures, Judge, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,16 +26,9 @@ MARGIN_S = 5
 SERVERS = {"testserv-01": 10, "testserv-02": 50, "testserv-03": 200, "testserv-04": 500}
 """Base round-trip times to the servers of tests with several, in milliseconds."""
 
-HEAD = """\
-schema_version = 1
-duration = "{seconds}s"
-warmup = "0s"
-
-[topology]
-shape = "dumbbell"
-framing = "14B"
-access = {{ rate = "unlimited" }}
-
+HEAD = (
+    DUMBBELL
+    + """\
 [topology.bottleneck]
 rate = "{up}bps"
 delay = "0s"
@@ -46,6 +39,7 @@ reverse = {{ rate = "{down}bps", queue = {{ {queue} }} }}
 profile = "linux"
 congestion_control = "{control}"
 """
+)
 
 BULK = """
 [[flow]]

@@ -29,6 +29,19 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 
+DUMBBELL = """\
+schema_version = 1
+duration = "{seconds}s"
+warmup = "0s"
+
+[topology]
+shape = "dumbbell"
+framing = "14B"
+access = {{ rate = "unlimited" }}
+
+"""
+"""Beginning of a scenario whose hosts reach one bottleneck over Ethernet."""
+
 COLUMNS = ("row", "figure", "theirs", "ours", "half_width", "low", "high", "inside")
 """Columns of a file of results."""
 

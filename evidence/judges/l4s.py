@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evidence.judges.judge import Bar, Figures, Judge, Trial, published
+from evidence.judges.judge import DUMBBELL, Bar, Figures, Judge, Trial, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,16 +53,9 @@ CONTROLS = {
 }
 """Classic senders by the beginning of the name of a file."""
 
-SCENARIO = """\
-schema_version = 1
-duration = "{seconds}s"
-warmup = "0s"
-
-[topology]
-shape = "dumbbell"
-framing = "14B"
-access = {{ rate = "unlimited" }}
-
+SCENARIO = (
+    DUMBBELL
+    + """\
 [topology.bottleneck]
 rate = "{rate}Mbps"
 delay = "0s"
@@ -93,6 +86,7 @@ profile = "linux"
 congestion_control = {control}
 ecn = "{ecn}"
 """
+)
 
 
 class Key(NamedTuple):
