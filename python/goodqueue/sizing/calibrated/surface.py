@@ -15,7 +15,7 @@ __all__ = ["DRIFT", "Predicted", "Surfaces", "is_older", "surfaces"]
 DRIFT = 1.2
 """Factor on the ends of an interval if the engine's results changed after the fit. The table that
 was fitted to results versions 6 and 7 held 88.9 % of 999 searches of version 11 (hosts of Linux:
-86.3 % of 641), and 92.5 % (90.6 %) with this factor."""
+86.3 % of 641), and 92.5 % (90.6 %) with this factor (`evidence/studies/drift.py`)."""
 
 
 def is_older() -> bool:
