@@ -110,6 +110,8 @@ def void_settings(
         ['seed']
     """
     pairs = overrides(set)
+    if not pairs:
+        return []
     whole = load(source, set=pairs, allow_python=allow_python).resolved_toml()
     void = []
     for place, (path, _) in enumerate(pairs):

@@ -194,7 +194,7 @@ def _held_by_windows(flows: dict[str, Any], links: dict[str, Any]) -> list[str]:
     first, share = next(iter(shares.items()))
     others = f" and {counted(len(shares) - 1, 'other flow')}" if len(shares) > 1 else ""
     busiest = max(links.values(), key=lambda link: link["utilization"] or 0)
-    rtt_s, rate_bps = flows[first]["mean_rtt_s"], busiest["rate_bps"]
+    rtt_s, rate_bps = flows[first]["mean_rtt_s"], busiest.get("rate_bps")
     needed = ""
     if rtt_s and rate_bps:
         needed = (
