@@ -161,6 +161,8 @@ def test_dctcp_crosses_a_queue_with_a_threshold() -> None:
     assert rule_named("dctcp_threshold").advise(its_link).packets == pytest.approx(11.9, abs=0.01)
     assert rule_named("l4s_step").advise(its_link).packets is None
     assert not its_link.paces
+    others = LinkTrial().hosts(its_link).values()
+    assert {one.marks_at for one in others} == {56}, "the threshold is that of the device"
 
 
 def test_a_stated_threshold_marks_and_the_buffer_behind_it_is_found(tmp_path: Path) -> None:

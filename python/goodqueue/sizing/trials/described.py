@@ -96,7 +96,12 @@ class LinkTrial:
         return {what: other for what, other in others.items() if other != link}
 
     def hosts(self, link: Link) -> dict[str, Link]:
-        """Returns the link with other hosts, which a description does not exclude."""
+        """Returns the link with other hosts, which a description does not exclude.
+
+        The marking threshold of DCTCP belongs to the device, so it stays that of the link.
+        """
+        if _has(link, "dctcp"):
+            link = replace(link, mark_packets=link.marks_at)
         return hosts(link)
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
