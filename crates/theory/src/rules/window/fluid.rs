@@ -56,7 +56,7 @@ fn largest_stable(window_at_capacity: f64) -> u64 {
     low
 }
 
-/// At most the largest stable drop-tail buffer, about (pi/2) w.
+/// The advice is at most the largest stable drop-tail buffer, about (pi/2) w packets.
 fn advise(link: &Link) -> Advice {
     let window = link.window_packets();
     if window <= 2.0_f64.sqrt() {
