@@ -187,6 +187,11 @@ class Link:
         return _core.Derived(self).needs_marks
 
     @property
+    def bounds_utilization(self) -> bool:
+        """True if the utilisation is bounded: bursts alone use a share of the link that varies."""
+        return self.flows > 0 or not self.for_bursts
+
+    @property
     def marks_at(self) -> int:
         """Threshold K of the marking queue of DCTCP, in packets.
 

@@ -130,7 +130,7 @@ def describe(answer: Answer) -> list[str]:
     if known := _known(link):
         lines.append(f"also known: {', '.join(known)}")
     bounds = []
-    if link.flows or not link.for_bursts:
+    if link.bounds_utilization:
         bounds.append(f"utilisation at least {percent(link.min_utilization)}")
     if link.max_loss_rate is not None:
         of = "drops of the full queue" if link.for_bursts else "loss"

@@ -123,7 +123,8 @@ def _buys(answer: Answer, limit: int) -> str:
 def _tiles(answer: Answer, limit: int) -> Iterator[page.Tile]:
     """Yields utilisation, loss and delay, each with its interval and its bound."""
     link, figures = answer.link, answer.figures(limit)
-    least, most_loss, most_delay = link.min_utilization, link.max_loss_rate, link.max_delay_s
+    least = link.min_utilization if link.bounds_utilization else None
+    most_loss, most_delay = link.max_loss_rate, link.max_delay_s
     tiles = (
         ("Utilisation", "utilization", 100, "%", least, "at least"),
         ("Loss", "loss_rate", 100, "%", most_loss, "at most"),

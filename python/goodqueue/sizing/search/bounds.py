@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def targets(link: Link) -> tuple[list[Target], list[Target]]:
     """Returns the link's bounds: those that a larger buffer helps, and those that it hurts."""
     helped = []
-    if link.flows or not link.for_bursts:  # Bursts alone use a share of the link that chance sets.
+    if link.bounds_utilization:
         helped.append(Target("utilization", link.min_utilization, at_least=True))
     if link.max_loss_rate is not None:
         helped.append(Target("loss_rate", link.max_loss_rate, at_least=False))
