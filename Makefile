@@ -51,6 +51,7 @@ target/wheel-venv/.requirements: tools/wheel/requirements.lock
 	@touch $@
 
 wheel: setup target/wheel-venv/.requirements ## build the released wheel in target/wheel/dist, optimised by the profile of short runs
+	@.venv/bin/python -m evidence fingerprints
 	@tools/wheel/build.sh
 
 notices: ## after a crate was added or updated: write the notices of the crates in the wheel again

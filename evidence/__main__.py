@@ -2,6 +2,7 @@
 
 python -m evidence list            every thing, its state, its date and its cost
 python -m evidence check           runs all canaries; ends with 1 if STALE.md lacks a stale thing
+python -m evidence fingerprints    writes those of this engine into the package
 python -m evidence make NAME ...   makes things again, and what they need if it is not fresh
 python -m evidence make --stale    makes again what is stale or has no stamp
 """
@@ -15,7 +16,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from evidence.core import stamps
+from evidence.core import fingerprints, stamps
 from evidence.core.check import check
 from evidence.core.derived import ROOT, MissingError, everything, scratch
 from evidence.core.stamps import State
@@ -36,6 +37,7 @@ def main(words: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for name in ("list", "check"):
         commands.add_parser(name).add_argument("--json", action="store_true")
+    commands.add_parser("fingerprints")
     one = commands.add_parser("make")
     one.add_argument("names", nargs="*", metavar="NAME", help="a thing, or a folder of evidence/")
     one.add_argument("--stale", action="store_true", help="what is stale or has no stamp")
@@ -48,6 +50,9 @@ def main(words: Sequence[str] | None = None) -> int:
         return _list(as_json=asked.json)
     if asked.command == "check":
         return _check(as_json=asked.json)
+    if asked.command == "fingerprints":
+        fingerprints.write()
+        return 0
     unknown = [name for name in asked.names if not _named([name])]
     if unknown:
         parser.error(f"nothing is called {unknown[0]!r}: choose from {', '.join(everything())}")
@@ -144,6 +149,7 @@ def _make(wanted: Sequence[Derived], *, stale: bool, alone: bool) -> int:
             return 2
         print(f"    {stamp.cpu_s:.1f} s; left: {_cost(order[number:])}", file=sys.stderr)
     stamps.forget()
+    fingerprints.write()
     return 0
 
 

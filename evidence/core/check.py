@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evidence.core import cells, stamps
+from evidence.core import cells, fingerprints, stamps
 from evidence.core.derived import HOME, everything
 from evidence.core.stamps import State
 
@@ -31,12 +31,14 @@ class Verdict:
         reasons: grounds of the state, for each thing that is not fresh.
         excused: things in the list of things that are known to be stale, with the reason.
         canaries: number of different canaries.
+        fingerprinted: whether the package has the fingerprints of this engine.
     """
 
     states: Mapping[str, State]
     reasons: Mapping[str, str]
     excused: Mapping[str, str]
     canaries: int
+    fingerprinted: bool = True
 
     def named(self, state: State) -> list[str]:
         """Returns the names of the things in a state."""
@@ -60,6 +62,11 @@ class Verdict:
         if self.canaries > MAX_CANARIES:
             said.append(
                 f"there are {self.canaries} canaries, and at most {MAX_CANARIES} are allowed"
+            )
+        if not self.fingerprinted:
+            said.append(
+                f"{fingerprints.FILE.relative_to(HOME.parent)} has fingerprints of another engine: "
+                "write those of this one (python -m evidence fingerprints)"
             )
         return said
 
@@ -101,4 +108,4 @@ def check() -> Verdict:
         if states[name] is not State.FRESH
     }
     canaries = {cells.key_of(stamp.canary) for stamp in stamped if stamp.canary}
-    return Verdict(states, reasons, excuses(), len(canaries))
+    return Verdict(states, reasons, excuses(), len(canaries), fingerprints.is_current())

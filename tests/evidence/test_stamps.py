@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from evidence.core import cells, check, derived, stamps
+from evidence.core import cells, check, derived, fingerprints, stamps
 from evidence.core.cells import Cell
 from evidence.core.derived import Derived, everything
 from evidence.core.stamps import State
@@ -246,3 +246,17 @@ def test_a_row_of_the_list_needs_a_reason_and_a_date(tmp_path: Path) -> None:
     path.write_text("| `a/b` | the engine changed | soon |\n", "utf-8")
     with pytest.raises(ValueError, match=r"STALE\.md:1: write"):
         check.excuses(path)
+
+
+def test_the_package_has_the_fingerprints_of_this_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check fails, and the fitted table is older, as soon as a figure of a canary differs."""
+    assert fingerprints.is_current()
+    assert not check.Verdict({}, {}, {}, 1, fingerprinted=True).faults
+    own = fingerprints.fingerprints()["calibrated"]
+    assert own["fitted"] == own["engine"]
+    monkeypatch.setattr(Cell, "run", lambda _: {"links.drops": 1})
+    changed = fingerprints.fingerprints()["calibrated"]
+    assert changed["fitted"] == own["fitted"] != changed["engine"]
+    assert not fingerprints.is_current()
+    (fault,) = check.Verdict({}, {}, {}, 1, fingerprinted=False).faults
+    assert "python -m evidence fingerprints" in fault

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from evidence.validation.linux import deep as linux_deep
 from evidence.validation.linux import recording as linux_recording
 from goodqueue.cli import run_command
+from goodqueue.output.sizing import theory
 from goodqueue.sizing.answer.work_out import judge
-from goodqueue.sizing.calibrated import surface
+from goodqueue.sizing.calibrated import record, surface
 from goodqueue.sizing.calibrated.record import Record, records
 from goodqueue.sizing.calibrated.smallest import bracket, calibrated, chances_kept
 from goodqueue.sizing.calibrated.surface import Surfaces, surfaces
@@ -49,7 +50,8 @@ def test_a_table_older_than_the_engine_says_so_and_has_wider_intervals(
     assert run_command(flags) == 0
     assert "older than the engine" not in capsys.readouterr().out
     own = calibrated(FAST)
-    monkeypatch.setattr(surface, "fitted_version", lambda: 1)
+    monkeypatch.setattr(surface, "is_older", lambda: True)
+    monkeypatch.setattr(theory, "is_older", lambda: True)
     surfaces.cache_clear()
     try:
         older = calibrated(FAST)
@@ -196,3 +198,11 @@ def test_every_rule_that_has_a_number_has_a_record() -> None:
     for one in records().values():
         assert 0 <= one.held_kept <= one.held <= one.run
         assert one.held_kept <= one.run_kept <= one.run
+
+
+def test_a_record_of_an_older_engine_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not record.record_is_older("bdp")
+    monkeypatch.setattr(record, "is_older", lambda what: what == "calibrated")
+    assert record.record_is_older("bdp")
+    assert not record.record_is_older("bbr_inflight")
+    assert records()["bdp"].words(older=True).endswith("(runs of an older engine)")

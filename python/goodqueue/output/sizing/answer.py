@@ -36,6 +36,7 @@ from goodqueue.output.terminal import (
 )
 from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.sizing.answer.parts import buffer_dict
+from goodqueue.sizing.calibrated.record import record_is_older
 from goodqueue.sizing.export import checks
 from goodqueue.sizing.link import USUAL_SYNCHRONIZATION
 from goodqueue.sizing.trials.described import TCP_CHANGES
@@ -245,7 +246,7 @@ def note_lines(answer: Answer) -> list[str]:
 def record_lines(answer: Answer) -> list[str]:
     """Returns one line per rule with its record in simulations."""
     lines = [
-        f"  [dim]{one.rule.name}[/]: {one.record.words()}"
+        f"  [dim]{one.rule.name}[/]: {one.record.words(older=record_is_older(one.rule.name))}"
         for one in answer.by_rule
         if one.record is not None and one.record.run
     ]

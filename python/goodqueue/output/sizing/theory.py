@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodqueue import _core
 from goodqueue.output.terminal import milliseconds, number, packets, percent, size_of
 from goodqueue.sizing.answer.parts import buffer_dict
 from goodqueue.sizing.calibrated.coverage import of_kind
-from goodqueue.sizing.calibrated.record import fitted_version
+from goodqueue.sizing.calibrated.record import fitted_version, is_older
 from goodqueue.sizing.calibrated.smallest import least_loss, most_busy, without
-from goodqueue.sizing.calibrated.surface import is_older
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,9 +64,9 @@ def by_calibrated_theory(link: Link, found: Calibrated) -> list[str]:
         )
     if is_older():
         lines.append(
-            f"[yellow]older[/] than the engine: the theory was fitted to results version "
-            f"{fitted_version()}, and the engine has {_core.results_version()}; the interval is "
-            "therefore wider"
+            "[yellow]older[/] than the engine: the theory was fitted to results version "
+            f"{fitted_version()}, and the engine of today gives others on such links; the interval "
+            "is therefore wider"
         )
     if found.outside:
         known = "; ".join(found.outside)

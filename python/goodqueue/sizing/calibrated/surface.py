@@ -6,21 +6,15 @@ from functools import cache
 from importlib.resources import files
 from io import BytesIO
 
-from goodqueue import _core
 from goodqueue._core import Predicted, Surfaces
-from goodqueue.sizing.calibrated.record import fitted_version
+from goodqueue.sizing.calibrated.record import is_older
 
-__all__ = ["DRIFT", "Predicted", "Surfaces", "is_older", "surfaces"]
+__all__ = ["DRIFT", "Predicted", "Surfaces", "surfaces"]
 
 DRIFT = 1.2
 """Factor on the ends of an interval if the engine's results changed after the fit. The table that
 was fitted to results versions 6 and 7 held 88.9 % of 999 searches of version 11 (hosts of Linux:
 86.3 % of 641), and 92.5 % (90.6 %) with this factor (`evidence/studies/drift.py`)."""
-
-
-def is_older() -> bool:
-    """Returns True if the engine's results changed after the fit of the table."""
-    return fitted_version() != _core.results_version()
 
 
 @cache
