@@ -31,7 +31,7 @@ class Verdict:
         reasons: grounds of the state, for each thing that is not fresh.
         excused: things in the list of things that are known to be stale, with the reason.
         canaries: number of different canaries.
-        fingerprinted: whether the package has the fingerprints of this engine.
+        fingerprinted: True if the package has the fingerprints of this engine.
     """
 
     states: Mapping[str, State]

@@ -40,7 +40,7 @@ class Record:
         """Returns the record in a few words.
 
         Args:
-            older: whether the engine gives other results today than in the runs of the record.
+            older: True if the engine gives other results today than in the runs of the record.
         """
         when = " (runs of an older engine)" if older else ""
         if not self.held:
