@@ -117,6 +117,21 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(
     }
 
 
+@pytest.mark.parametrize("budget", ["500k", "1500k"])
+def test_theory_tells_of_the_hosts_where_the_budget_ends(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, budget: str
+) -> None:
+    """The answer keeps its second error, and says how it was found."""
+    link = ["size", "--rate", "20Mbps", "--rtt", "30ms", "--flows", "4", "--only", "answer"]
+    _, answer = asked(capsys, *link, "--budget", budget, "--store", str(tmp_path))
+    assert answer["budget"]["replicate_share"] < 1
+    decision = answer["decision"]
+    assert decision["hosts"]["by"] == "theory"
+    assert decision["world"][0] <= decision["packets"]
+    exact = [*link, "--hosts", "exact", "--budget", budget, "--store", str(tmp_path)]
+    assert asked(capsys, *exact)[1]["decision"]["hosts"] is None
+
+
 def test_only_answer_omits_rules_queues_and_changes(capsys: pytest.CaptureFixture[str]) -> None:
     code, answer = asked(capsys, *SMALL, "--only", "answer")
     assert code == 0

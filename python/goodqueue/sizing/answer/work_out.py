@@ -90,8 +90,7 @@ def by_theory(link: Link, trial: Trial, why: str, notes: tuple[str, ...] = ()) -
         notes: sentences about the interpretation of the link.
     """
     answer = Answer(link, judge(link), notes, why_theory_only=why, calibrated=calibrated(link))
-    if answer.buffer is not None and trial.hosts(link):
-        answer = replace(answer, world=world_by_theory(link, answer.buffer))
+    answer = _hosts_by_theory(answer, trial)
     limit = answer.buffer or max(round(link.bdp_packets), 1)
     return replace(_exported(answer, trial), scenario=trial.scenario(link, limit))
 
@@ -130,6 +129,8 @@ def work_out(
         listener.on_answer(answer)
         if not answer.ended and answer.found is not None:
             answer = _extras(answer, laboratory, effort)
+    if effort.hosts and answer.world is None:
+        answer = _hosts_by_theory(answer, trial)
     return answer
 
 
@@ -240,6 +241,13 @@ def _extras(answer: Answer, laboratory: Laboratory, effort: Effort) -> Answer:
         by_rule = tuple(simulated(link, trials, one, laboratory) for one in answer.by_rule)
         answer = replace(answer, by_rule=by_rule)
     return answer
+
+
+def _hosts_by_theory(answer: Answer, trial: Trial) -> Answer:
+    """Adds the range over hosts by theory to an answer that was ended before its runs."""
+    if answer.buffer is None or not trial.hosts(answer.link):
+        return answer
+    return _exported(replace(answer, world=world_by_theory(answer.link, answer.buffer)), trial)
 
 
 def _part(name: str, answer: Answer, laboratory: Laboratory, effort: Effort) -> Answer:
