@@ -17,6 +17,7 @@ from goodqueue.cli.exits import EXIT_UNPROVED
 from goodqueue.errors import RequestError
 from goodqueue.runs.settings import settings_of
 from goodqueue.sizing import RULES, Effort, Link, judge_rules, size_link
+from goodqueue.sizing.answer.parts import link_dict
 from goodqueue.sizing.controls import CONTROLS, counts, parse_controls
 from goodqueue.sizing.question import Question
 from goodqueue.sizing.rules import rule_named
@@ -172,6 +173,8 @@ def test_a_stated_threshold_marks_and_the_buffer_behind_it_is_found(tmp_path: Pa
     effort = Effort(8, (), changes=False, rules=False, hosts=False, budget=2e7, store=tmp_path)
     answer = size_link(its_link, effort)
     assert answer.buffer is not None
+    assert link_dict(its_link)["marks_at_packets"] == 65
+    assert link_dict(link("cubic"))["marks_at_packets"] is None
     # The threshold of the paper for 10 Gb/s fills the link, and marks keep the queue near it.
     assert 44 <= answer.buffer <= 150
     assert answer.interval(answer.buffer, "utilization").mean >= 0.98

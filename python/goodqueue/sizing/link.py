@@ -171,6 +171,10 @@ class Link:
         """All congestion controls with their shares of the long flows, one or several."""
         return self.controls or ((self.congestion_control, 1.0),)
 
+    def has(self, control: str) -> bool:
+        """Returns True if some long flows have this congestion control."""
+        return any(name == control for name, _ in self.shares)
+
     @property
     def control_words(self) -> str:
         """The congestion controls in the form in which they can be typed."""

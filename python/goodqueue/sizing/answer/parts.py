@@ -151,6 +151,9 @@ def link_dict(link: Link) -> dict[str, Any]:
         "input_rate_bps": link.input_rate_bps,
         "max_window_packets": link.max_window_packets,
         "synchronization": link.synchronization,
+        "marks_at_packets": link.marks_at
+        if any(name == "dctcp" for name, _ in link.shares)
+        else None,
         "bdp_packets": link.bdp_packets,
         "bdp_bytes": link.bdp_packets * link.frame_bytes,
         "min_utilization": link.min_utilization,

@@ -100,13 +100,13 @@ class LinkTrial:
 
         The marking threshold of DCTCP belongs to the device, so it stays that of the link.
         """
-        if _has(link, "dctcp"):
+        if link.has("dctcp"):
             link = replace(link, mark_packets=link.marks_at)
         return hosts(link)
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
         """Returns the buffer as lines to paste into devices, or the marking queue of Linux."""
-        if _has(link, "dctcp"):
+        if link.has("dctcp"):
             return (ecn_threshold(packets, link.marks_at, link.packet_bytes),)
         if link.needs_marks:
             commands = self.scenario(link, packets).qdisc(LINK, fifo_in_bytes=True)
@@ -118,7 +118,7 @@ def notes_of(link: Link) -> tuple[str, ...]:
     """Returns sentences about the queue and the flows that the link's controls need."""
     if not link.needs_marks:
         return ()
-    if _has(link, "dctcp"):
+    if link.has("dctcp"):
         given = "as given" if link.mark_packets else "by C x T / 7 and a burst (--mark-at)"
         return (
             (
@@ -133,10 +133,6 @@ def notes_of(link: Link) -> tuple[str, ...]:
             "longer than 1 ms; behind a FIFO Prague would be Reno"
         ),
     )
-
-
-def _has(link: Link, control: str) -> bool:
-    return any(name == control for name, _ in link.shares)
 
 
 def groups_of(link: Link) -> dict[str, int]:
@@ -154,7 +150,7 @@ def own_queue(link: Link, packets: int) -> Settings:
     marks no packet that waits alone, so that links on which two packets take more than a
     millisecond can be filled.
     """
-    if _has(link, "dctcp"):
+    if link.has("dctcp"):
         if packets <= link.marks_at:
             return tail_drop(packets)
         return {"kind": "step", "limit": f"{packets}p", "threshold": f"{link.marks_at}p"}
