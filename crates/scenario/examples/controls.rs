@@ -1,4 +1,4 @@
-//! The tables of docs/congestion-controls.md:
+//! Tables of a queue and of fairness with each congestion control:
 //! `cargo run --release -p goodqueue-scenario --example controls`.
 
 use goodqueue_scenario::Scenario;

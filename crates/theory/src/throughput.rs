@@ -37,7 +37,7 @@ pub fn reno_friendly_loss_rate(window_packets: f64) -> f64 {
 /// Returns the loss rate of CUBIC flows at a full drop-tail queue, from their growth per round trip.
 ///
 /// W is the number of packets in flight per flow and R the round-trip time in seconds, both with the
-/// queue full. This is our own estimate, compared with Linux 6.18 (docs/congestion-controls.md). In a
+/// queue full. This is our own estimate, compared with Linux 6.18 (docs/validation.md). In a
 /// round trip a window grows by a share d of itself: during K it grows by 0.3 W (1 + d) / K. So
 /// d = 0.3 x (1 + d) with x = R / K. When the queue overflows, each flow loses 1 + d W packets per
 /// event, and it sends W (K / R + 3) packets from one event to the next. The estimate lies within 45 %
