@@ -21,8 +21,12 @@ LINK = "scenarios/linux-bottleneck.toml"
 
 PART = re.compile(r"<!-- (?P<name>[^:]*): begin -->")
 
-GENERATED = {("docs/scenario.md", "keys")}
-"""Parts that a Rust test writes from the declarations of keys."""
+GENERATED = {
+    ("docs/scenario.md", "keys"),
+    ("docs/performance.md", "times"),
+    ("docs/performance.md", "instructions"),
+}
+"""Parts that Rust programs write: a test, `make bench` and `make counts`."""
 
 RECORDED = ("evidence/validation/", "evidence/judges/published/")
 """Folders whose data come from other laboratories and from kernels, with their sources."""

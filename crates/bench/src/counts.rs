@@ -32,8 +32,8 @@ const THRESHOLD: f64 = 0.02;
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
 /// Lines of the page on performance before and after the table.
 const MARKS: [&str; 2] = [
-    "<!-- instructions: written by make counts -->\n",
-    "<!-- end of instructions -->\n",
+    "<!-- instructions: begin -->\n",
+    "<!-- instructions: end -->\n",
 ];
 /// Head of the file.
 const HEAD: &str = "\

@@ -9,10 +9,7 @@ use std::fs;
 pub const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
 
 /// Lines of the page before and after the table of times.
-const MARKS: [&str; 2] = [
-    "<!-- times: written by make bench ARGS=--write -->\n",
-    "<!-- end of times -->\n",
-];
+const MARKS: [&str; 2] = ["<!-- times: begin -->\n", "<!-- times: end -->\n"];
 
 /// Load of the machine, in processes, above which times are provisional. The benchmark itself keeps
 /// one processor busy.
