@@ -1,4 +1,4 @@
-//! Memory and CPU time of a run with many flows, as in docs/performance.md:
+//! Memory and CPU time of a run with many flows:
 //! `cargo run --release -p goodqueue-scenario --example crowd -- 1000000 linux 3`.
 //!
 //! The arguments are the number of flows, the TCP profile and the simulated seconds. The program

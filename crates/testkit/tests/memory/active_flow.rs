@@ -1,7 +1,6 @@
 //! Memory of an active flow, including its packets in flight.
 //!
-//! `cargo test -p goodqueue-testkit --test memory -- --nocapture` prints the numbers in
-//! docs/performance.md.
+//! `cargo test -p goodqueue-testkit --test memory -- --nocapture` prints the bytes per flow.
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::footprint::{BYTES_PER_PACKET, FlowMemory, memory_per_flow};
