@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import lzma
 import os
 import re
 import shlex
@@ -37,19 +38,20 @@ def font_cache() -> str:
     return matplotlib.get_cachedir()
 
 
-def run_block(block: re.Match[str], folder: Path) -> str:
+def run_block(block: re.Match[str], folder: Path, where: Path = ROOT) -> str:
     """Returns the block with the current output of its command, through its filter if it has one.
 
     Args:
         block: the command and the output on the page.
         folder: place of `DIR`, which the blocks of a page share, and of stored runs, because
             results in a user's own cache would hide changes.
+        where: folder in which the command is run.
     """
     arguments, narrowed = block["arguments"], block["filter"] or ""
     scratch = str(folder / "DIR")
     words = shlex.split(arguments.replace("DIR", scratch))
     done = goodqueue(
-        *words, cwd=ROOT, XDG_CACHE_HOME=str(folder / "cache"), MPLCONFIGDIR=font_cache()
+        *words, cwd=where, XDG_CACHE_HOME=str(folder / "cache"), MPLCONFIGDIR=font_cache()
     )
     printed = (done.stdout + done.stderr).replace(scratch, "DIR")
     if narrowed:
@@ -73,6 +75,20 @@ def test_examples_print_the_output_on_the_page(page: str, tmp_path: Path) -> Non
         path.write_text(now)
         return
     assert now == written
+
+
+def test_the_example_of_a_capture_prints_the_output_on_its_page(tmp_path: Path) -> None:
+    for point in ("before", "after"):
+        packed = (ROOT / f"tests/data/captures/mixed-{point}.pcap.xz").read_bytes()
+        (tmp_path / f"{point}.pcap").write_bytes(lzma.decompress(packed))
+    path = ROOT / "docs/traces.md"
+    written = path.read_text()
+    (block,) = (one for one in BLOCK.finditer(written) if one["arguments"].startswith("analyze"))
+    now = run_block(block, tmp_path, tmp_path)
+    if os.environ.get("UPDATE_DOCS"):
+        path.write_text(written.replace(block.group(), now))
+        return
+    assert now == block.group()
 
 
 @pytest.mark.parametrize("guide", GUIDES)
