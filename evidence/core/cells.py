@@ -30,7 +30,7 @@ MAX_CROSSINGS = 400_000
 """Largest number of packets that the cells of one canary pass over links, in all. The engine serves
 about a million of them in a second of processor time."""
 
-MAX_CELLS = 32
+MAX_CELLS = 64
 """Largest number of cells of one canary."""
 
 LINK_FIGURES = ("arrivals", "drops", "marks", "mean_queueing_delay_s")
