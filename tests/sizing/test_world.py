@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from goodqueue.cli import run_command
+from goodqueue.output.sizing.screen import over_hosts
 from goodqueue.sizing import Effort, Link, rtt_range, size_link
 from goodqueue.sizing.answer.parts import Change
 from goodqueue.sizing.answer.world import World, by_theory, paired
@@ -33,6 +34,25 @@ def test_each_host_differs_in_one_property_that_was_not_described() -> None:
         "30 % of the flows have BBR",
     }
     assert not any("0.3 times" in what for what in hosts(replace(LINK, flows=5)))
+
+
+def test_flows_of_one_round_trip_are_tried_out_of_phase() -> None:
+    """Their round trips differ by less than a packet takes, and keep their mean."""
+    link = Link(37.15e6, (0.0276,), 23)
+    (other,) = (one for what, one in hosts(link).items() if "differ by a packet" in what)
+    assert other.mean_rtt_s == pytest.approx(link.mean_rtt_s)
+    assert max(other.rtts_s) - min(other.rtts_s) == pytest.approx(link.packet_time_s)
+    assert len(set(other.rtts_s)) == 16
+    assert not any("differ by a packet" in what for what in hosts(LINK))
+    assert not any("differ by a packet" in what for what in hosts(replace(link, flows=1)))
+
+
+def test_an_answer_that_depends_on_the_phase_says_so() -> None:
+    what = "round trips that differ by a packet's time"
+    lines = over_hosts(World(38, {"senders pace": 40, what: 20}, "simulation"))
+    assert any("equal round trips" in line and "20 packets" in line for line in lines)
+    lines = over_hosts(World(38, {"senders pace": 40, what: 36}, "simulation"))
+    assert not any("equal round trips" in line for line in lines)
 
 
 def test_the_ratio_of_short_runs_multiplies_the_answer() -> None:

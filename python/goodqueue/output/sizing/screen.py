@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.output.sizing.theory import in_units
 from goodqueue.output.terminal import goes_on, milliseconds, number, packets, percent
+from goodqueue.sizing.trials.hosts import OUT_OF_PHASE
 
 if TYPE_CHECKING:
     from goodqueue.sizing.answer.answer import Answer
@@ -33,6 +34,10 @@ SYNTAXES = {
     "mikrotik": ("MikroTik",),
 }
 """Beginnings of the names of the devices whose lines a syntax prints."""
+
+
+PHASE_MATTERS = 1.25
+"""Ratio of the buffers of flows in phase and out of phase from which the answer says so."""
 
 
 def left_out(answer: Answer) -> str:
@@ -95,6 +100,12 @@ def over_hosts(world: World) -> list[str]:
     if known and low != most_of:
         least, most = (pick(known, key=known.__getitem__) for pick in (min, max))
         lines.append(f"  least: {least}, {known[least]:,}; most: {most}, {known[most]:,}")
+    apart = known.get(OUT_OF_PHASE, world.packets)
+    if max(apart, world.packets) > PHASE_MATTERS * min(apart, world.packets):
+        lines.append(
+            f"  mind: equal round trips keep flows in phase here; {packets(apart)} if they differ "
+            "by a packet's time"
+        )
     if none:
         lines.append(f"  no buffer was found for: {', '.join(none)}")
     return lines

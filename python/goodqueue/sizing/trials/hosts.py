@@ -27,6 +27,11 @@ MERGED_ACKS = 8
 DEVIATION = 0.2
 """Relative error of the numbers of flows and of the round trips that a user states."""
 
+OUT_OF_PHASE = "round trips that differ by a packet's time"
+
+MAX_PHASES = 16
+"""Largest number of round-trip times that replace a single one."""
+
 BBR_SHARE = 0.3
 OTHER_TRAFFIC = 0.1
 """Share of the rate of flows that this link does not limit: short, remote and window-limited."""
@@ -39,6 +44,7 @@ def hosts(link: Link) -> dict[str, Link]:
         "a fifth more flows": {"flows": round(link.flows * (1 + DEVIATION))},
         "round trips a fifth shorter": {"rtts_s": _times(link, 1 - DEVIATION)},
         "round trips a fifth longer": {"rtts_s": _times(link, 1 + DEVIATION)},
+        OUT_OF_PHASE: {"rtts_s": _phases(link)},
     }
     if link.access_rate_bps is None:
         fast = FAST_ACCESS * link.rate_bps
@@ -69,3 +75,17 @@ def hosts(link: Link) -> dict[str, Link]:
 
 def _times(link: Link, factor: float) -> tuple[float, ...]:
     return tuple(factor * rtt for rtt in link.rtts_s)
+
+
+def _phases(link: Link) -> tuple[float, ...]:
+    """Returns round-trip times in place of a single one, within the time that a packet takes.
+
+    Packets of flows with exactly the same round trip meet the same places of the queue each time,
+    so which flows lose depends on tiny changes of this time (Floyd and Jacobson, "On Traffic Phase
+    Effects in Packet-Switched Gateways", 1992). No two hosts of a real network are so alike.
+    """
+    count = min(link.flows, MAX_PHASES)
+    if len(link.rtts_s) > 1 or count < 2:
+        return link.rtts_s
+    (rtt,) = link.rtts_s
+    return tuple(rtt + (i / (count - 1) - 0.5) * link.packet_time_s for i in range(count))
