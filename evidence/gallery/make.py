@@ -73,6 +73,7 @@ TABLES = ("tiny-buffer", "short-flows")
 
 TOGETHER = (
     ("bufferbloat",),
+    ("home-web", "evening", "adsl", "cable-modem", "wifi", "cellular", "satellite"),
     ("gijsbers-ping", "gijsbers-periodic"),
     ("partition-aggregate", "shared-buffer"),
 )
