@@ -129,7 +129,6 @@ CELLS: Mapping[str, Callable[[], Iterator[Cell]]] = {
     "ns3-queues": cells_of_ns3,
     "linux": cells_of_linux,
     "l4s": cells_of_l4s,
-    "sizing": drawn_links,
     "root-n": drawn_links,
     "captures": cells_of_captures,
 }

@@ -206,31 +206,6 @@ def l4s_flows(seeds: range) -> Part:
     return Part(l4s.section(comparisons, found, seeds), [], missed)
 
 
-def recommendations(seeds: range, most_packets: float | None = None) -> Part:
-    """Checks the recommendations of `goodqueue size` on random links; five links if seeds are few.
-
-    Args:
-        seeds: seeds of the comparisons with other simulators.
-        most_packets: largest number of packets in a replicate; links that need more are left out.
-            The default is 3 million.
-    """
-    from evidence.validation.sizing import recommendations as sizing
-
-    links = sizing.LINKS if len(seeds) >= FULL_SEEDS else 5
-    most = most_packets or sizing.MOST_PACKETS
-    checked = sizing.check_links(links, most)
-    confirmed = sum(one.confirmed for one in checked)
-    failures = [
-        f"the recommendation for {one.link.rate_bps / 1e6:.3g} Mb/s and {one.link.flows} flows is "
-        "refuted with 99 % confidence"
-        for one in checked
-        if one.refuted
-    ]
-    if confirmed < links * sizing.LEAST_CONFIRMED / sizing.LINKS:
-        failures.append(f"only {confirmed} of {links} recommendations are confirmed")
-    return Part(sizing.describe(checked, most), failures)
-
-
 def square_root(seeds: range) -> Part:
     """Measures the buffer for 99 % by number of flows; on a slower link if seeds are few."""
     from evidence.validation.root_n import measured as root_n
@@ -269,7 +244,6 @@ PARTS: Mapping[str, Callable[[range], Part]] = {
     "ns3-queues": ns3_disciplines,
     "linux": linux_recordings,
     "l4s": l4s_flows,
-    "sizing": recommendations,
     "root-n": square_root,
     "captures": captured,
 }

@@ -154,7 +154,7 @@ def test_a_missing_ns2_is_named() -> None:
     assert "apt-get install ns2" in run.stderr
 
 
-@pytest.mark.parametrize("part", ["linux", "ns3", "ns3-queues", "sizing", "root-n"])
+@pytest.mark.parametrize("part", ["linux", "ns3", "ns3-queues", "root-n"])
 def test_a_part_without_ns2_does_not_require_it(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("PATH", "/nonexistent")

@@ -1,1 +1,0 @@
-"""Recommendations, checked by exhaustive scans."""
