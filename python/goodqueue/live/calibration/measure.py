@@ -120,7 +120,7 @@ def _emulations(
     found: dict[tuple[Cell, int], Finished] = {}
     stop = Interrupt()
     with ThreadPoolExecutor(plan.jobs) as pool:
-        work = partial(_emulated, path=plan.path, ledger=ledger, stop=stop)
+        work = partial(emulated, path=plan.path, ledger=ledger, stop=stop)
         futures = {pool.submit(work, cell, repeat): (cell, repeat) for cell, repeat in wanted}
         try:
             for future in as_completed(futures):
@@ -152,8 +152,20 @@ def _simulated(cell: Cell, path: Path, seed: int, ledger: Ledger) -> Finished:
     return known
 
 
-def _emulated(cell: Cell, repeat: int, *, path: Path, ledger: Ledger, stop: Interrupt) -> Finished:
-    """Emulates a cell once more, or a few times if the emulation is not trusted."""
+def emulated(cell: Cell, repeat: int, *, path: Path, ledger: Ledger, stop: Interrupt) -> Finished:
+    """Emulates a cell once more, or a few times if the emulation is not trusted.
+
+    Args:
+        cell: the queue and the flows.
+        repeat: number of the emulation, from 0.
+        path: the link.
+        ledger: the runs that are finished; gets this one.
+        stop: the switch by which an interrupt ends the emulation.
+
+    Raises:
+        RequestError: if the sender failed.
+        KeyboardInterrupt: at Ctrl-C.
+    """
     name = identity("kernel", cell, path, repeat)
     known = ledger.get(name)
     if known is not None and known.verdict != "not trusted":
