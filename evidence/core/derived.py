@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 HOME = ROOT / "evidence"
 
-IMPORTED = re.compile(r"^\s*(?:from|import) evidence\.(\w+)", re.MULTILINE)
+IMPORTED = re.compile(
+    r"^\s*(?:from (evidence[\w.]+) import (\([^)]*\)|.*)|import (evidence[\w.]+))", re.MULTILINE
+)
 
 
 class MissingError(Exception):
@@ -118,19 +120,31 @@ def digest_of(paths: Iterable[Path]) -> str:
 
 @cache
 def programs(folder: str) -> tuple[Path, ...]:
-    """Returns the programs of an experiment, with those of the experiments that it imports.
+    """Returns the programs of an experiment, with the modules of others that they import.
 
     The mechanism (`evidence/core`) is left out, because it decides no figure.
     """
-    found: dict[str, list[Path]] = {}
-    waiting = [folder]
+    waiting = sorted((HOME / folder).rglob("*.py"))
+    found: dict[Path, None] = {}
     while waiting:
-        name = waiting.pop()
-        if name not in found and name != "core":
-            found[name] = sorted((HOME / name).rglob("*.py"))
-            for file in found[name]:
-                waiting += IMPORTED.findall(file.read_text(encoding="utf-8"))
-    return tuple(file for files in found.values() for file in files)
+        file = waiting.pop(0)
+        if file not in found and HOME / "core" not in file.parents:
+            found[file] = None
+            waiting += imported(file.read_text(encoding="utf-8"))
+    return tuple(found)
+
+
+def imported(text: str) -> list[Path]:
+    """Returns the modules of `evidence` that a program imports, in the order of its lines."""
+    found = []
+    for module, names, alone in IMPORTED.findall(text):
+        path = ROOT.joinpath(*(module or alone).split("."))
+        inside = [path / name for name in re.findall(r"\w+", names)]
+        for one in [path, *inside]:
+            found += [
+                file for file in (one.with_suffix(".py"), one / "__init__.py") if file.is_file()
+            ]
+    return found
 
 
 @cache

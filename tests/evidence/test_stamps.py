@@ -127,7 +127,7 @@ def test_a_canary_has_one_short_cell_of_each_kind() -> None:
 
 
 def test_more_kinds_than_a_canary_has_room_for_are_refused() -> None:
-    names = string.ascii_letters
+    names = [first + second for first in "ab" for second in string.ascii_letters]
     many = [Cell.of(LINK, {"title": name}) for name in names[: cells.MAX_CELLS + 1]]
     with pytest.raises(ValueError, match="kinds of cells"):
         cells.chosen(many)
@@ -264,3 +264,25 @@ def test_the_package_has_the_fingerprints_of_this_engine(monkeypatch: pytest.Mon
     assert not fingerprints.is_current()
     (fault,) = check.Verdict({}, {}, {}, 1, fingerprinted=False).faults
     assert "python -m evidence fingerprints" in fault
+
+
+def test_a_maker_has_the_modules_that_it_imports_and_no_others() -> None:
+    """Papers import two modules of the comparisons with ns-2, so the others do not age them."""
+    names = {path.relative_to(ROOT).as_posix() for path in derived.programs("papers")}
+    assert "evidence/validation/papers/two_pass.py" in names
+    assert "evidence/validation/make.py" not in names
+    assert not any(name.startswith("evidence/core") for name in names)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from evidence.gallery import core, home",
+        "from evidence.gallery import (\n    core,\n    home,\n)",
+        "    from evidence.gallery.core import satellite\nfrom evidence.gallery.home import wifi",
+        "import evidence.gallery.core\nimport evidence.gallery.home",
+    ],
+)
+def test_all_forms_of_imports_are_seen(text: str) -> None:
+    found = {path.relative_to(ROOT).as_posix() for path in derived.imported(text)}
+    assert found >= {"evidence/gallery/core.py", "evidence/gallery/home.py"}
