@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from goodqueue._core import Cancel
+    from goodqueue.runs.engines import Engine
 
 Figures = dict[str, float | int | None]
 """Figures of one run by name."""
@@ -29,6 +30,9 @@ Figures = dict[str, float | int | None]
 MAX_CROSSINGS = 400_000
 """Largest number of packets that the cells of one canary pass over links, in all. The engine serves
 about a million of them in a second of processor time."""
+
+HYBRID_SPEED = 10
+"""Number of packets of the hybrid engine that count as one of the packet engine: it is faster."""
 
 MAX_CELLS = 64
 """Largest number of cells of one canary."""
@@ -47,11 +51,13 @@ class Cell:
         scenario: path of the scenario, relative to the root of the repository, or its text.
         settings: the values that replace those of the scenario, by path, as JSON.
         seed: the seed; None for the scenario's own.
+        engine: the engine that runs it.
     """
 
     scenario: str
     settings: str = "{}"
     seed: int | None = None
+    engine: Engine = "packets"
 
     @classmethod
     def of(cls, scenario: str, settings: Mapping[str, object]) -> Cell:
@@ -61,7 +67,7 @@ class Cell:
     @property
     def kind(self) -> str:
         """The cell without its numbers: cells that differ in numbers only have the same kind."""
-        return NUMBER.sub("#", f"{self.scenario} {self.settings}")
+        return NUMBER.sub("#", f"{self.engine} {self.scenario} {self.settings}")
 
     def until(self, duration_s: float) -> Cell:
         """Returns the cell with another end, measured from the start of the run."""
@@ -80,18 +86,22 @@ class Cell:
     def document(self, figures: Figures) -> dict[str, Any]:
         """Returns the cell and its figures as they are stored."""
         text = {"scenario": self.scenario, "set": json.loads(self.settings), "seed": self.seed}
+        if self.engine != "packets":
+            text["engine"] = self.engine
         return {**{key: value for key, value in text.items() if value}, "figures": figures}
 
 
 def cell_in(document: Mapping[str, Any]) -> Cell:
     """Returns the cell of a stored document."""
     settings = json.dumps(document.get("set", {}))
-    return Cell(document["scenario"], settings, document.get("seed"))
+    engine = document.get("engine", "packets")
+    return Cell(document["scenario"], settings, document.get("seed"), engine)
 
 
 @cache
 def _run(cell: Cell) -> Figures:
-    outcome = load(cell.scenario, set=json.loads(cell.settings), seed=cell.seed).run()
+    scenario = load(cell.scenario, set=json.loads(cell.settings), seed=cell.seed)
+    outcome = scenario.run(engine=cell.engine)
     return figures_of(Result(outcome, "").summary)
 
 
@@ -126,7 +136,8 @@ def chosen(cells: Iterable[Cell]) -> list[Cell]:
     if len(kinds) > MAX_CELLS:
         raise ValueError(f"{len(kinds)} kinds of cells: choose at most {MAX_CELLS}")
     room = MAX_CROSSINGS / max(len(kinds), 1)
-    return [_shortened(cell, room) for cell in kinds]
+    speeds = {"packets": 1, "hybrid": HYBRID_SPEED}
+    return [_shortened(cell, room * speeds[cell.engine]) for cell in kinds]
 
 
 def _shortened(cell: Cell, room: float) -> Cell:

@@ -16,6 +16,8 @@ from evidence.core import cells, check, derived, fingerprints, stamps
 from evidence.core.cells import Cell
 from evidence.core.derived import Derived, everything
 from evidence.core.stamps import State
+from goodqueue.sizing.link import Link
+from goodqueue.sizing.trials.described import LinkTrial
 
 LINK = "scenarios/linux-bottleneck.toml"
 
@@ -124,6 +126,20 @@ def test_a_canary_has_one_short_cell_of_each_kind() -> None:
     assert [json.loads(one.settings)[control] for one in canary] == ["reno", "cubic"]
     crossings = sum(cells.crossings(one.run()) for one in canary)
     assert 1_000 < crossings <= cells.MAX_CROSSINGS
+
+
+def test_a_cell_belongs_to_its_engine() -> None:
+    packets = Cell(LinkTrial().scenario(Link(2e6, (0.04,), 2), 9).canonical_toml())
+    hybrid = replace(packets, engine="hybrid")
+    assert packets.kind != hybrid.kind
+    canary = [one.document(one.run()) for one in cells.chosen([packets, hybrid])]
+    assert "engine" not in canary[0]
+    assert canary[1]["engine"] == "hybrid"
+    assert [cells.cell_in(one).engine for one in canary] == ["packets", "hybrid"]
+    assert canary[1]["figures"]["links.drops"] > 0
+    assert cells.agree(canary)
+    of_another_engine = canary[1] | {"engine": "packets"}
+    assert not cells.agree([of_another_engine])
 
 
 def test_more_kinds_than_a_canary_has_room_for_are_refused() -> None:
