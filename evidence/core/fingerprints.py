@@ -24,6 +24,7 @@ FILE = ROOT / "python" / "goodqueue" / "sizing" / "calibrated" / "fingerprints.j
 FITTED = {
     "calibrated": ("rules_on_trial/runs", "rules_on_trial/searches"),
     "modern": ("modern_buffers/links",),
+    "hybrid": ("hybrid/runs",),
 }
 """Things with runs to which the package has something fitted, by the name of that thing."""
 

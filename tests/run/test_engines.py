@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import closing
 from dataclasses import replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import goodqueue
-from conftest import ROOT
 from conftest import SMALL as SCENARIO
 from goodqueue import _core
 from goodqueue._core import grid
 from goodqueue.cli import run_command
-from goodqueue.cli.sizing.size import exit_code
 from goodqueue.errors import RequestError, ScenarioError
-from goodqueue.output.sizing.answer import plain_lines
-from goodqueue.output.sizing.verdict import verdict
-from goodqueue.runs.engines import AGREEMENT, engine_of_run
+from goodqueue.runs.engines import engine_of_run
 from goodqueue.sizing import Effort, Link, size_link
 from goodqueue.sizing.calibrated.smallest import calibrated
-from goodqueue.sizing.search.agreement import MEASURED, Agreement, Widened, agreement_of, widened
 from goodqueue.sizing.search.laboratory import Laboratory
 from goodqueue.sizing.search.reach import expected_packets
-from goodqueue.sizing.search.smallest import Smallest
 from goodqueue.sizing.trials.described import LinkTrial
 from goodqueue.study.engine import execute_run
 from goodqueue.study.model import Keep
@@ -218,28 +211,6 @@ def test_every_part_of_an_answer_names_its_engine_or_why_it_was_not_run(
     assert "engine" in pl.read_parquet(out / "rules.parquet").columns
 
 
-def test_the_stated_agreement_is_the_measured_one() -> None:
-    page = (ROOT / "docs/hybrid.md").read_text()
-    rows = re.findall(
-        r"^\| (utilisation|loss), all \| (\d+) \|.*\((\d+) %\) \|$", page, re.MULTILINE
-    )
-    assert len(rows) == 2
-    for _, links, share in rows:
-        assert re.search(rf"{share} % of {links} ", AGREEMENT)
-    ranges = re.findall(
-        r"^\| (utilisation|loss), windows.*(of 20|below 20).* \| (\d+) \|.*\| (\S+) to (\S+) \|$",
-        page,
-        re.MULTILINE,
-    )
-    stated = {
-        ("loss" if bound == "loss" else "utilization", "large" if size == "of 20" else "small"): (
-            Agreement(int(links), number_of(low), number_of(high))
-        )
-        for bound, size, links, low, high in ranges
-    }
-    assert stated == MEASURED
-
-
 def test_a_search_among_very_many_flows_begins_near_the_answer() -> None:
     link = Link(100e9, (0.1,), 80_000, congestion_control="cubic")
     theory = calibrated(link)
@@ -252,87 +223,6 @@ def test_a_search_among_very_many_flows_begins_near_the_answer() -> None:
     assert inside is not None
     assert not inside.outside
     assert expected_packets(fitted) == inside.least
-
-
-def number_of(text: str) -> float | None:
-    return None if text == "?" else float(text)
-
-
-@pytest.mark.parametrize(
-    ("rate", "loss", "words"),
-    [
-        (1e9, None, "simulates no packets"),
-        (1e9, 0.001, "bound on the loss"),
-        # The bound is far above the loss that follows, so the utilisation decides.
-        (1e9, 0.003, "simulates no packets"),
-        (1e8, None, "packets in flight"),
-        (1e8, 0.003, "packets in flight"),
-    ],
-)
-def test_an_answer_beyond_the_compared_links_is_doubted(
-    rate: float, loss: float | None, words: str
-) -> None:
-    link = Link(rate, (0.05,), 50, congestion_control="cubic", max_loss_rate=loss)
-    laboratory = Laboratory(cast("Runner", None), LinkTrial(), choice="hybrid")
-    found = found_of(limit=200, low=190, high=200)
-    doubt, error = laboratory.doubt(link, found, loss_rate=0.0015)
-    assert doubt is not None
-    assert words in doubt
-    decisive = link if loss == 0.001 else replace(link, max_loss_rate=None)
-    assert error == widened(decisive, replace(found, low=199))
-
-
-def found_of(limit: int, low: int, high: int | None) -> Smallest:
-    return Smallest(limit, low, high, limit, limit, limit, proved=True)
-
-
-def test_an_answer_is_widened_by_the_error_of_its_class() -> None:
-    link = Link(1e8, (0.05,), 50, congestion_control="cubic")
-    error = agreement_of(link)
-    assert error is MEASURED["utilization", "small"]
-    assert error.low is not None
-    assert error.high is not None
-    found = widened(link, found_of(limit=200, low=190, high=200))
-    assert found.high is not None
-    # The buffers of both engines for a link of this class differ at most by this ratio.
-    assert found.low <= 191 / error.high < found.low + 1
-    assert found.high - 1 < 200 / error.low <= found.high
-    nothing_shown = widened(link, found_of(limit=200, low=0, high=None))
-    assert nothing_shown.as_dict() == {"low_packets": 1, "high_packets": None}
-    # An answer for a bound on loss has another error.
-    assert agreement_of(replace(link, max_loss_rate=0.01)) is MEASURED["loss", "small"]
-    assert agreement_of(replace(link, rate_bps=1e9)) is MEASURED["utilization", "large"]
-
-
-def test_an_answer_outside_the_agreed_range_is_not_called_proved() -> None:
-    link = Link(2e6, (0.04,), 1, congestion_control="cubic")
-    proved = size_link(link, Effort(changes=False, queues=(), rules=False, hosts=False))
-    assert (proved.shown, proved.proved, exit_code(proved)) == (True, True, 0)
-    assert proved.found is not None
-    error = widened(link, proved.found)
-    doubted = replace(proved, engine="hybrid", doubt="windows are small", widened=error)
-    assert (doubted.shown, doubted.proved, exit_code(doubted)) == (True, False, 6)
-    made = doubted.as_dict()["recommendation"]
-    assert (made["packets"], made["proved"]) == (proved.buffer, False)
-    assert made["carried"]["low_packets"] <= made["at_least_packets"]
-    assert made["carried"]["high_packets"] > made["at_most_packets"]
-    text = "\n".join(plain_lines(verdict(doubted)))
-    assert "estimate: " in text
-    assert "recommended: " not in text
-    assert "an estimate: windows are small" in text
-    assert f"from {error.low} packet" in text
-    assert f"to {error.high} packets; on nine tenths of 29 such links" in text
-    for_loss = widened(replace(link, max_loss_rate=0.01, flows=4), proved.found)
-    upwards = " ".join(verdict(replace(doubted, widened=for_loss)))
-    assert f"from {for_loss.low} packet" in upwards
-    assert " upwards; on nine tenths of 29 such links" in upwards
-    unbounded = Widened(1, None, MEASURED["loss", "large"])
-    assert "no interval follows" in " ".join(verdict(replace(doubted, widened=unbounded)))
-    unknown = replace(doubted, widened=None)
-    assert "error on such links is not known" in " ".join(verdict(unknown))
-    # Ctrl-C during the simulations that follow the answer keeps the answer.
-    later = replace(doubted, interrupted=True)
-    assert "before the search ended" not in " ".join(verdict(later))
 
 
 def test_size_link_uses_the_requested_engine() -> None:

@@ -25,14 +25,6 @@ Choice = Literal["auto", "packets", "hybrid"]
 
 CHOICES: dict[str, Choice] = {"auto": "auto", "packets": "packets", "hybrid": "hybrid"}
 
-AGREEMENT = (
-    "The hybrid engine simulated no packets. On drawn links where both engines ran, its smallest "
-    "buffer for a utilisation was within 30 % or 2 packets of the packet engine's on 90 % of 88 "
-    "links and within 10 % or 2 packets on 58 %, for a loss bound on 53 % of 86 links and on 26 % "
-    "(docs/hybrid.md)."
-)
-"""Measured agreement with packets, printed beside every answer of the hybrid engine."""
-
 PATIENCE_S = 60.0
 """Seconds of computing beyond which `auto` considers a single run too long for the packet engine.
 """

@@ -15,8 +15,8 @@ from goodqueue.output.sizing.theory import (
 )
 from goodqueue.output.terminal import milliseconds, number, packets, percent, plain
 from goodqueue.passive.answer import CaptureAnswer
-from goodqueue.runs.engines import AGREEMENT
 from goodqueue.sizing.answer.facts import LONG_DELAY_S, MUCH_LOSS
+from goodqueue.sizing.search.agreement import in_words
 from goodqueue.sizing.search.budget import PACKETS_PER_S
 from goodqueue.sizing.search.laboratory import FREQUENT_LOSS
 from goodqueue.sizing.trials.length import epochs_of
@@ -223,7 +223,7 @@ def _engine(answer: Answer) -> list[str]:
         outside = f"; {too_long}, and the hybrid engine does not apply here{why}"
         return [f"simulated by the packet engine{outside}"] if too_long else []
     lines = [f"simulated by the [bold]hybrid engine[/]{f': {too_long}' if too_long else ''}"]
-    lines.append(AGREEMENT)
+    lines.append(in_words())
     if answer.doubt is not None:
         lines.append(f"an estimate: {plain(answer.doubt)}")
     lines.append(_with_the_error(answer.widened))
@@ -233,7 +233,7 @@ def _engine(answer: Answer) -> list[str]:
 def _with_the_error(found: Widened | None) -> str:
     """Returns the range of buffers that follows from the hybrid engine's measured error."""
     if found is None:
-        return "the hybrid engine's error on such links is not known"
+        return "no interval follows: the error of these engines on such links is not known"
     error = found.agreement
     if error.low is None and error.high is None:
         return (

@@ -95,7 +95,7 @@ def is_older(what: str = "calibrated") -> bool:
 
     Args:
         what: `calibrated` for the fitted table and the record of the rules, `modern` for the record
-            of the rules for modern congestion controls.
+            of the rules for modern congestion controls, `hybrid` for the hybrid engine's error.
     """
     text = files(__package__).joinpath(FINGERPRINTS).read_text(encoding="utf-8")
     found: dict[str, str] = json.loads(text)[what]

@@ -17,7 +17,12 @@ from goodqueue._core import GRID_STEP, grid
 from goodqueue.errors import RequestError
 from goodqueue.runs.engines import unable, unproved
 from goodqueue.runs.memory import check_runs, limit_of
-from goodqueue.sizing.search.agreement import AGREED_WINDOW, that_decides, widened
+from goodqueue.sizing.search.agreement import (
+    AGREED_WINDOW,
+    that_decides,
+    why_older,
+    widened,
+)
 from goodqueue.sizing.search.budget import (
     PACKETS_PER_S,
     Budget,
@@ -272,7 +277,7 @@ class Laboratory:
 
         `loss_rate` is the largest likely loss behind the answer's buffer.
         Both are None for an answer of the packet engine.
-        The range is None if the engines were not compared on links like this.
+        The range is None if these engines were not compared on links like this.
         """
         if self.engine == "packets":
             return None, None
@@ -285,7 +290,8 @@ class Laboratory:
         if found.floor is not None:  # Its means suffice, because the error of the engine is larger.
             low = 0 if cut_off else max(found.low, found.floor - 1)
             found = replace(found, low=low, high=found.floor)
-        return cut_off or self._inexact(decisive) or NO_PACKETS, widened(decisive, found)
+        weighty = "; ".join(why for why in (cut_off, why_older()) if why)
+        return weighty or self._inexact(decisive) or NO_PACKETS, widened(decisive, found)
 
     def _cut_off(self, link: Link, found: Smallest) -> str | None:
         """Returns the reason why no smaller buffer was tried, if a smaller one may suffice."""
