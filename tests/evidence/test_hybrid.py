@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import ROOT
+from evidence.core import cells, stamps
+from evidence.core.cells import Cell
+from evidence.core.derived import everything
 from evidence.core.pages import part
 from evidence.hybrid import error, page, runs
 from evidence.hybrid.links import CHEAP_PACKETS, MOST_OF_CHEAP, RUNS, TEST_SEEDS, Drawn, draw
@@ -137,6 +140,16 @@ def test_the_file_of_the_package_is_the_measured_error(comparison: Comparison) -
         error.measured(comparison).as_dict(), indent=1
     )
     assert parsed((ROOT / error.FILE).read_text("utf-8")) == measured()
+
+
+def test_other_results_of_the_hybrid_engine_age_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    stamp = stamps.read(everything()["hybrid/runs"])
+    assert stamp is not None
+    assert cells.agree(stamp.canary)
+    run = Cell.run
+    monkeypatch.setattr(Cell, "run", lambda one: {} if one.engine == "hybrid" else run(one))
+    assert not cells.agree(stamp.canary)
+    assert cells.agree([one for one in stamp.canary if "engine" not in one])
 
 
 def test_the_comparison_has_every_link_of_the_tests(comparison: Comparison) -> None:
