@@ -25,7 +25,7 @@ from goodqueue.sizing.answer.extras import (
 )
 from goodqueue.sizing.answer.facts import facts_of
 from goodqueue.sizing.answer.listener import SILENT, Listener
-from goodqueue.sizing.answer.longer import checked, unchecked
+from goodqueue.sizing.answer.longer import LONGER, bias_of_full, checked, unchecked
 from goodqueue.sizing.answer.page import page_of
 from goodqueue.sizing.answer.parts import RuleAnswer, figures_at
 from goodqueue.sizing.answer.world import by_theory as world_by_theory
@@ -140,6 +140,7 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
     assert trials is not None
     helped, hurt = targets(link)
     first = first_reach(link)
+    bias = None
     try:
         laboratory.calibrate(link, first)
         bursts = for_bursts(link, laboratory)
@@ -157,6 +158,12 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
             near=expected_packets(link),
             least=laboratory.least(link, first),
         )
+        if found.limit is not None:
+            bias = bias_of_full(link, trials, laboratory, found.limit)
+        if bias is not None and laboratory.may_search_again(LONGER):
+            laboratory.lengthen(link, LONGER)
+            again = Trials(laboratory.sampler(link), spent=trials.spent, on_change=trials.on_change)
+            return _search(replace(answer, trials=again), laboratory, most_replicates)
     except (KeyboardInterrupt, BudgetSpent) as stopped:
         answer = _named(answer, laboratory)
         shown = so_far(trials, helped, hurt)
@@ -177,7 +184,7 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
     if not answer.interrupted:
         laboratory.hold(0)
         try:
-            found, facts = checked(link, trials, laboratory, found, facts)
+            found, facts = checked(link, trials, laboratory, found, facts, bias)
         except KeyboardInterrupt:
             found, facts = unchecked(found, facts)
             answer = replace(answer, interrupted=True)

@@ -168,6 +168,7 @@ class Laboratory:
         self._runner = runner
         self._first_seed = first_seed
         self._stretches: dict[Link, float] = {}
+        self._times: dict[Link, float] = {}
 
     def calibrate(self, link: Link, packets: int) -> None:
         """Sets the length of replicates from the losses of one replicate and from the budget.
@@ -185,7 +186,7 @@ class Laboratory:
             if why is not None:
                 raise RequestError(f"--engine hybrid: {why}\n  help: omit --engine")
         self._fit(link, packets)
-        if not self.trial.elastic or self.plan.share < 1:
+        if not self.trial.elastic or self.plan.share < 1 or link in self._times:
             return
         trials = Trials(self.sampler(link))
         trials.ensure([packets], 1)
@@ -197,6 +198,22 @@ class Laboratory:
         self._stretches[link] = min(max(1.1 * epochs_of(link) / held, 1.0), MOST_STRETCH)
         if self._stretches[link] > 1:
             self._fit(link, packets)
+
+    def at_full_length(self, link: Link) -> bool:
+        """Returns True if the link's replicates have their full length, and may get a longer one.
+
+        They are lengthened once at most.
+        """
+        is_full = self.engine == "packets" and self.plan.share >= 1
+        return is_full and self.trial.elastic and link not in self._times
+
+    def may_search_again(self, factor: float) -> bool:
+        """Returns True if the budget suffices for a search like the last one, times a factor."""
+        return self.budget is None or self.budget.left >= factor * self.budget.used
+
+    def lengthen(self, link: Link, factor: float) -> None:
+        """Makes the measured part of the link's replicates longer by this factor."""
+        self._times[link] = factor
 
     def _fit(self, link: Link, packets: int) -> None:
         """Plans by the present cost of a replicate; does nothing without a budget."""
@@ -226,8 +243,7 @@ class Laboratory:
         return hybrid_work(link.flows, duration_s / link.mean_rtt_s, steps)
 
     def _whole(self, link: Link, packets: int, share: float = 1.0) -> Scenario:
-        extent = Extent(self._stretches.get(link, 1.0), share)
-        return self.trial.scenario(link, packets, None, extent)
+        return self.trial.scenario(link, packets, None, self._extent(link, share))
 
     def least(self, link: Link, most: int) -> int:
         """Returns the smallest limit of the grid for its engine, at most about `most`."""
@@ -317,10 +333,6 @@ class Laboratory:
         """Number of concurrent runs."""
         return self._runner.workers
 
-    def take_length_of(self, other: Laboratory) -> None:
-        """Uses the factor on the length of replicates that another laboratory found."""
-        self._stretches |= other._stretches
-
     def scenario(self, link: Link, packets: int) -> Scenario:
         """Returns the scenario of a replicate with this buffer."""
         return self.trial.scenario(link, packets, None, self._extent(link))
@@ -336,8 +348,9 @@ class Laboratory:
 
     def as_long_as(self, other: Link, link: Link) -> None:
         """Uses the measured factor on the length of a link's replicates for another link, too."""
-        if link in self._stretches:
-            self._stretches[other] = self._stretches[link]
+        for factors in (self._stretches, self._times):
+            if link in factors:
+                factors[other] = factors[link]
 
     def sampler(
         self,
@@ -415,7 +428,8 @@ class Laboratory:
         return BudgetSpent() if over else interrupt
 
     def _extent(self, link: Link, share: float | None = None) -> Extent:
-        return Extent(self._stretches.get(link, 1.0), self.plan.share if share is None else share)
+        share = self.plan.share if share is None else share
+        return Extent(self._stretches.get(link, 1.0), share * self._times.get(link, 1.0))
 
     def _variant(
         self, trial: Measured, link: Link, limit: int, queue: str | None, share: float | None

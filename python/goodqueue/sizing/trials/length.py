@@ -121,7 +121,8 @@ class Extent:
 
     Attributes:
         stretch: measured length of loss epochs over their expected length.
-        share: share of the full measured part that the time budget allows.
+        share: share of the full measured part that the time budget allows; above 1 for longer
+            ones.
     """
 
     stretch: float = 1.0
@@ -181,7 +182,7 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
         start_up = _warm_start_s(link, packets, epoch)
     shortest_s = 0.0 if link.congestion_control == "dctcp" else SHORTEST_S
     usual_s = min(LEAST_MEASURED_S, max(LEAST_ROUNDS * _longest_s(link, packets), shortest_s))
-    least_s = min(max(usual_s * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S)
+    least_s = min(max(usual_s * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S * max(share, 1.0))
     fewest = EPOCHS_OF_FEW if link.flows <= VERY_FEW_FLOWS else LEAST_EPOCHS
     measured = max(max(epochs_of(link) * share, fewest) * epoch, least_s)
     if warm:
