@@ -7,7 +7,7 @@ use goodqueue_types::RandomStream;
 use std::fmt::Write;
 
 /// Packets of a file at the most: more than are remembered of anything.
-const MOST_PACKETS: usize = 1_200_000;
+const MAX_PACKETS: usize = 1_200_000;
 
 /// A capture, two of a link that loses and delays, or a trace.
 pub fn input(random: &mut RandomStream) -> Input {
@@ -89,7 +89,7 @@ fn traffic(random: &mut RandomStream) -> Vec<Packet> {
     let manner = manner(random);
     let mut next = vec![0_u32; manner.flows];
     let mut time = 1_700_000_000_000_000_000;
-    let count = 1000 + below(random, MOST_PACKETS);
+    let count = 1000 + below(random, MAX_PACKETS);
     (0..count)
         .map(|_| {
             time += random.bits() % 2000;
@@ -212,7 +212,7 @@ fn frame(packet: &Packet) -> Vec<u8> {
 fn trace(random: &mut RandomStream) -> Vec<u8> {
     let [links, kinds, flows] = [(); 3].map(|()| [1, 3, 1000, 100_000][below(random, 4)]);
     let mut text = "+ 0 0 1 tcp 1040 ------- 0 0.0 1.0 0 0\n".to_owned();
-    for line in 0..below(random, MOST_PACKETS / 2) {
+    for line in 0..below(random, MAX_PACKETS / 2) {
         let event = ['+', '-', 'r', 'd'][below(random, 4)];
         let (link, flow) = (below(random, links), below(random, flows));
         let kind = match below(random, kinds) {

@@ -3,7 +3,7 @@
 
 use crate::below;
 use goodqueue_probe::net::{
-    Body, Datagram, MOST_FIELDS, Message, SECRET, Token, read_records, write_records,
+    Body, Datagram, MAX_FIELDS, Message, SECRET, Token, read_records, write_records,
 };
 use goodqueue_probe::{Feedback, Path, Pattern, Phase, Receiver, Record, Sender, Stream};
 use goodqueue_types::RandomStream;
@@ -117,7 +117,7 @@ fn survives(bytes: &[u8]) -> Result<bool, Box<dyn Error>> {
     let mut accepted = false;
     if let Some((datagram, length)) = Datagram::parse(bytes) {
         accepted = true;
-        if length > MOST_FIELDS {
+        if length > MAX_FIELDS {
             return Err(format!("{length} bytes of fields in {bytes:?}").into());
         }
         if let Body::Feedback(feedback) = datagram.body {

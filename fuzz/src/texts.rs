@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// An input that takes longer than this is taken to hang, even on a busy machine.
 const SLOWEST: Duration = Duration::from_secs(10);
 /// An input that takes more bytes of memory than this is at fault.
-const MOST_BYTES: u64 = 600_000_000;
+const MAX_BYTES: u64 = 600_000_000;
 /// Bounds of a run of an accepted scenario.
 const BOUNDS: Bounds = Bounds {
     packets: 10_000,
@@ -59,7 +59,7 @@ pub fn run_for(target: &Target, seconds: u64, seed: u64) -> Result<(), Box<dyn E
             slowest = took;
             worst.clone_from(&text);
         }
-        if outcome.is_err() || took > SLOWEST || bytes > MOST_BYTES {
+        if outcome.is_err() || took > SLOWEST || bytes > MAX_BYTES {
             let file = format!("fuzz/crash-{}-{seed}-{inputs}", target.name);
             std::fs::write(&file, &text)?;
             return Err(format!(

@@ -22,7 +22,7 @@ const ACK_BITS: f64 = 320.0;
 const ACCESS_BPS: f64 = 1e9;
 const BOTTLENECK_DELAY: Nanos = 10_000_000;
 const START_INTERVAL: Nanos = 10_000_000;
-const LEAST_TIMEOUT: Nanos = 200_000_000;
+const MIN_TIMEOUT: Nanos = 200_000_000;
 const FIRST_TIMEOUT: Nanos = 1_000_000_000;
 const LONGEST_TIMEOUT: Nanos = 60_000_000_000;
 const INITIAL_WINDOW: f64 = 2.0;
@@ -285,7 +285,7 @@ impl Flow {
             self.deviation = rtt / 2.0;
         }
         let timeout = (self.smoothed_rtt + 4.0 * self.deviation) * 1000.0;
-        self.timeout = (timeout as Nanos).clamp(LEAST_TIMEOUT, LONGEST_TIMEOUT);
+        self.timeout = (timeout as Nanos).clamp(MIN_TIMEOUT, LONGEST_TIMEOUT);
     }
 
     /// Handles a timeout: the window closes, and the sender goes back to the first packet without

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::process::{Command, Stdio};
 
 /// Largest number of flows with which ns-2 runs a case. Larger cases take minutes.
-const MOST_FLOWS_OF_NS2: u32 = 1000;
+const MAX_FLOWS_OF_NS2: u32 = 1000;
 /// Simulated time, in seconds, that is so short that a run consists mainly of its set-up.
 const SHORT: &str = "0.001";
 
@@ -48,7 +48,7 @@ impl Peer {
         let Some(dumbbell) = case.dumbbell else {
             return Ok(None);
         };
-        if matches!(self, Self::Ns2) && dumbbell.flows > MOST_FLOWS_OF_NS2 {
+        if matches!(self, Self::Ns2) && dumbbell.flows > MAX_FLOWS_OF_NS2 {
             return Ok(None);
         }
         let setup_s = self.user_s_of(case, SHORT)?;

@@ -19,4 +19,4 @@ pub use link::{
     Acks, Background, Extent, FlowGroup, FluidControl, FluidLink, FluidQueue, FluidSender,
 };
 pub use outcome::{Cost, FluidFlow, FluidOutcome};
-pub use range::{LEAST_BUFFER, LEAST_WINDOW, OutOfRange, range};
+pub use range::{MIN_BUFFER, MIN_WINDOW, OutOfRange, range};

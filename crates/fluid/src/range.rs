@@ -5,10 +5,10 @@ use std::fmt;
 use crate::link::{FluidControl, FluidLink, FluidQueue};
 
 /// Least mean window, in packets, with a full link and an empty queue.
-pub const LEAST_WINDOW: f64 = 8.0;
+pub const MIN_WINDOW: f64 = 8.0;
 
 /// Least buffer, in packets.
-pub const LEAST_BUFFER: f64 = 6.0;
+pub const MIN_BUFFER: f64 = 6.0;
 
 /// Ratio of a receiver's window to a flow's share of link and buffer from which on the window does
 /// not limit the flow.
@@ -43,7 +43,7 @@ impl fmt::Display for OutOfRange {
             Self::SmallWindows { window } => write!(
                 to,
                 "flows have {window:.1} packets in flight on average; the hybrid engine needs \
-                 {LEAST_WINDOW} or more, because smaller windows live on timeouts"
+                 {MIN_WINDOW} or more, because smaller windows live on timeouts"
             ),
             Self::Untried { what } => write!(
                 to,
@@ -51,7 +51,7 @@ impl fmt::Display for OutOfRange {
             ),
             Self::SmallBuffer { packets } => write!(
                 to,
-                "the hybrid engine needs a buffer of at least {LEAST_BUFFER} packets, not {packets:.0}, \
+                "the hybrid engine needs a buffer of at least {MIN_BUFFER} packets, not {packets:.0}, \
                  because single packets matter in smaller ones"
             ),
         }
@@ -75,10 +75,10 @@ pub fn range(link: &FluidLink) -> Result<(), OutOfRange> {
         return Err(OutOfRange::Untried { what });
     }
     let window = bdp / flows as f64;
-    if window < LEAST_WINDOW {
+    if window < MIN_WINDOW {
         return Err(OutOfRange::SmallWindows { window });
     }
-    if packets < LEAST_BUFFER {
+    if packets < MIN_BUFFER {
         return Err(OutOfRange::SmallBuffer { packets });
     }
     Ok(())

@@ -28,7 +28,7 @@ const MARKED: [&Rule; 5] = [
 const OF_CONTROL: &str = window_decrease::RULE.name;
 
 /// Number of points of the expected curve at which limits are left out.
-const MOST_POINTS: usize = 120;
+const MAX_POINTS: usize = 120;
 
 /// Bytes of the header of Ethernet, which Linux counts in a frame.
 const ETHERNET_BYTES: u64 = 14;
@@ -110,7 +110,7 @@ fn shaped(link: &Link, packets: u64) -> String {
 /// Returns the expected figures by rising buffer, in columns.
 fn curve(link: &Link, table: &Table) -> Value {
     let limits = limits(link);
-    let stride = (limits.len() / MOST_POINTS).max(1);
+    let stride = (limits.len() / MAX_POINTS).max(1);
     let packets: Vec<u64> = limits.into_iter().step_by(stride).collect();
     let buffers: Vec<f64> = packets.iter().map(|packets| *packets as f64).collect();
     let found = Predicted::at(link, &buffers, table);

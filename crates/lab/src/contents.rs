@@ -32,8 +32,8 @@ pub fn words() -> Value {
             "packets": bounds.packets,
             "flows": bounds.flows,
             "memory_bytes": bounds.memory,
-            "columns": View::MOST_COLUMNS,
-            "series_flows": View::MOST_FLOWS,
+            "columns": View::MAX_COLUMNS,
+            "series_flows": View::MAX_FLOWS,
         },
     })
 }

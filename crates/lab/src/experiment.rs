@@ -22,11 +22,11 @@ pub struct View {
 
 impl View {
     /// Most columns of a picture: no screen shows more.
-    pub const MOST_COLUMNS: usize = 4_000;
+    pub const MAX_COLUMNS: usize = 4_000;
     /// Most flows with series.
-    pub const MOST_FLOWS: usize = 64;
+    pub const MAX_FLOWS: usize = 64;
     /// Most columns of all series together. With more series, each has fewer columns.
-    const MOST_CELLS: usize = 400_000;
+    const MAX_CELLS: usize = 400_000;
 }
 
 impl Default for View {
@@ -151,9 +151,9 @@ impl Experiment {
             from_start,
         } = self;
         let shown: Vec<bool> = network.links.iter().map(|link| link.observed).collect();
-        let flow_count = view.flows.min(View::MOST_FLOWS).min(network.flows.len());
+        let flow_count = view.flows.min(View::MAX_FLOWS).min(network.flows.len());
         let series = flow_count + shown.iter().filter(|shown| **shown).count();
-        let columns = (view.columns).min(View::MOST_COLUMNS.min(View::MOST_CELLS / series.max(1)));
+        let columns = (view.columns).min(View::MAX_COLUMNS.min(View::MAX_CELLS / series.max(1)));
         let columns = Columns::new(columns, network.end);
         let probe = Observer::Columns(Thin::new(columns, &shown, flow_count));
         Run {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 const UPPER: f64 = 0.975;
 
 /// Most runs of which a mean is taken.
-const MOST_RUNS: usize = 1_000;
+const MAX_RUNS: usize = 1_000;
 
 /// Keys of a link's summary that are figures.
 const OF_LINKS: [&str; 6] = [
@@ -81,8 +81,8 @@ pub fn differences(runs: &[Value], others: &[Value]) -> Result<Value, LabError> 
 
 /// Returns the runs if there are as many as a mean may have.
 fn counted(runs: &[Value]) -> Result<&[Value], LabError> {
-    if runs.is_empty() || runs.len() > MOST_RUNS {
-        let text = format!("intervals need 1 to {MOST_RUNS} runs");
+    if runs.is_empty() || runs.len() > MAX_RUNS {
+        let text = format!("intervals need 1 to {MAX_RUNS} runs");
         return Err(LabError::Damaged(text));
     }
     Ok(runs)

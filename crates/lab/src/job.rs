@@ -126,7 +126,7 @@ fn packets(body: &Body<'_>) -> Result<PacketRun, LabError> {
     let watch = Watch {
         from: at("from_ms")?,
         to: at("to_ms")?,
-        most: Watch::MOST_PACKETS,
+        most: Watch::MAX_PACKETS,
     };
     let experiment = Experiment::set_up(&body.setting()?, Bounds::default())?;
     let run = experiment.watch(watch);

@@ -21,7 +21,7 @@ pub struct Watch {
 
 impl Watch {
     /// Most packets that a page shows.
-    pub const MOST_PACKETS: usize = 20_000;
+    pub const MAX_PACKETS: usize = 20_000;
 }
 
 impl Experiment {

@@ -15,11 +15,11 @@ const BOUNDS: Bounds = Bounds {
 
 /// Most bytes that a question may take: those that the bound allows by the run's own counts, which
 /// omit what results, texts and lists that have just doubled take.
-const MOST_BYTES: u64 = 3 * BOUNDS.memory;
+const MAX_BYTES: u64 = 3 * BOUNDS.memory;
 
 /// Most blocks of computing of a picture and of its packets, each of thousands of steps. A run takes
 /// at most eight steps for each packet of the bound.
-const MOST_BLOCKS: usize = 100;
+const MAX_BLOCKS: usize = 100;
 
 /// End of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -244,7 +244,7 @@ fn files() -> BTreeMap<String, Vec<u8>> {
 
 /// Runs to the end. Returns it, and the number of blocks.
 fn end_of(mut advance: impl FnMut() -> Result<Option<f64>, LabError>) -> (End, usize) {
-    for block in 1..=MOST_BLOCKS {
+    for block in 1..=MAX_BLOCKS {
         match advance() {
             Ok(Some(_)) => {}
             Ok(None) => return (Answered, block),
@@ -272,7 +272,7 @@ fn asked(setting: &Setting) -> (End, usize) {
     let watch = Watch {
         from: Time::ZERO + Span::from_millis(900),
         to: Time::ZERO + Span::from_millis(1_000),
-        most: Watch::MOST_PACKETS,
+        most: Watch::MAX_PACKETS,
     };
     let packets = experiment.watch(watch);
     let watched = packets.map_or(0, |mut run| end_of(|| run.advance()).1);
@@ -304,7 +304,7 @@ fn every_hostile_question_ends_within_the_bounds() {
         if !ends.contains(&end) {
             faults.push(format!("{name}: {end:?} {refusal}"));
         }
-        if cost.bytes_max > MOST_BYTES {
+        if cost.bytes_max > MAX_BYTES {
             faults.push(format!("{name}: {} bytes", cost.bytes_max));
         }
     }

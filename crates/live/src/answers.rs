@@ -9,11 +9,11 @@ use goodqueue_types::{Body, Direction, FlowId, Packet, Span, Time};
 use std::collections::{HashMap, VecDeque};
 
 /// Largest number of connections and directions that are followed. Further ones are left out.
-const MOST_FOLLOWED: usize = 1024;
+const MAX_FOLLOWED: usize = 1024;
 
 /// Largest number of segments of one connection that wait for their acknowledgement. Further ones are
 /// left out.
-const MOST_WAITING: usize = 4096;
+const MAX_WAITING: usize = 4096;
 
 /// Delays of the acknowledgements of all hosts.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ impl Answers {
             return;
         }
         let key = (packet.flow, packet.connection, packet.direction);
-        let is_full = self.receivers.len() >= MOST_FOLLOWED;
+        let is_full = self.receivers.len() >= MAX_FOLLOWED;
         if is_full && !self.receivers.contains_key(&key) {
             return;
         }
@@ -85,7 +85,7 @@ impl Receiver {
         if self.end.is_none_or(|before| is_after(end, before)) {
             self.end = Some(end);
         }
-        if !self.has_gap && self.waiting.len() < MOST_WAITING {
+        if !self.has_gap && self.waiting.len() < MAX_WAITING {
             self.waiting.push_back((end, now));
         }
     }
@@ -165,10 +165,10 @@ mod tests {
     #[test]
     fn the_number_of_segments_that_wait_is_bounded() {
         let mut receiver = Receiver::default();
-        for segment in 0..2 * MOST_WAITING as u32 {
+        for segment in 0..2 * MAX_WAITING as u32 {
             receiver.take(at(1), segment, 1);
         }
-        assert_eq!(receiver.waiting.len(), MOST_WAITING);
+        assert_eq!(receiver.waiting.len(), MAX_WAITING);
     }
 
     #[test]

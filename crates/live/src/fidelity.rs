@@ -22,7 +22,7 @@ const UNREAD: Limits = Limits {
 };
 /// Least time for which an acknowledgement may be due: 99 % of those of a receiver that nothing kept
 /// from reading were sent sooner (docs/emulate.md).
-const LEAST_ANSWER: Span = Span::from_micros(200);
+const MIN_ANSWER: Span = Span::from_micros(200);
 /// Shares of the run's time in stalls above which a run is doubtful or not trusted.
 const STALLED: Limits = Limits {
     doubtful: 0.002,
@@ -166,7 +166,7 @@ impl Fidelity {
     /// Records an acknowledgement of TCP that was due for this long when the host sent it.
     pub fn answered(&mut self, delay: Span) {
         self.answer.record(delay.0 / 1000, 1);
-        let tolerance = self.tolerance.max(LEAST_ANSWER);
+        let tolerance = self.tolerance.max(MIN_ANSWER);
         self.answer_later_than_tolerance += u64::from(delay > tolerance);
     }
 
@@ -209,7 +209,7 @@ impl Fidelity {
         let percent = self.answer_share() * 100.0;
         let reason = format!(
             "programs read late: {percent:.1} % of the ACKs were due for more than {:.3} ms",
-            self.tolerance.max(LEAST_ANSWER).as_secs_f64() * 1e3
+            self.tolerance.max(MIN_ANSWER).as_secs_f64() * 1e3
         );
         object(UNREAD.judge(self.answer_share()), reason);
         if self.ring_drops > 0 {

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 /// Largest number of connections that are told apart. Further ones share the last number.
-const MOST_CONNECTIONS: usize = 1 << 20;
+const MAX_CONNECTIONS: usize = 1 << 20;
 
 /// Largest number of ping requests that are remembered.
-const MOST_PINGS: usize = 1 << 16;
+const MAX_PINGS: usize = 1 << 16;
 
 /// Number of the protocol ICMP, and the types of its echo requests and replies.
 const ICMP: u8 = 1;
@@ -88,7 +88,7 @@ impl Classifier {
         };
         let key = (packet.flow, identity);
         if is_request {
-            if self.pings.len() == MOST_PINGS {
+            if self.pings.len() == MAX_PINGS {
                 self.pings.clear();
             }
             self.pings.insert(key, packet.sent);
@@ -104,8 +104,8 @@ impl Classifier {
             Direction::Forward => (datagram.source, datagram.destination),
             Direction::Reverse => (datagram.destination, datagram.source),
         };
-        let next = self.connections.len().min(MOST_CONNECTIONS) as u32;
-        if next as usize == MOST_CONNECTIONS {
+        let next = self.connections.len().min(MAX_CONNECTIONS) as u32;
+        if next as usize == MAX_CONNECTIONS {
             return next;
         }
         let key = (datagram.protocol, client, server);

@@ -1,13 +1,13 @@
 //! Files that a script reads with `source`: those of its own folder and below.
 
-use crate::MOST_BYTES;
+use crate::MAX_BYTES;
 use goodqueue_types::message::without_mark;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Most bytes of all files together.
-const MOST_IN_ALL: usize = 8 << 20;
+const MAX_IN_ALL: usize = 8 << 20;
 
 /// Folder of a script.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ impl Folder {
             Ok(metadata) if metadata.is_file() => metadata.len(),
             _ => return Err("it is not a plain file".to_owned()),
         };
-        if size > MOST_BYTES as u64 || self.bytes + size as usize > MOST_IN_ALL {
+        if size > MAX_BYTES as u64 || self.bytes + size as usize > MAX_IN_ALL {
             return Err(format!("it has {size} bytes, which is too much"));
         }
         let mut content = Vec::new();

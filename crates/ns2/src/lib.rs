@@ -26,7 +26,7 @@ use std::path::Path;
 use tcl::Script;
 
 /// Largest script that is read, in bytes.
-pub const MOST_BYTES: usize = 1 << 20;
+pub const MAX_BYTES: usize = 1 << 20;
 
 /// Text of a value that only a simulation knows.
 const MEASURED: &str = "<measured>";
@@ -71,7 +71,7 @@ pub fn import(
     folder: Option<&Path>,
     arguments: &[String],
 ) -> Result<Imported, ImportError> {
-    if script.len() > MOST_BYTES {
+    if script.len() > MAX_BYTES {
         let message = format!("the script has {} bytes", script.len());
         return Err(refuse(0, message, "give at most 1 MiB").of(file, &[]));
     }

@@ -4,7 +4,7 @@
 const LINE_BITS: u32 = 22;
 
 /// Most files whose lines have different numbers.
-pub const MOST_FILES: usize = 1 << (u32::BITS - LINE_BITS);
+pub const MAX_FILES: usize = 1 << (u32::BITS - LINE_BITS);
 
 /// Returns the place of a file's first line. The script itself is file 0.
 pub fn first_line(file: usize) -> u32 {

@@ -17,9 +17,9 @@ use std::collections::HashMap;
 
 /// Largest number of connections that are followed at once. Above this number, idle connections are
 /// assumed to be over.
-const MOST_CONNECTIONS: usize = 1 << 16;
+const MAX_CONNECTIONS: usize = 1 << 16;
 /// Largest number of flows that are listed. Further flows are only counted.
-const MOST_FLOWS: usize = 1 << 20;
+const MAX_FLOWS: usize = 1 << 20;
 /// Time between searches for connections that are over, in nanoseconds of the capture.
 const SWEEP: Nanos = 5_000_000_000;
 
@@ -123,7 +123,7 @@ impl Analyzer {
         {
             self.conclude(key, *old);
         }
-        if self.connections.len() >= MOST_CONNECTIONS && !self.connections.contains_key(&key) {
+        if self.connections.len() >= MAX_CONNECTIONS && !self.connections.contains_key(&key) {
             self.make_room(time);
         }
         if tap == Tap::Second || self.follows(time, key, from, datagram) {
@@ -331,10 +331,10 @@ impl Analyzer {
     fn make_room(&mut self, now: Nanos) {
         let before = self.connections.len();
         self.conclude_those(|connection| connection.halves.iter().all(|half| half.id.is_none()));
-        if self.connections.len() > MOST_CONNECTIONS / 2 {
+        if self.connections.len() > MAX_CONNECTIONS / 2 {
             self.conclude_those(|connection| now - connection.last > 1_000_000_000);
         }
-        if self.connections.len() > MOST_CONNECTIONS / 2 {
+        if self.connections.len() > MAX_CONNECTIONS / 2 {
             self.conclude_those(|_| true);
         }
         self.totals.evicted += (before - self.connections.len()) as u64;
@@ -448,7 +448,7 @@ fn index(heading: Heading) -> usize {
 
 /// Gives a direction its number when its first data are seen, if the list has room.
 fn number(half: &mut Half, tcp: &TcpHeader, flows: &mut Vec<Option<Flow>>) {
-    if half.id.is_none() && tcp.payload > 0 && flows.len() < MOST_FLOWS {
+    if half.id.is_none() && tcp.payload > 0 && flows.len() < MAX_FLOWS {
         half.id = Some(flows.len() as u32);
         flows.push(None);
     }

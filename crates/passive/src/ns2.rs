@@ -15,7 +15,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 /// Bytes of IP and TCP headers as ns-2 counts them.
 const HEADERS: u32 = 40;
 /// Largest number of flows whose segment size is stored.
-const MOST_FLOWS: usize = 1 << 20;
+const MAX_FLOWS: usize = 1 << 20;
 
 /// Returns the link with most drops. Without drops, returns the link that passed most bytes.
 pub fn target_link(totals: &Ns2Totals) -> (u32, u32) {
@@ -91,7 +91,7 @@ impl Replay {
                 let key = (record.flow, record.source, record.destination);
                 // FullTcp and some other agents begin with a SYN without data.
                 let known = self.sizes.get(&key).copied().unwrap_or(0);
-                if payload > known && self.sizes.len() < MOST_FLOWS {
+                if payload > known && self.sizes.len() < MAX_FLOWS {
                     self.sizes.insert(key, payload);
                 }
                 header.seq = number(record.sequence, payload.max(known));

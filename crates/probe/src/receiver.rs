@@ -3,7 +3,7 @@
 use crate::{Feedback, Pattern, Record, Recording, Stream};
 
 /// Most packets that are recorded. More than these are counted only.
-const MOST_RECORDS: usize = 2_000_000;
+const MAX_RECORDS: usize = 2_000_000;
 /// Shortest time between two feedbacks of a ramp, in nanoseconds.
 const RAMP_FEEDBACK: i64 = 5_000_000;
 /// Shortest time between two feedbacks of a phase with a window, in nanoseconds.
@@ -37,7 +37,7 @@ impl Receiver {
 
     /// Records a packet. Returns the feedback that is to be sent now, if any.
     pub fn receive(&mut self, record: Record) -> Option<Feedback> {
-        if self.recording.records.len() < MOST_RECORDS {
+        if self.recording.records.len() < MAX_RECORDS {
             self.recording.records.push(record);
         }
         if record.stream == Stream::Main {

@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use goodqueue_probe::net::{
-    Body, Datagram, MOST_FIELDS, Message, SessionKeys, Token, read_records, write_records,
+    Body, Datagram, MAX_FIELDS, Message, SessionKeys, Token, read_records, write_records,
 };
 use goodqueue_probe::{Feedback, Record, Stream};
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ proptest! {
         let key = &keys().datagrams[0];
         let mut bytes = Vec::new();
         datagram.write(key, size, &mut bytes);
-        prop_assert_eq!(bytes.len(), size.max(bytes.len().min(MOST_FIELDS)));
+        prop_assert_eq!(bytes.len(), size.max(bytes.len().min(MAX_FIELDS)));
         prop_assert_eq!(Datagram::read(key, &bytes), Some(datagram));
         prop_assert_eq!(Datagram::read(&keys().datagrams[1], &bytes), None);
     }

@@ -72,7 +72,7 @@ mod _core {
     use goodqueue_theory::rules::loss::bscl;
 
     #[pymodule_export]
-    const BSCL_FEWEST_FLOWS: u64 = bscl::FEWEST_FLOWS;
+    const BSCL_FEWEST_FLOWS: u64 = bscl::MIN_FLOWS;
     #[pymodule_export]
     const COARSE: usize = calibrated::COARSE;
     #[pymodule_export]

@@ -5,7 +5,7 @@ use goodqueue_scenario::{Scenario, ScenarioError, Study};
 use std::fmt::Write;
 
 /// Most bytes that the refusal of a file may take.
-const MOST_BYTES: u64 = 250_000_000;
+const MAX_BYTES: u64 = 250_000_000;
 
 fn dumbbell(topology: &str, flow: &str) -> String {
     format!(
@@ -45,7 +45,7 @@ fn refusal<T>(name: &str, read: impl Fn() -> Result<T, ScenarioError>) -> Scenar
     let cost = allocation_counter::measure(|| found = read().err());
     println!("{name}: {} B", cost.bytes_max);
     assert!(
-        cost.bytes_max < MOST_BYTES,
+        cost.bytes_max < MAX_BYTES,
         "{name}: {} bytes",
         cost.bytes_max
     );

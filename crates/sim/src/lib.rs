@@ -26,7 +26,7 @@ pub use link::loss::{
     LossState, LossUnit,
 };
 pub use link::service::{
-    BYTES_PER_OPPORTUNITY, DeliveryTrace, MOST_OPPORTUNITIES, MarkovRates, RateFile, RateStep,
+    BYTES_PER_OPPORTUNITY, DeliveryTrace, MAX_OPPORTUNITIES, MarkovRates, RateFile, RateStep,
     RateTrace, ServiceConfig, ServiceLaw, ServiceState, Stretch, Stretches, UniformRates,
     VaryingRate,
 };

@@ -7,7 +7,7 @@ use std::f64::consts::SQRT_2;
 
 /// Degrees of freedom above which the quantile is that of the normal distribution with the first
 /// two terms of its expansion (Abramowitz and Stegun, 26.7.5).
-const MOST_FREEDOM: f64 = 10_000.0;
+const MAX_FREEDOM: f64 = 10_000.0;
 
 /// Smallest denominator of a continued fraction.
 const TINY: f64 = 1e-300;
@@ -32,7 +32,7 @@ pub fn t_quantile(freedom: f64, probability: f64) -> f64 {
 
 /// Returns the value that Student's t exceeds with a probability of at most a half.
 fn upper_quantile(freedom: f64, tail: f64) -> f64 {
-    if freedom <= MOST_FREEDOM {
+    if freedom <= MAX_FREEDOM {
         return falls_to(tail, |t| t_tail(freedom, t));
     }
     let normal = falls_to(tail, |z| libm::erfc(z / SQRT_2) / 2.0);
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn the_expansion_continues_the_distribution() {
         for probability in PROBABILITIES {
-            let (below, above) = (MOST_FREEDOM, MOST_FREEDOM * (1.0 + 1e-9));
+            let (below, above) = (MAX_FREEDOM, MAX_FREEDOM * (1.0 + 1e-9));
             let expected = t_quantile(below, probability);
             assert_close(t_quantile(above, probability), expected, 1e-10);
         }

@@ -14,7 +14,7 @@ use goodqueue_types::parameters::{Kind, Parameters, Tc};
 use serde_json::{Map, Value};
 
 /// Bytes of text that are read at most.
-const MOST_BYTES: usize = 1 << 24;
+const MAX_BYTES: usize = 1 << 24;
 
 /// Remedy for a text that is no output of `tc`.
 pub(super) const HELP: &str = "give the output of `tc -s -j qdisc show dev DEV`";
@@ -26,10 +26,10 @@ pub(super) fn is_json(text: &str) -> bool {
 
 /// Checks the length of a text before it is read.
 pub(super) fn check_length(text: &str) -> Read<()> {
-    if text.len() > MOST_BYTES {
+    if text.len() > MAX_BYTES {
         return refuse(
             format!("the text has {} bytes", text.len()),
-            format!("give at most {MOST_BYTES} bytes, the output for one device"),
+            format!("give at most {MAX_BYTES} bytes, the output for one device"),
         );
     }
     Ok(())

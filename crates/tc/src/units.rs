@@ -63,7 +63,7 @@ const RATES: &[(&str, u64)] = &[
 const LARGEST_EXPONENT: u32 = 18;
 
 /// Digits that are read at most: those of the largest number of 64 bits, which is written, too.
-const MOST_DIGITS: usize = 20;
+const MAX_DIGITS: usize = 20;
 
 /// A number without a sign: `digits` times ten to the power of `exponent`.
 struct Decimal {
@@ -91,7 +91,7 @@ impl Decimal {
         let (number, rest) = text.split_at(end.unwrap_or(text.len()));
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let digits = format!("{whole}{fraction}");
-        if digits.len() > MOST_DIGITS || fraction.contains('.') {
+        if digits.len() > MAX_DIGITS || fraction.contains('.') {
             return None;
         }
         let (power, unit) = power_of_ten(rest);

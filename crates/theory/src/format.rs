@@ -1,7 +1,7 @@
 //! Numbers in sentences, in the formats of Python: `general(x, 3)` is `{x:.3g}`.
 
 /// Smallest decimal exponent of a number that is written without an exponent.
-const LEAST_EXPONENT: i32 = -4;
+const MIN_EXPONENT: i32 = -4;
 
 /// Returns a number with at most this many significant digits, as Python's format `g`: without zeros
 /// at the end of its fraction, and with an exponent if it is very small or large.
@@ -13,7 +13,7 @@ pub fn general(value: f64, digits: usize) -> String {
     let scientific = format!("{value:.*e}", digits - 1);
     let (mantissa, exponent) = scientific.split_once('e').expect("an exponent");
     let exponent: i32 = exponent.parse().expect("a whole number");
-    if (LEAST_EXPONENT..digits as i32).contains(&exponent) {
+    if (MIN_EXPONENT..digits as i32).contains(&exponent) {
         let decimals = (digits as i32 - 1 - exponent) as usize;
         return trimmed(&format!("{value:.decimals$}")).to_owned();
     }

@@ -9,13 +9,13 @@ const REMOTE_SHARE: f64 = 0.4;
 const WINDOW_SHARE: f64 = 0.4;
 
 /// Largest number of flows that a slower link limits.
-const MOST_REMOTE: f64 = 20.0;
+const MAX_REMOTE: f64 = 20.0;
 
 /// Largest number of flows that their windows limit.
-const MOST_WINDOW_LIMITED: f64 = 10.0;
+const MAX_WINDOW_LIMITED: f64 = 10.0;
 
 /// Smallest window in packets of a flow beside the long ones.
-const LEAST_WINDOW: f64 = 4.0;
+const MIN_WINDOW: f64 = 4.0;
 
 /// Traffic that has the rest of a link's capacity, after Dhamdhere, Jiang and Dovrolis (INFOCOM 2005):
 /// 40 % are flows that a slower link limits, 40 % flows that their windows limit, and 20 % short
@@ -41,10 +41,10 @@ impl OtherTraffic {
         let (remote_rate_bps, limited_rate_bps) = (REMOTE_SHARE * rest, WINDOW_SHARE * rest);
         let flows = |rate_bps: f64, most: f64| {
             let window = rate_bps * link.mean_rtt_s() / (8.0 * link.frame_bytes() as f64);
-            (window / LEAST_WINDOW).min(most) as u64
+            (window / MIN_WINDOW).min(most) as u64
         };
-        let remote_flows = flows(remote_rate_bps, MOST_REMOTE);
-        let limited_flows = flows(limited_rate_bps, MOST_WINDOW_LIMITED);
+        let remote_flows = flows(remote_rate_bps, MAX_REMOTE);
+        let limited_flows = flows(limited_rate_bps, MAX_WINDOW_LIMITED);
         let carried = |flows: u64, rate_bps: f64| if flows > 0 { rate_bps } else { 0.0 };
         Self {
             remote_flows,

@@ -16,7 +16,7 @@ const PART_OF_WAY: f64 = 0.25;
 const PART_OF_WINDOW: f64 = 0.03;
 
 /// Least round trips of a leap.
-const LEAST_ROUNDS: f64 = 6.0;
+const MIN_ROUNDS: f64 = 6.0;
 
 /// Points of a leap at which the queueing delay is recorded.
 const POINTS: u32 = 8;
@@ -63,7 +63,7 @@ impl Engine {
             return None;
         }
         let span_s = (PART_OF_WAY * way).min(PART_OF_WINDOW * window) / growth;
-        (span_s > LEAST_ROUNDS * round_s).then_some(span_s)
+        (span_s > MIN_ROUNDS * round_s).then_some(span_s)
     }
 
     fn leap_over(&mut self, span_s: f64) {

@@ -12,13 +12,13 @@ use crate::noise::Noise;
 use crate::queue::fifo::Fifo;
 use crate::queue::law::Law;
 
-/// Least number of slots in the shortest round-trip time, where `LEAST_PER_SLOT` allows it.
+/// Least number of slots in the shortest round-trip time, where `MIN_PER_SLOT` allows it.
 const SLOTS_PER_RTT: f64 = 32.0;
 /// Least number of slots in which the link sends a full buffer.
 const SLOTS_PER_BUFFER: f64 = 8.0;
 
 /// Fewest packets that the link sends in a slot.
-const LEAST_PER_SLOT: f64 = 0.5;
+const MIN_PER_SLOT: f64 = 0.5;
 
 /// Transmission at the bottleneck and on access links ten times as fast, in bottleneck packets.
 const TRANSMISSIONS: f64 = 1.2;
@@ -30,7 +30,7 @@ const TRAINS_MIXED: usize = 2;
 
 /// Least number of trains of a class, so that the losses of one flow have their place in the round
 /// trip.
-const LEAST_TRAINS: usize = 16;
+const MIN_TRAINS: usize = 16;
 
 /// Deviations of the number of packets that arrive in a part of a slot at random times by which the
 /// queue may lie above its level at the end of the slot.
@@ -66,7 +66,7 @@ impl Engine {
                 } else {
                     TRAINS_MIXED
                 };
-                let trains = trains.max(LEAST_TRAINS.div_ceil(flows));
+                let trains = trains.max(MIN_TRAINS.div_ceil(flows));
                 let spread = if together {
                     unit
                 } else {
@@ -121,7 +121,7 @@ fn slot_s(link: &FluidLink, transmission_s: f64) -> f64 {
     let packets = shortest_s * link.packets_per_second();
     let wished = (packets / SLOTS_PER_RTT)
         .min(link.queue.packets() / SLOTS_PER_BUFFER)
-        .max(LEAST_PER_SLOT);
+        .max(MIN_PER_SLOT);
     shortest_s / libm::ceil(packets / wished).max(1.0)
 }
 

@@ -7,7 +7,7 @@ use crate::whole::floor;
 const LINUX_LEAST_GROWTH: f64 = 0.01;
 
 /// Least window after a reduction, in packets (RFC 5681).
-const LEAST_WINDOW: f64 = 2.0;
+const MIN_WINDOW: f64 = 2.0;
 
 /// One flow's window. Windows are in packets, times in seconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -269,7 +269,7 @@ impl FluidControl {
         flow.growth = 0.0;
         let left = floor(before) * beta;
         let left = if whole_segments { floor(left) } else { left };
-        flow.window = left.max(LEAST_WINDOW).min(before);
+        flow.window = left.max(MIN_WINDOW).min(before);
     }
 
     /// Begins congestion avoidance, after recovery.
@@ -327,7 +327,7 @@ impl FluidControl {
             flow.window = top - c * left * left * left;
             flow.reno = flow.window as f32;
         }
-        flow.window = flow.window.min(max_window).max(LEAST_WINDOW);
+        flow.window = flow.window.min(max_window).max(MIN_WINDOW);
         flow
     }
 }

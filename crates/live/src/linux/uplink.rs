@@ -23,7 +23,7 @@ const PAIRS: u32 = 1 << 14;
 /// Name of the device in the far host.
 const FAR_NAME: &str = "uplink";
 /// Largest number of uplinks of one process.
-const MOST_NAMES: u32 = 1000;
+const MAX_NAMES: u32 = 1000;
 
 /// The devices, addresses and rules of an uplink, until the value is dropped.
 pub struct Uplink {
@@ -70,7 +70,7 @@ impl Drop for Uplink {
 /// Makes two devices that are joined, one of them in the far host. Returns the name of the other.
 fn add_devices(netlink: &mut Netlink, far: &NetworkNamespace) -> io::Result<String> {
     let process = process::id();
-    for number in 0..MOST_NAMES {
+    for number in 0..MAX_NAMES {
         let name = format!("gq{process}n{number}");
         match netlink.add_pair(&name, FAR_NAME, far.as_fd()) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

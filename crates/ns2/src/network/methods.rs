@@ -186,7 +186,7 @@ impl World {
         words: &[Text],
         line: u32,
     ) -> Result<Text, Flow> {
-        const MOST_ACTIONS: usize = 10_000;
+        const MAX_ACTIONS: usize = 10_000;
         let count = |text: Option<&Text>| -> Result<u64, Flow> {
             let number = text.map_or(Ok(0.0), |text| text.number(line))?;
             if !(1.0..=1e12).contains(&number) {
@@ -222,7 +222,7 @@ impl World {
         };
         let now = self.now;
         if let Kind::Application { actions, .. } = &mut self.objects[id].kind
-            && actions.len() < MOST_ACTIONS
+            && actions.len() < MAX_ACTIONS
         {
             actions.push((now, action));
         }

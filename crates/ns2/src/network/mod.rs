@@ -20,7 +20,7 @@ use goodqueue_types::RandomStream;
 use std::collections::{BTreeMap, HashMap};
 
 /// Most objects of a script.
-const MOST_OBJECTS: usize = 200_000;
+const MAX_OBJECTS: usize = 200_000;
 
 /// State of an object beside its class and its variables.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,8 +170,8 @@ impl World {
     }
 
     fn make(&mut self, class: &str, kind: Kind, line: u32) -> Result<Text, ImportError> {
-        if self.objects.len() >= MOST_OBJECTS {
-            let message = format!("the script makes more than {MOST_OBJECTS} objects");
+        if self.objects.len() >= MAX_OBJECTS {
+            let message = format!("the script makes more than {MAX_OBJECTS} objects");
             return Err(refuse(line, message, "give it fewer flows"));
         }
         Ok(handle(self.object(class, kind, line)))
@@ -207,8 +207,8 @@ impl World {
     }
 
     fn note(&mut self, note: String) {
-        const MOST_NOTES: usize = 100;
-        if !self.notes.contains(&note) && self.notes.len() < MOST_NOTES {
+        const MAX_NOTES: usize = 100;
+        if !self.notes.contains(&note) && self.notes.len() < MAX_NOTES {
             self.notes.push(note);
         }
     }

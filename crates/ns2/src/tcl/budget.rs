@@ -3,9 +3,9 @@
 use crate::error::{ImportError, refuse};
 
 /// Commands, operands of expressions and pieces of 64 bytes that a script may take.
-const MOST_STEPS: u64 = 1_000_000;
+const MAX_STEPS: u64 = 1_000_000;
 /// Bytes of the texts that a script may make. No text outlives this bound, so it bounds the memory too.
-const MOST_BYTES: usize = 256 << 20;
+const MAX_BYTES: usize = 256 << 20;
 /// Levels of nested commands and parentheses.
 const DEEPEST: u32 = 100;
 
@@ -20,8 +20,8 @@ pub struct Budget {
 impl Budget {
     pub fn new() -> Self {
         Self {
-            steps: MOST_STEPS,
-            bytes: MOST_BYTES,
+            steps: MAX_STEPS,
+            bytes: MAX_BYTES,
             depth: DEEPEST,
         }
     }
@@ -30,7 +30,7 @@ impl Budget {
     pub fn charge(&mut self, line: u32, bytes: usize) -> Result<(), ImportError> {
         let steps = 1 + (bytes as u64) / 64;
         if self.steps < steps || self.bytes < bytes {
-            let message = format!("the script takes more than {MOST_STEPS} steps");
+            let message = format!("the script takes more than {MAX_STEPS} steps");
             return Err(refuse(line, message, "give it fewer flows or events"));
         }
         self.steps -= steps;

@@ -24,7 +24,7 @@ use variables::Variables;
 use words::Cursor;
 
 /// Commands with the same text that are run at most, of those that a script schedules.
-const MOST_REPEATS: u32 = 200;
+const MAX_REPEATS: u32 = 200;
 
 /// The reason why a command does not give a value.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ impl Interpreter {
             let seen = repeats.entry(script.text.clone()).or_default();
             *seen += 1;
             // A procedure that records something schedules itself for ever.
-            if *seen > MOST_REPEATS {
+            if *seen > MAX_REPEATS {
                 continue;
             }
             self.line = line;

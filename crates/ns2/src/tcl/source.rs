@@ -3,12 +3,12 @@
 use super::text::Text;
 use super::{Flow, Interpreter};
 use crate::error::{quoted, refuse};
-use crate::place::{MOST_FILES, file_and_line, first_line};
+use crate::place::{MAX_FILES, file_and_line, first_line};
 use std::path::{Path, PathBuf};
 
 /// Most scripts that are read, each time counted.
 const MOST: usize = 100;
-const _: () = assert!(MOST < MOST_FILES);
+const _: () = assert!(MOST < MAX_FILES);
 
 /// Scripts that were read, and those at work.
 #[derive(Debug, Default)]

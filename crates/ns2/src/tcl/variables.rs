@@ -5,7 +5,7 @@ use crate::error::{quoted, refuse};
 use std::collections::{BTreeMap, HashMap};
 
 /// Links from one procedure's variable to another's that are followed at most.
-const MOST_LINKS: usize = 20;
+const MAX_LINKS: usize = 20;
 
 #[derive(Debug)]
 enum Slot {
@@ -78,7 +78,7 @@ impl Variables {
             Some(global) => (0, global.to_owned()),
             None => (frame, name.to_owned()),
         };
-        for _ in 0..MOST_LINKS {
+        for _ in 0..MAX_LINKS {
             let (array, index) = split(&name);
             let Some(Slot::Link(outer, target)) = self.frames[frame].get(array) else {
                 break;

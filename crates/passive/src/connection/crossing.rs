@@ -8,11 +8,11 @@ use crate::Nanos;
 use std::collections::VecDeque;
 
 /// Largest number of packets of a flow that are followed between the tapping points.
-const MOST_CROSSING: usize = 1 << 16;
+const MAX_CROSSING: usize = 1 << 16;
 /// Largest number of packets followed in a direction that may never cross the link.
-const MOST_UNKNOWN: usize = 1 << 12;
+const MAX_UNKNOWN: usize = 1 << 12;
 /// Largest number of retransmissions followed. Each search compares all of these retransmissions.
-const MOST_AGAIN: usize = 1 << 10;
+const MAX_AGAIN: usize = 1 << 10;
 
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
@@ -62,9 +62,9 @@ impl Crossings {
         let latest = [self.fresh.back(), self.again.back()].into_iter().flatten();
         let order = latest.map(|crossing| crossing.order + 1).max().unwrap_or(0);
         let (queue, room) = match (again, self.matched) {
-            (true, _) => (&mut self.again, MOST_AGAIN),
-            (false, 0) => (&mut self.fresh, MOST_UNKNOWN),
-            (false, _) => (&mut self.fresh, MOST_CROSSING),
+            (true, _) => (&mut self.again, MAX_AGAIN),
+            (false, 0) => (&mut self.fresh, MAX_UNKNOWN),
+            (false, _) => (&mut self.fresh, MAX_CROSSING),
         };
         if queue.len() >= room {
             queue.pop_front();
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(cross(&mut crossings, 0, 100, 2), (Some(2), vec![]));
         assert_eq!(cross(&mut crossings, 0, 100, 3), (Some(2), vec![]));
         assert!(crossings.again.is_empty());
-        let many = MOST_CROSSING as u64;
+        let many = MAX_CROSSING as u64;
         for packet in 1..=many {
             crossings.enter(packet * 100, packet * 100 + 50, 4, false);
         }

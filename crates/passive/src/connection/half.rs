@@ -11,7 +11,7 @@ use crate::connection::rounds::{Judge, Rounds};
 use crate::connection::scoreboard::{Record, Scoreboard};
 use crate::connection::segment_size::SegmentSize;
 use crate::connection::sequence::Unwrap;
-use crate::connection::shared::{MOST_LOSSES, Passed, Shared, Waited};
+use crate::connection::shared::{MAX_LOSSES, Passed, Shared, Waited};
 use crate::loss::{LastLosses, Loss, Place};
 use crate::repeats::Point;
 use crate::rtt::RoundTrips;
@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 const FAR: u64 = 1 << 30;
 
 /// Largest number of losses of a direction that can still be taken back.
-const MOST_RECENT: usize = 64;
+const MAX_RECENT: usize = 64;
 
 /// Numbers of the last losses of a direction.
 #[derive(Debug, Default)]
@@ -296,7 +296,7 @@ impl Half {
             && let Some(number) = listed
         {
             let RecentlyLost(recent) = &mut **self.recently_lost.get_or_insert_default();
-            if recent.len() >= MOST_RECENT {
+            if recent.len() >= MAX_RECENT {
                 recent.pop_front();
             }
             recent.push_back(number);
@@ -324,7 +324,7 @@ impl Half {
             self.rounds
                 .recovery_began(self.next.saturating_sub(una), self.next);
             if let (Some(last), Some(base)) = (self.rtt.last(), self.rtt.by_pairs())
-                && shared.delays_at_loss.len() < MOST_LOSSES
+                && shared.delays_at_loss.len() < MAX_LOSSES
             {
                 shared.delays_at_loss.push((last - base).max(0));
             }

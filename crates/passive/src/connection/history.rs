@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// Number of steps into which the delay between tapping point and sender is divided.
 const STEPS: i64 = 128;
-const MOST_ENTRIES: usize = 512;
+const MAX_ENTRIES: usize = 512;
 
 /// State of the acknowledgements at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl History {
             }
             _ => {}
         }
-        if self.views.len() >= MOST_ENTRIES {
+        if self.views.len() >= MAX_ENTRIES {
             self.views.pop_front();
         }
         self.views.push_back(view);

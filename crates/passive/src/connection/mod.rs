@@ -98,7 +98,7 @@ impl Handshake {
 }
 
 /// Number of segments with data after which those of a connection are not seen again any more.
-const MOST_UNREPEATED: u8 = 128;
+const MAX_UNREPEATED: u8 = 128;
 /// Number of unmatched packets after which a direction is assumed to cross the link in the reverse
 /// direction.
 const TRIES: u32 = 64;
@@ -172,7 +172,7 @@ impl Connection {
         Context {
             elsewhere: first.is_some_and(|first| first != point),
             answered: self.halves[from].rtt.receiver.get(),
-            repeats: self.unrepeated.is_some_and(|count| count < MOST_UNREPEATED),
+            repeats: self.unrepeated.is_some_and(|count| count < MAX_UNREPEATED),
         }
     }
 

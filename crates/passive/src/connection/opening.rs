@@ -13,7 +13,7 @@ const SLOW_START_GROWTH: f64 = 0.7;
 const PART: u64 = 8;
 
 /// Smallest number of segments over which growth is measured.
-const LEAST_SEGMENTS: u64 = 4;
+const MIN_SEGMENTS: u64 = 4;
 
 /// State of the estimate of one flow's beginning.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,7 +67,7 @@ impl Opening {
             return;
         };
         let acknowledged = una.saturating_sub(base);
-        if acknowledged < (before / PART).max(LEAST_SEGMENTS * mss) {
+        if acknowledged < (before / PART).max(MIN_SEGMENTS * mss) {
             return;
         }
         let grown = flight.saturating_sub(before);

@@ -20,7 +20,7 @@ const AGREE: usize = 3;
 /// Largest distance between the numbers of segments that agree.
 const NEAR: u32 = 1 << 20;
 /// Largest number of segments held of a direction.
-const MOST_HELD: usize = 8;
+const MAX_HELD: usize = 8;
 
 /// Position of a segment relative to its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,7 +69,7 @@ impl Held {
             self.0.clear();
             return (Some(agreeing), dropped as u64);
         }
-        let over = self.0.len().saturating_sub(MOST_HELD);
+        let over = self.0.len().saturating_sub(MAX_HELD);
         self.0.drain(..over);
         (None, over as u64)
     }

@@ -8,14 +8,14 @@ use crate::thinned::Thinned;
 use crate::thresholds::Thresholds;
 
 /// Largest number of windows, and of decreases, kept of a flow.
-const MOST_WINDOWS: usize = 512;
+const MAX_WINDOWS: usize = 512;
 
 /// Largest growth per round trip, in segments, that counts as congestion avoidance. Reno's window
 /// grows by one, or by half with delayed ACKs.
-const MOST_GROWTH: u64 = 3;
+const MAX_GROWTH: u64 = 3;
 
 /// Smallest number of round trips from which growth is estimated.
-const LEAST_ROUNDS: u32 = 10;
+const MIN_ROUNDS: u32 = 10;
 
 /// Recovery whose effect on the window is not known yet.
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +77,8 @@ impl Default for Rounds {
             time: 0.0,
             grown: (0.0, 0),
             has_recovered: false,
-            windows: Thinned::new(MOST_WINDOWS),
-            decreases: Thinned::new(MOST_WINDOWS),
+            windows: Thinned::new(MAX_WINDOWS),
+            decreases: Thinned::new(MAX_WINDOWS),
             reductions: 0,
             explained: [0; Place::COUNT],
             after_loss: 0,
@@ -141,7 +141,7 @@ impl Rounds {
         if let Some(before) = self.previous[0].filter(|_| self.has_recovered) {
             let grown = self.flight.saturating_sub(before);
             // A smaller flight is a reduction, and a much larger one is not congestion avoidance.
-            if self.flight >= before && grown <= MOST_GROWTH * judge.mss && !self.filled_window {
+            if self.flight >= before && grown <= MAX_GROWTH * judge.mss && !self.filled_window {
                 let segments = grown as f32 / judge.mss.max(1) as f32;
                 self.grown = (self.grown.0 + segments, self.grown.1 + 1);
             }
@@ -208,7 +208,7 @@ impl Rounds {
     /// Returns the mean growth of the window per round trip of congestion avoidance, in segments.
     pub fn growth(&self) -> Option<f64> {
         let (segments, rounds) = self.grown;
-        (rounds >= LEAST_ROUNDS).then(|| f64::from(segments) / f64::from(rounds))
+        (rounds >= MIN_ROUNDS).then(|| f64::from(segments) / f64::from(rounds))
     }
 
     /// Returns the mean of the flights, weighted by time.

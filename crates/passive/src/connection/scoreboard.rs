@@ -6,13 +6,13 @@ use std::ops::Range;
 
 /// Largest number of segments in flight that are followed: 4 Gb/s over a second, in segments of
 /// 1,448 bytes.
-const MOST_RECORDS: usize = 1 << 18;
+const MAX_RECORDS: usize = 1 << 18;
 
 /// Number of records above which none is cut, because each cut moves those behind it.
-const MOST_CUT: usize = 1 << 13;
+const MAX_CUT: usize = 1 << 13;
 /// Smallest full segment of a sender (Linux, `TCP_MIN_SND_MSS`). Super-segments are not cut into
 /// smaller parts.
-const LEAST_SEGMENT: u64 = 48;
+const MIN_SEGMENT: u64 = 48;
 
 /// Stretch of the stream that was sent as one segment, or a hole in place of a missing segment.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ pub struct Scoreboard {
 impl Scoreboard {
     /// Appends a record. The oldest is discarded if there are too many.
     pub fn push(&mut self, record: Record) {
-        if self.records.len() >= MOST_RECORDS {
+        if self.records.len() >= MAX_RECORDS {
             self.records.pop_front();
         }
         self.records.push_back(record);
@@ -91,9 +91,9 @@ impl Scoreboard {
     /// segment.
     fn cut(&mut self, at: u64) -> usize {
         let place = self.records.partition_point(|record| record.end <= at);
-        let full = self.records.len() >= MOST_CUT;
+        let full = self.records.len() >= MAX_CUT;
         let crossed = self.records.get_mut(place);
-        let divides = |record: &&mut Record| record.start + LEAST_SEGMENT <= at && !full;
+        let divides = |record: &&mut Record| record.start + MIN_SEGMENT <= at && !full;
         let Some(record) = crossed.filter(divides) else {
             return place;
         };
@@ -231,10 +231,10 @@ mod tests {
             let held = |place: usize| scoreboard.records[place];
             assert!(held(parts.start).start <= start && start + 2 <= held(parts.end - 1).end);
         }
-        assert!(scoreboard.records.len() <= MOST_CUT);
+        assert!(scoreboard.records.len() <= MAX_CUT);
         let mut one = of(&[60_000]);
         (0..60_000).for_each(|start| _ = one.stretch(start, start + 2));
-        assert!(one.records.len() as u64 <= 60_000 / LEAST_SEGMENT);
+        assert!(one.records.len() as u64 <= 60_000 / MIN_SEGMENT);
     }
 
     #[test]

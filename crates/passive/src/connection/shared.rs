@@ -54,13 +54,13 @@ pub struct Waited {
 
 /// Largest number of losses, and of delays at losses, that are kept. Further ones are only counted
 /// by flow.
-pub const MOST_LOSSES: usize = 1 << 20;
+pub const MAX_LOSSES: usize = 1 << 20;
 
 impl Shared<'_> {
     /// Lists a loss, and returns its number if the list has room.
     pub fn lose(&mut self, loss: Loss) -> Option<u32> {
         let number = self.losses.len();
-        (number < MOST_LOSSES).then(|| {
+        (number < MAX_LOSSES).then(|| {
             self.losses.push(loss);
             number as u32
         })

@@ -19,7 +19,7 @@ const DISORDER: i64 = SECOND / 10;
 /// packets of an interface every 0.25 s.
 const HOLD: i64 = SECOND;
 /// Largest number of packets that are held back.
-const MOST_HELD: usize = 4096;
+const MAX_HELD: usize = 4096;
 /// Pause that is reported.
 const LONG: i64 = 3600 * SECOND;
 /// Longest pause before a last packet that no other confirms, and after a first one.
@@ -35,7 +35,7 @@ const VOTES: usize = 5;
 /// Time between two stretches, whose true distance is unknown.
 const BETWEEN: i64 = 1_000_000;
 /// Number of interfaces whose clocks are followed. Later ones share the last place.
-const MOST_INTERFACES: usize = 64;
+const MAX_INTERFACES: usize = 64;
 
 /// A packet as the file has it.
 #[derive(Clone, Copy)]
@@ -132,7 +132,7 @@ impl Clock {
     /// Returns the next packet, if no earlier one can follow. After the end that is certain.
     pub fn next(&mut self, ended: bool) -> Option<Ordered> {
         let (first, last) = (self.held.front()?, self.held.back()?);
-        let waited = last.time.saturating_sub(first.time) > HOLD || self.held.len() > MOST_HELD;
+        let waited = last.time.saturating_sub(first.time) > HOLD || self.held.len() > MAX_HELD;
         if !(ended || waited || self.before_stretch > 0) {
             return None;
         }
@@ -315,5 +315,5 @@ impl Clock {
 
 /// Returns the place of a record's interface in the list of clocks.
 fn place(record: &Record) -> usize {
-    (record.datagram.interface as usize).min(MOST_INTERFACES - 1)
+    (record.datagram.interface as usize).min(MAX_INTERFACES - 1)
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const FRAMES: u64 = 1 << 16;
 /// Largest number of times that the clock may be set. A file that jumps more often is not in order
 /// of time.
-const MOST_STEPS: usize = 16;
+const MAX_STEPS: usize = 16;
 
 /// Frames and bytes with a fault.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,7 +86,7 @@ impl<'w, P: FnMut(u64) -> bool> Stream<'w, P> {
                 return Ok(None);
             }
             self.read()?;
-            if self.findings().steps.len() > MOST_STEPS {
+            if self.findings().steps.len() > MAX_STEPS {
                 let why = notes::not_in_order(self.findings());
                 return Err(FileError::NoPackets(self.path.clone(), why));
             }

@@ -8,7 +8,7 @@ use goodqueue_types::Histogram;
 use std::collections::VecDeque;
 
 /// Largest number of bins of the series. Beyond it, the bins become twice as wide.
-const MOST_BINS: usize = 4096;
+const MAX_BINS: usize = 4096;
 const FIRST_BIN: Nanos = 10_000_000;
 /// Number of recent passages that are kept to look up the queue at the time of a drop.
 const RECENT: usize = 1 << 14;
@@ -65,7 +65,7 @@ impl Series {
     /// Returns the bin of a time since the start of the capture.
     pub fn at(&mut self, time: Nanos) -> &mut Bin {
         let time = time.max(0);
-        while time / self.width >= MOST_BINS as i64 {
+        while time / self.width >= MAX_BINS as i64 {
             let halved = self.bins.chunks(2).map(|pair| {
                 let mut bin = pair[0];
                 pair[1..].iter().for_each(|other| bin.join(other));

@@ -2,7 +2,7 @@
 
 use super::table::Table;
 use super::time::{date, duration};
-use super::{MOST_BYTES, Record, protocol, unreadable};
+use super::{MAX_BYTES, Record, protocol, unreadable};
 use goodqueue_types::message::{UnitError, shorten};
 use std::io::{BufRead, Read as _};
 
@@ -79,7 +79,7 @@ pub fn read(input: &mut dyn BufRead, table: &mut Table) -> Result<(), UnitError>
     loop {
         bytes.clear();
         number += 1;
-        let mut limited = (&mut *input).take(MOST_BYTES as u64);
+        let mut limited = (&mut *input).take(MAX_BYTES as u64);
         let length = limited
             .read_until(b'\n', &mut bytes)
             .map_err(|error| unreadable(&error))?;
@@ -88,8 +88,8 @@ pub fn read(input: &mut dyn BufRead, table: &mut Table) -> Result<(), UnitError>
         if length == 0 || line.starts_with("Summary") || line.starts_with("Total flows") {
             return Ok(());
         }
-        if length == MOST_BYTES {
-            let message = format!("line {number} has {MOST_BYTES} bytes or more");
+        if length == MAX_BYTES {
+            let message = format!("line {number} has {MAX_BYTES} bytes or more");
             return Err(UnitError::new(
                 message,
                 "give the output of `nfdump -o csv`",

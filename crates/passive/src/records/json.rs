@@ -2,7 +2,7 @@
 
 use super::table::Table;
 use super::time::date;
-use super::{MOST_BYTES, Record, protocol, unreadable};
+use super::{MAX_BYTES, Record, protocol, unreadable};
 use goodqueue_types::message::UnitError;
 use serde_json::{Map, Value};
 use std::io::BufRead;
@@ -45,8 +45,8 @@ pub fn read(input: &mut dyn BufRead, table: &mut Table) -> Result<(), UnitError>
                 }
                 _ => {}
             }
-            if object.len() > MOST_BYTES {
-                let message = format!("record {} has more than {MOST_BYTES} bytes", number + 1);
+            if object.len() > MAX_BYTES {
+                let message = format!("record {} has more than {MAX_BYTES} bytes", number + 1);
                 return Err(UnitError::new(
                     message,
                     "give the output of `nfdump -o json`",

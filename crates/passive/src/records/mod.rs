@@ -16,10 +16,10 @@ use goodqueue_types::message::UnitError;
 use std::io::BufRead;
 
 /// Longest line or object that is read, in bytes.
-const MOST_BYTES: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// Number of damaged records before the file is refused.
-const MOST_DAMAGED: u64 = 1000;
+const MAX_DAMAGED: u64 = 1000;
 
 /// One record.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,12 @@
 //! Flows put together from their records.
 
 use super::summary::Summary;
-use super::{MOST_DAMAGED, Record};
+use super::{MAX_DAMAGED, Record};
 use goodqueue_types::message::{UnitError, shorten};
 use std::collections::HashMap;
 
 /// Largest number of flows.
-const MOST_FLOWS: usize = 5_000_000;
+const MAX_FLOWS: usize = 5_000_000;
 
 /// Number of UDP's port of QUIC.
 const QUIC: u16 = 443;
@@ -107,8 +107,8 @@ impl Table {
                 self.under_way.insert(key(record), flow);
             }
         }
-        if self.under_way.len() + self.over.len() > MOST_FLOWS {
-            let message = format!("the records have more than {MOST_FLOWS} flows");
+        if self.under_way.len() + self.over.len() > MAX_FLOWS {
+            let message = format!("the records have more than {MAX_FLOWS} flows");
             return Err(UnitError::new(
                 message,
                 "give a shorter time, such as an hour",
@@ -151,7 +151,7 @@ impl Table {
     /// Returns the place if no record was read before, or if there were many such parts.
     pub fn damaged(&mut self, place: &str, text: &str) -> Result<(), UnitError> {
         self.damaged += 1;
-        if self.records > 0 && self.damaged < MOST_DAMAGED {
+        if self.records > 0 && self.damaged < MAX_DAMAGED {
             return Ok(());
         }
         let message = format!("{place}: {:?} is no flow record", shorten(text));

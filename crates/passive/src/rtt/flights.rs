@@ -13,7 +13,7 @@ const BLOCK: usize = 256;
 /// Smallest number of segments that allows an estimate (own).
 const LEAST: usize = 64;
 /// Largest number of blocks judged of a direction (own).
-const MOST_BLOCKS: usize = 64;
+const MAX_BLOCKS: usize = 64;
 /// Number of candidates: 3 ms times powers of 1.3, up to 3 s (T-RAT).
 const CANDIDATES: i32 = 27;
 /// Smallest candidate, in nanoseconds (T-RAT).
@@ -40,7 +40,7 @@ impl Flights {
     /// Takes a segment, or several captured as one. `following` is the share of flights whose size
     /// must fit a window after the previous flight's.
     pub fn add(&mut self, time: Nanos, segments: u32, following: f64) {
-        if self.blocks >= MOST_BLOCKS {
+        if self.blocks >= MAX_BLOCKS {
             return;
         }
         self.block.push((time, segments));

@@ -12,9 +12,9 @@ use crate::thinned::Thinned;
 use std::collections::VecDeque;
 
 /// Largest number of samples kept of a flow. More are thinned.
-const MOST_SAMPLES: usize = 2000;
+const MAX_SAMPLES: usize = 2000;
 /// Largest number of the receiver's clock values whose echo is awaited.
-const MOST_STAMPS: usize = 256;
+const MAX_STAMPS: usize = 256;
 
 /// Minimum of several values, in the memory of one.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,7 @@ impl Default for RoundTrips {
             sum_ns: 0.0,
             count: 0,
             without_sender: 0,
-            samples: Thinned::new(MOST_SAMPLES),
+            samples: Thinned::new(MAX_SAMPLES),
             stamps: VecDeque::new(),
         }
     }
@@ -155,7 +155,7 @@ impl RoundTrips {
     /// it. `data` is true if its packet carried data.
     pub fn stamp_passed(&mut self, passed: Nanos, value: u32, data: bool) {
         if self.stamps.back().is_none_or(|last| last.value != value) {
-            if self.stamps.len() >= MOST_STAMPS {
+            if self.stamps.len() >= MAX_STAMPS {
                 self.stamps.pop_front();
             }
             self.stamps.push_back(Stamp {

@@ -6,7 +6,7 @@ use crate::Nanos;
 use crate::rtt::FIRST_TIMEOUT;
 use std::ops::RangeInclusive;
 
-const MOST_SEGMENTS: usize = 40;
+const MAX_SEGMENTS: usize = 40;
 
 /// First data of a direction.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ impl FirstFlights {
     /// Adds a segment with data. Returns true if the estimate may have changed.
     pub fn add(&mut self, time: Nanos, payload: u32, again: bool) -> bool {
         // After a retransmission the spacing of flights is not that of slow start.
-        self.done |= again || self.seen.len() >= MOST_SEGMENTS;
+        self.done |= again || self.seen.len() >= MAX_SEGMENTS;
         if !self.done {
             self.seen.push((time, payload));
         }

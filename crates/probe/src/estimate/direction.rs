@@ -6,7 +6,7 @@ use crate::{Path, Recording, Stream};
 use serde::Serialize;
 
 /// Smallest share of pings that must wait behind other packets before these count as other traffic.
-const LEAST_SHARE: f64 = 0.03;
+const MIN_SHARE: f64 = 0.03;
 
 /// Recordings of one direction.
 #[derive(Clone, Debug, Default)]
@@ -142,8 +142,7 @@ impl Recordings {
     /// Returns true if other packets were seen before or during the ramp.
     fn has_others(&self, ramp: &Load, throughput: &Throughput) -> bool {
         let rate = throughput.capacity_bps();
-        self.idle_share(ramp, rate) > LEAST_SHARE
-            || throughput.bps < rate * (1.0 - LEAST_SHARE / 3.0)
+        self.idle_share(ramp, rate) > MIN_SHARE || throughput.bps < rate * (1.0 - MIN_SHARE / 3.0)
     }
 
     /// Returns the report, or none before the ramp.
@@ -182,7 +181,7 @@ impl Recordings {
             buffer: evidence.buffer().filter(|_| discipline == Discipline::Fifo),
             longest_wait_s: features.longest_wait_s,
             discipline,
-            cross_share: beside.max(if idle > LEAST_SHARE { idle } else { 0.0 }),
+            cross_share: beside.max(if idle > MIN_SHARE { idle } else { 0.0 }),
             pauses: ramp.pauses.count(),
             paused_s: ramp.pauses.total_s(),
             longest_pause_s: ramp.pauses.longest_s(),

@@ -114,15 +114,15 @@ const FULL: f64 = 2.5;
 /// from one another about as much as from zero.
 const SPREAD: f64 = 1.6;
 /// ... and if packets waited for longer than this, in seconds: just below the target of `CoDel`.
-const LEAST_TARGET: f64 = 0.0045;
+const MIN_TARGET: f64 = 0.0045;
 /// Share of a hold's losses that look early although the queue was full: of FIFOs up to 0.09 on development
 /// seeds, while active queues had 0.69 and more.
 const FEW_EARLY: f64 = 0.25;
 /// Target of PIE in seconds, as in Linux. Below it the drop probability falls to zero, so lasting drops are
 /// those of another queue.
-const LEAST_PIE: f64 = 0.015;
+const MIN_PIE: f64 = 0.015;
 /// Number of `CoDel`'s drops up to which losses are compared: those of 63 s.
-const MOST_DROPS: usize = 100_000;
+const MAX_DROPS: usize = 100_000;
 /// Usual interval of `CoDel` in seconds.
 const INTERVAL: f64 = 0.1;
 
@@ -270,11 +270,7 @@ fn codel_misfit(times: &[f64], packet_s: f64) -> Option<(f64, u32)> {
 /// `CoDel` leaves its dropping state at such a packet (RFC 8289 section 5.5), and its law begins anew. A
 /// sender that a busy machine held up lets the queue run empty.
 fn longest_run<'a>(hold: &Load, losses: &'a [usize]) -> &'a [usize] {
-    let stays = |a: &usize, b: &usize| {
-        hold.wait[a + 1..=*b]
-            .iter()
-            .all(|wait| *wait > LEAST_TARGET)
-    };
+    let stays = |a: &usize, b: &usize| hold.wait[a + 1..=*b].iter().all(|wait| *wait > MIN_TARGET);
     let runs = losses.chunk_by(stays);
     runs.max_by_key(|run| run.len()).unwrap_or(losses)
 }
@@ -300,7 +296,7 @@ fn misfit(
     let mut late = Vec::new();
     for time in times.iter().skip(1).take(40) {
         let mut step = INTERVAL * law(count);
-        while due + step / 2.0 < *time && count < MOST_DROPS {
+        while due + step / 2.0 < *time && count < MAX_DROPS {
             due += step;
             count += 1;
             step = INTERVAL * law(count);
@@ -332,7 +328,7 @@ impl Features {
         let early = |limit: f64| -> Vec<usize> {
             let early = losses.iter().filter(|before| {
                 let level = levels.at(**before, self.other_bytes);
-                hold.wait[**before] > LEAST_TARGET && level < limit
+                hold.wait[**before] > MIN_TARGET && level < limit
             });
             early.copied().collect()
         };
@@ -388,7 +384,7 @@ impl Features {
             Discipline::Fifo
         } else if codel {
             Discipline::Codel
-        } else if self.early_losses >= 8 && self.held_wait_s > LEAST_PIE && (!few || differs) {
+        } else if self.early_losses >= 8 && self.held_wait_s > MIN_PIE && (!few || differs) {
             self.unless_paused(Discipline::Pie)
         } else {
             Discipline::CannotTell

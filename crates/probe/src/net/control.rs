@@ -16,7 +16,7 @@ const TURN: Duration = Duration::from_millis(100);
 /// Bytes of a record.
 const RECORD: usize = 26;
 /// Most records that are accepted.
-const MOST_RECORDS: usize = 2_000_000;
+const MAX_RECORDS: usize = 2_000_000;
 
 /// Reason of a connection that ends without one.
 const CLOSED: &str = "the other end closed the connection";
@@ -316,7 +316,7 @@ pub fn write_records(records: &[Record]) -> Vec<u8> {
 /// Reads the records of bytes. Returns none if they are damaged.
 pub fn read_records(bytes: &[u8]) -> Option<Vec<Record>> {
     let (records, rest) = bytes.as_chunks::<RECORD>();
-    if !rest.is_empty() || records.len() > MOST_RECORDS {
+    if !rest.is_empty() || records.len() > MAX_RECORDS {
         return None;
     }
     let records = records.iter().map(|bytes| {
@@ -343,5 +343,5 @@ pub fn read_records(bytes: &[u8]) -> Option<Vec<Record>> {
 /// Returns the number of bytes of this number of records, or none if there are too many.
 pub fn records_length(count: u32) -> Option<usize> {
     let count = count as usize;
-    (count <= MOST_RECORDS).then_some(count * RECORD)
+    (count <= MAX_RECORDS).then_some(count * RECORD)
 }

@@ -18,7 +18,7 @@ pub const PING_US: u32 = 50_000;
 /// Longest duration in milliseconds.
 pub const LONGEST_MS: u32 = 20_000;
 /// Shortest queueing delay within the flow that is compared with that of the pings, in seconds.
-const LEAST_WAIT_S: f64 = 0.001;
+const MIN_WAIT_S: f64 = 0.001;
 
 sockopt_impl!(
     /// The first 104 bytes of the kernel's `struct tcp_info`, which every kernel has, as words.
@@ -108,9 +108,7 @@ impl Loaded {
         let within = || flow_rtts.iter().map(|(_, rtt)| *rtt);
         let waits = |rtt: f64| (rtt - base_s).max(0.0);
         let flow_rtt_p50_s = quantile(within(), 0.5);
-        let flow_wait_s = flow_rtt_p50_s
-            .map(waits)
-            .filter(|wait| *wait > LEAST_WAIT_S);
+        let flow_wait_s = flow_rtt_p50_s.map(waits).filter(|wait| *wait > MIN_WAIT_S);
         let rtt_p50_s = quantile(beside(), 0.5)?;
         let mean = trimmed_mean(within()).zip(trimmed_mean(beside()));
         Some(Self {

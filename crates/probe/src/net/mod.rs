@@ -16,7 +16,7 @@ mod wire;
 pub use control::{Message, Messages, read_records, write_records};
 pub use load::{FlowRtt, Loaded, Written};
 pub use token::{Key, SECRET, SessionKeys, TAG, Token, random};
-pub use wire::{Body, Datagram, MOST_FIELDS, NONCE};
+pub use wire::{Body, Datagram, MAX_FIELDS, NONCE};
 
 use std::{fmt, io};
 

@@ -26,9 +26,9 @@ const ADDRESSES: Duration = Duration::from_secs(10);
 /// Time that a client has to ask for the next phase. A user may have to agree to it.
 const IDLE: Duration = Duration::from_secs(300);
 /// Nonces that one session gets.
-const MOST_NONCES: u32 = 100;
+const MAX_NONCES: u32 = 100;
 /// Phases of one session.
-const MOST_PHASES: u32 = 64;
+const MAX_PHASES: u32 = 64;
 
 /// Limits of a server.
 #[derive(Clone, Copy, Debug)]
@@ -306,7 +306,7 @@ impl Session<'_> {
                     continue;
                 }
                 match datagram.body {
-                    Body::Open if bytes >= TINY && sent < MOST_NONCES => {
+                    Body::Open if bytes >= TINY && sent < MAX_NONCES => {
                         let known = nonces[lane].filter(|(address, _)| *address == arrived.from);
                         let (address, nonce) = match known {
                             Some(known) => known,
@@ -334,7 +334,7 @@ impl Session<'_> {
 
     /// Carries out the phases for which the client asks, until it closes the connection.
     fn phases(&mut self) -> Result<(), NetError> {
-        for expected in 1..=MOST_PHASES {
+        for expected in 1..=MAX_PHASES {
             let message = match self.control.receive(IDLE, self.go_on) {
                 Ok(message) => message,
                 Err(NetError::Refused(_)) => return Ok(()),

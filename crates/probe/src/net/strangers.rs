@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Connections at once without a proof.
 const MOST: usize = 16;
 /// Connections at once without a proof from one host.
-const MOST_OF_HOST: usize = 4;
+const MAX_OF_HOST: usize = 4;
 /// Reason that a client gets whose place another one has taken.
 const BUSY: &str = "the server is busy with other connections, try again later";
 
@@ -99,7 +99,7 @@ impl Stranger {
 fn leaving(waiting: &[Stranger], newcomer: IpAddr) -> Option<usize> {
     let count = |host: IpAddr| waiting.iter().filter(|other| other.host == host).count();
     let oldest = |host: IpAddr| waiting.iter().position(|other| other.host == host);
-    if count(newcomer) >= MOST_OF_HOST {
+    if count(newcomer) >= MAX_OF_HOST {
         return oldest(newcomer);
     }
     if waiting.len() < MOST {

@@ -12,7 +12,7 @@ pub const NONCE: usize = 16;
 /// Fixed fields: the tag, two letters, kind, stream and phase.
 const HEAD: usize = TAG + 8;
 /// Most bytes that a datagram has before its padding.
-pub const MOST_FIELDS: usize = HEAD + 32;
+pub const MAX_FIELDS: usize = HEAD + 32;
 
 /// Contents of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

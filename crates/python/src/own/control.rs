@@ -15,9 +15,9 @@ use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// Largest window, in bytes.
-const MOST_WINDOW: f64 = 1e15;
+const MAX_WINDOW: f64 = 1e15;
 /// Largest pacing rate, in bits per second.
-const MOST_RATE: f64 = 1e15;
+const MAX_RATE: f64 = 1e15;
 
 /// Parts that a control in Python has.
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,7 +97,7 @@ impl PythonControl {
         let window: f64 = control
             .getattr(pyo3::intern!(py, "window_bytes"))?
             .extract()?;
-        if !(1.0..=MOST_WINDOW).contains(&window) {
+        if !(1.0..=MAX_WINDOW).contains(&window) {
             let message = format!(
                 "window_bytes is {window} after {method}: write a number of bytes from 1 on"
             );
@@ -117,7 +117,7 @@ impl PythonControl {
         if self.parts.rate {
             let rate = control.getattr(pyo3::intern!(py, "pacing_rate_bps"))?;
             let rate: Option<f64> = rate.extract()?;
-            if let Some(rate) = rate.filter(|rate| !(1.0..=MOST_RATE).contains(rate)) {
+            if let Some(rate) = rate.filter(|rate| !(1.0..=MAX_RATE).contains(rate)) {
                 let message = format!(
                     "pacing_rate_bps is {rate} after {method}: write bits per second, or None"
                 );

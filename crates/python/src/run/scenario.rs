@@ -27,7 +27,7 @@ use std::time::Instant;
 /// Default of the captured bytes of a frame: all headers with every option.
 const DEFAULT_SNAP: u64 = 128;
 /// Snap length of whole frames (as in tcpdump).
-const MOST_SNAP: u64 = 262_144;
+const MAX_SNAP: u64 = 262_144;
 
 /// Shares of a run that are tried in turn, to estimate the cost of the whole.
 const SHARES_OF_TRIAL: [f64; 6] = [1.0 / 1024.0, 1.0 / 256.0, 1.0 / 64.0, 1.0 / 16.0, 0.25, 1.0];
@@ -531,7 +531,7 @@ pub(crate) fn open_traces(
         return Ok(traces);
     }
     let endpoints = goodqueue_scenario::endpoints(network);
-    let snap = snap.min(MOST_SNAP) as u32;
+    let snap = snap.min(MAX_SNAP) as u32;
     for (text, file) in wanted {
         let tap = scenario.tap(network, &text);
         let tap = tap.map_err(|error| unit_error(py, &text, error))?;

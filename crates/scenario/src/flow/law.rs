@@ -14,7 +14,7 @@ use goodqueue_types::parameters::{Given, Parameter, Value};
 /// Size in bytes above which a file is not accepted as a measured distribution.
 const LARGEST_FILE: u64 = 1 << 20;
 /// Largest number of points of a measured distribution.
-const MOST_POINTS: usize = 100_000;
+const MAX_POINTS: usize = 100_000;
 
 /// Quantity of a distribution in a file: how a cell is read, and the name of its column with the unit
 /// of its numbers.
@@ -121,8 +121,8 @@ fn parse(bytes: &[u8], quantity: &Quantity) -> Result<Vec<(f64, f64)>, TraceErro
             let help = "sort the lines: neither values nor shares fall, and no line comes twice";
             return Err(error(message, help));
         }
-        if points.len() == MOST_POINTS {
-            let message = format!("more than {MOST_POINTS} points");
+        if points.len() == MAX_POINTS {
+            let message = format!("more than {MAX_POINTS} points");
             return Err(error(message, "leave some out"));
         }
         points.push((value, share));
@@ -181,8 +181,8 @@ mod tests {
         assert!(short.message.contains("end at 0.9"), "{short}");
         assert_eq!(error("size,share\n").line, None);
         assert_eq!(error("").line, None);
-        let rows: Vec<String> = (1..=MOST_POINTS + 1).map(|n| format!("{n},0.5")).collect();
+        let rows: Vec<String> = (1..=MAX_POINTS + 1).map(|n| format!("{n},0.5")).collect();
         let long = error(&format!("size_B,share\n{}\n", rows.join("\n")));
-        assert_eq!(long.line, Some(MOST_POINTS + 2));
+        assert_eq!(long.line, Some(MAX_POINTS + 2));
     }
 }

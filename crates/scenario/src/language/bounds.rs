@@ -1,13 +1,13 @@
 //! Bounds on what a small file can make a reader keep.
 
 use crate::language::document::{Node, Value};
-use crate::language::spec::MOST_FLOWS;
+use crate::language::spec::MAX_FLOWS;
 
 /// Most links of all routes together: those of different routes, and those of all flows' routes.
-pub(crate) const MOST_HOPS: u64 = 5_000_000;
-pub(crate) const MOST_HOPS_OF_FLOWS: u64 = 100_000_000;
+pub(crate) const MAX_HOPS: u64 = 5_000_000;
+pub(crate) const MAX_HOPS_OF_FLOWS: u64 = 100_000_000;
 /// Most values of the tables of all links that a shape draws from one table.
-pub(crate) const MOST_DRAWN: u64 = 1_000_000;
+pub(crate) const MAX_DRAWN: u64 = 1_000_000;
 
 /// Bounds on reading a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Default for ReadBounds {
     /// Returns the bounds of the file format.
     fn default() -> Self {
         Self {
-            flows: MOST_FLOWS,
+            flows: MAX_FLOWS,
             file_bytes: 128 << 20,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::language::error::{nearest, shorten};
 use crate::language::units::{parse_rate, parse_span};
-use goodqueue_sim::{DeliveryTrace, MOST_OPPORTUNITIES};
+use goodqueue_sim::{DeliveryTrace, MAX_OPPORTUNITIES};
 use goodqueue_types::message::without_mark;
 use goodqueue_types::{Rate, Span};
 
@@ -86,8 +86,8 @@ pub fn parse_mahimahi(bytes: &[u8]) -> Result<DeliveryTrace, TraceError> {
             return Err(error(message, "sort the times"));
         }
         at_once = if last == Some(time) { at_once + 1 } else { 1 };
-        if at_once > MOST_OPPORTUNITIES / 2 {
-            let message = format!("more than {} times {time}", MOST_OPPORTUNITIES / 2);
+        if at_once > MAX_OPPORTUNITIES / 2 {
+            let message = format!("more than {} times {time}", MAX_OPPORTUNITIES / 2);
             return Err(error(message, "no link delivers so many packets at once"));
         }
         milliseconds.push(time);

@@ -1,10 +1,10 @@
 //! Paths of flows through the network: by their ends, or link by link.
 
-use crate::language::bounds::{MOST_HOPS, MOST_HOPS_OF_FLOWS};
+use crate::language::bounds::{MAX_HOPS, MAX_HOPS_OF_FLOWS};
 use crate::language::error::{Checked, Problem, nearest, shorten};
 use crate::language::field::Field;
 use crate::language::reader::Reader;
-use crate::language::spec::MOST_FLOWS;
+use crate::language::spec::MAX_FLOWS;
 use crate::network::topology::{Access, Router, Shape, Stray, Topology, back, link_of};
 use goodqueue_types::{LinkId, Span};
 use std::collections::BTreeMap;
@@ -132,9 +132,9 @@ impl<'a> PathReader<'a> {
             return Err(self.missing(table, "to"));
         }
         self.count.ends += (from.len() + to.len()) as u64;
-        if self.count.ends > MOST_FLOWS {
+        if self.count.ends > MAX_FLOWS {
             let message = format!("the nodes at the ends up to here are {}", self.count.ends);
-            let help = format!("lists name at most {MOST_FLOWS} nodes in all");
+            let help = format!("lists name at most {MAX_FLOWS} nodes in all");
             return Err(table.problem("from", message, help));
         }
         Ok(Ends { from, to })
@@ -157,8 +157,8 @@ impl<'a> PathReader<'a> {
         let mut nodes = Vec::new();
         for item in field.items()? {
             nodes.extend(self.named(&item)?);
-            if nodes.len() as u64 > MOST_FLOWS {
-                let help = format!("lists name at most {MOST_FLOWS} nodes in all");
+            if nodes.len() as u64 > MAX_FLOWS {
+                let help = format!("lists name at most {MAX_FLOWS} nodes in all");
                 return Err(item.problem("a list of too many nodes", help));
             }
         }
@@ -248,11 +248,11 @@ impl<'a> PathReader<'a> {
         let shares = paths.shares(count);
         let hops = shares.map(|(path, flows)| flows * path.links.len() as u64);
         self.count.hops_of_flows += hops.sum::<u64>();
-        if self.count.hops_of_flows > MOST_HOPS_OF_FLOWS {
+        if self.count.hops_of_flows > MAX_HOPS_OF_FLOWS {
             let hops = self.count.hops_of_flows;
             let message = format!("the routes of the flows up to this one have {hops} links");
             let help = format!(
-                "reduce the flows or shorten their routes: at most {MOST_HOPS_OF_FLOWS} links"
+                "reduce the flows or shorten their routes: at most {MAX_HOPS_OF_FLOWS} links"
             );
             return Err(table.problem("count", message, help));
         }
@@ -303,8 +303,8 @@ impl<'a> PathReader<'a> {
         };
         let reverse = back(&forward);
         self.count.hops += forward.len() as u64;
-        if self.count.hops > MOST_HOPS {
-            let help = format!("name fewer ends: different routes have at most {MOST_HOPS} links");
+        if self.count.hops > MAX_HOPS {
+            let help = format!("name fewer ends: different routes have at most {MAX_HOPS} links");
             return Err(table.problem("to", "too many different routes", help));
         }
         let path = Arc::new(self.path(from, to, forward, reverse));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of flows of a group above which its flows have one entry together.
-const MOST_LISTED: u64 = 1_000;
+const MAX_LISTED: u64 = 1_000;
 
 /// Figures of flows that count packets by link.
 const BY_LINK: [&str; 2] = ["losses_at", "marks_at"];
@@ -52,7 +52,7 @@ impl FlowTables {
 
 /// Returns true if the summary has an entry for each flow of the group.
 pub(crate) fn is_listed(scenario: &Scenario, group: &FlowGroup) -> bool {
-    scenario.record_flows || group.count <= MOST_LISTED
+    scenario.record_flows || group.count <= MAX_LISTED
 }
 
 /// Returns the names of the links between routers.

@@ -12,11 +12,11 @@ use serde_json::json;
 use std::collections::HashSet;
 
 /// Most values of all keys of a study.
-const MOST_VALUES: usize = 500_000;
+const MAX_VALUES: usize = 500_000;
 /// Most keys of a study.
-const MOST_KEYS: usize = 1_000;
+const MAX_KEYS: usize = 1_000;
 /// Most comparisons of excluded values with values of axes.
-const MOST_COMPARISONS: usize = 5_000_000;
+const MAX_COMPARISONS: usize = 5_000_000;
 
 /// Keys that vary together, each with the same number of values.
 #[derive(Debug)]
@@ -153,13 +153,13 @@ impl Sweep {
             _ => 1,
         };
         self.comparisons = self.comparisons.saturating_add(items * longest);
-        if self.comparisons <= MOST_COMPARISONS {
+        if self.comparisons <= MAX_COMPARISONS {
             return Ok(());
         }
         let message = "the excluded values up to here take too many comparisons";
         let help = format!(
             "exclude less, or take longer steps: excluded values times those of the longest axis \
-             are at most {MOST_COMPARISONS}"
+             are at most {MAX_COMPARISONS}"
         );
         Err(Problem::new(node.at, path, message, help))
     }
@@ -335,11 +335,11 @@ fn tables<'a>(node: Option<&'a Node>, path: &str) -> Checked<&'a [Node]> {
 fn count(swept: &Swept, (keys, values): &mut (usize, usize)) -> Checked<()> {
     *keys += 1;
     *values += swept.values.len();
-    if *keys <= MOST_KEYS && *values <= MOST_VALUES {
+    if *keys <= MAX_KEYS && *values <= MAX_VALUES {
         return Ok(());
     }
     let message = format!("the axes up to this one have {keys} keys with {values} values");
-    let help = format!("a study has at most {MOST_KEYS} keys with {MOST_VALUES} values in all");
+    let help = format!("a study has at most {MAX_KEYS} keys with {MAX_VALUES} values in all");
     Err(Problem::new(swept.at, &swept.path, message, help))
 }
 

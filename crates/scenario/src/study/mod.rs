@@ -13,7 +13,7 @@ use crate::language::error::{Checked, Origin, Problem, ScenarioError, nearest, s
 use crate::language::file::Files;
 use crate::language::python::Checksums;
 use crate::language::reader::Reader;
-use crate::language::spec::{MOST_RUNS, MOST_VARIANTS, STUDY};
+use crate::language::spec::{MAX_RUNS, MAX_VARIANTS, STUDY};
 use crate::scenario::{Scenario, read_file, read_scenario};
 use axis::{Sweep, Swept};
 pub use measure::measure_text;
@@ -22,7 +22,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Most tests of points of the grid with excluding conditions.
-const MOST_TESTS: u128 = 1_000_000_000;
+const MAX_TESTS: u128 = 1_000_000_000;
 
 /// A study file whose own keys are valid. Each of its scenarios is read when it is needed.
 #[derive(Debug)]
@@ -301,20 +301,20 @@ fn seed_of(base: &Node) -> u64 {
 fn points(root: &Reader<'_>, sweep: &Sweep) -> Checked<(u64, Vec<Vec<usize>>)> {
     let count = sweep.points();
     // The grid itself is bounded too, because each of its points is tested for exclusion.
-    if count > u128::from(MOST_VARIANTS) * 100 {
+    if count > u128::from(MAX_VARIANTS) * 100 {
         return Err(too_many(root, count, "points"));
     }
     let tests = count * sweep.conditions() as u128;
-    if tests > MOST_TESTS {
+    if tests > MAX_TESTS {
         let message = format!(
             "the {} points of this grid take {} tests with the excluding conditions",
             thousands(count),
             thousands(tests)
         );
-        let help = format!("exclude less: at most {} tests", thousands(MOST_TESTS));
+        let help = format!("exclude less: at most {} tests", thousands(MAX_TESTS));
         return Err(root.problem("sweep", message, help));
     }
-    let (count, points) = sweep.grid(MOST_VARIANTS);
+    let (count, points) = sweep.grid(MAX_VARIANTS);
     if points.is_empty() {
         let help = "exclude less";
         return Err(root.problem("sweep", "every point of the grid is excluded", help));
@@ -325,10 +325,10 @@ fn points(root: &Reader<'_>, sweep: &Sweep) -> Checked<(u64, Vec<Vec<usize>>)> {
 fn check_size(root: &Reader<'_>, variants: u64, outline: &Outline) -> Checked<()> {
     let replicates = outline.least_replicates();
     let runs = u128::from(variants) * u128::from(replicates);
-    if variants > MOST_VARIANTS {
+    if variants > MAX_VARIANTS {
         return Err(too_many(root, variants.into(), "variants"));
     }
-    if runs > u128::from(MOST_RUNS) {
+    if runs > u128::from(MAX_RUNS) {
         return Err(too_many(root, runs, "runs"));
     }
     Ok(())
@@ -336,15 +336,15 @@ fn check_size(root: &Reader<'_>, variants: u64, outline: &Outline) -> Checked<()
 
 fn too_many(root: &Reader<'_>, count: u128, what: &str) -> Problem {
     let most = if what == "runs" {
-        MOST_RUNS
+        MAX_RUNS
     } else {
-        MOST_VARIANTS
+        MAX_VARIANTS
     };
     let message = format!(
         "this sweep has {} {what}; a study has at most {} variants and {} runs",
         thousands(count),
-        thousands(u128::from(MOST_VARIANTS)),
-        thousands(u128::from(MOST_RUNS)),
+        thousands(u128::from(MAX_VARIANTS)),
+        thousands(u128::from(MAX_RUNS)),
     );
     let help = format!(
         "take longer steps, fewer seeds, or several studies of at most {} {what} each",

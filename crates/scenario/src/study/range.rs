@@ -5,7 +5,7 @@ use super::toml::inline_value;
 use crate::language::document::Node;
 use crate::language::error::{Checked, Problem};
 use crate::language::reader::Reader;
-use crate::language::spec::{MOST_VARIANTS, RANGE};
+use crate::language::spec::{MAX_VARIANTS, RANGE};
 
 /// Progression from one value of a range to the next.
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ pub(crate) fn range(node: &Node, path: &str) -> Checked<Vec<Node>> {
     let range = Range { table, from, to };
     let steps = range.steps()?;
     let count = range.intervals(steps);
-    if count >= MOST_VARIANTS as f64 {
+    if count >= MAX_VARIANTS as f64 {
         let message = format!("this range has {count} values");
         return Err(range.table.problem("from", message, "take longer steps"));
     }

@@ -11,7 +11,7 @@ use goodqueue_types::{Packet, Time};
 
 /// Largest number of packets that a new packet may pass before it must wait in another line. It is
 /// small, so that an insertion never moves more than some kilobytes.
-const MOST_PASSED: usize = 16;
+const MAX_PASSED: usize = 16;
 
 /// Capacity above which a ring gives memory back. Below it, little memory can be saved.
 const LARGE: usize = 1024;
@@ -208,9 +208,9 @@ impl SharedLine {
         let passed = (0..self.length)
             .rev()
             .take_while(later)
-            .take(MOST_PASSED + 1)
+            .take(MAX_PASSED + 1)
             .count();
-        if passed > MOST_PASSED {
+        if passed > MAX_PASSED {
             return Joined::Refused;
         }
         for before in (self.length - passed..self.length).rev() {
@@ -424,7 +424,7 @@ mod tests {
     #[test]
     fn a_newcomer_that_would_pass_many_waits_in_its_own_line() {
         let mut lines = Lines::new(1, 1);
-        let most = MOST_PASSED as u64;
+        let most = MAX_PASSED as u64;
         for time in 10..=10 + most {
             join(&mut lines, time, time);
         }

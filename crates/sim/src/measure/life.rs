@@ -10,7 +10,7 @@ use goodqueue_types::{
 use std::collections::HashMap;
 
 /// Largest number of turns that are kept. Later turns are not recorded.
-const MOST_TURNS: usize = 1 << 20;
+const MAX_TURNS: usize = 1 << 20;
 
 /// Part of a flow's life that a [`LifeProbe`] records.
 #[derive(Clone, Copy, Debug)]
@@ -212,9 +212,9 @@ impl LifeProbe {
         again
     }
 
-    /// Keeps a turn, unless [`MOST_TURNS`] are kept already.
+    /// Keeps a turn, unless [`MAX_TURNS`] are kept already.
     fn turn(&mut self, time: Time, turn: Turn) {
-        if self.turns.len() < MOST_TURNS {
+        if self.turns.len() < MAX_TURNS {
             self.turns.push((time, turn));
         }
     }

@@ -33,7 +33,7 @@ enum Timing {
 
 /// Most periods until the next packet. A law whose periods are longer only once in more of them is
 /// taken to be silent.
-const MOST_PERIODS: u32 = 1_000_000;
+const MAX_PERIODS: u32 = 1_000_000;
 
 /// Alternating on and off periods. A packet is sent whenever the time spent in on periods is a
 /// multiple of the interval, so the mean rate is the rate of on periods times their share of the
@@ -55,7 +55,7 @@ impl OnOff {
         let mut periods = 0;
         while self.left <= rest {
             periods += 1;
-            if periods > MOST_PERIODS {
+            if periods > MAX_PERIODS {
                 return Span(u64::MAX);
             }
             rest = Span(rest.0 - self.left.0);

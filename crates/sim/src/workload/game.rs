@@ -91,7 +91,7 @@ impl Player {
     pub(super) fn transmit(&mut self) -> Option<Outgoing> {
         std::mem::take(&mut self.due).then(|| {
             let bytes = self.packet.draw_bytes(&mut self.random);
-            (bytes.clamp(LEAST_PACKET, 65_535) as u32, Body::Datagram)
+            (bytes.clamp(MIN_PACKET, 65_535) as u32, Body::Datagram)
         })
     }
 
@@ -120,4 +120,4 @@ impl Player {
 }
 
 /// Smallest IP packet in bytes: an IP and a UDP header.
-const LEAST_PACKET: u64 = super::DATAGRAM_HEADER;
+const MIN_PACKET: u64 = super::DATAGRAM_HEADER;

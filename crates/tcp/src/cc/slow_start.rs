@@ -12,8 +12,8 @@ use crate::config::SlowStart;
 const SAMPLES: u32 = 8;
 /// Bounds of the increase of delay that ends slow start (RFC 9406 `MIN_RTT_THRESH`,
 /// `MAX_RTT_THRESH`; Linux has the same).
-const LEAST_INCREASE: Span = Span::from_millis(4);
-const MOST_INCREASE: Span = Span::from_millis(16);
+const MIN_INCREASE: Span = Span::from_millis(4);
+const MAX_INCREASE: Span = Span::from_millis(16);
 
 /// Rule in force, with its state.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl ExitRule {
 }
 
 fn increase_allowed(rtt: Span) -> Span {
-    (rtt / 8).clamp(LEAST_INCREASE, MOST_INCREASE)
+    (rtt / 8).clamp(MIN_INCREASE, MAX_INCREASE)
 }
 
 /// `HyStart` as in Linux's CUBIC, by ACK trains and by delay.

@@ -14,7 +14,7 @@ const SHORTEST: Span = Span::from_millis(40);
 /// Bound on the delay while the round-trip time is unknown: half a second.
 const LONGEST: Span = Span::from_millis(500);
 /// Largest number of ACKs that leave at once (`TCP_MAX_QUICKACKS`).
-const MOST_QUICK: u8 = 16;
+const MAX_QUICK: u8 = 16;
 /// Assumed size of a full segment before one arrives (`TCP_MSS_DEFAULT`).
 const DEFAULT_MSS: u32 = 536;
 
@@ -115,7 +115,7 @@ impl LinuxAcks {
     fn go_quick(&mut self, window: u64) {
         let half_window = window / (2 * u64::from(self.full_segment.max(1)));
         let segments = if half_window == 0 { 2 } else { half_window };
-        self.quick = self.quick.max(segments.min(u64::from(MOST_QUICK)) as u8);
+        self.quick = self.quick.max(segments.min(u64::from(MAX_QUICK)) as u8);
     }
 
     /// Records old data, which show that ACKs were lost or late.

@@ -11,10 +11,10 @@ use crate::recovery::prr::Reduction;
 use crate::recovery::records::Record;
 
 /// Shortest time that a receiver has to acknowledge data that it had SACKed.
-const LEAST_PATIENCE: Span = Span::from_millis(10);
+const MIN_PATIENCE: Span = Span::from_millis(10);
 
 /// Largest tolerated reordering, in segments (Linux's `tcp_max_reordering`).
-const MOST_REORDERING: u32 = 300;
+const MAX_REORDERING: u32 = 300;
 
 impl Ledger {
     /// Updates the state for an ACK that is more than plain progress.
@@ -46,7 +46,7 @@ impl Ledger {
         let suspect = self.rules.sack && self.records.first().is_some_and(Record::is_sacked);
         if suspect {
             let srtt = turn.sender.rtt.srtt(&turn.config.rto);
-            let patience = (srtt.unwrap_or(Span::ZERO) / 2).max(LEAST_PATIENCE);
+            let patience = (srtt.unwrap_or(Span::ZERO) / 2).max(MIN_PATIENCE);
             turn.sender.deadline = turn.now.saturating_add(patience);
             self.timer = Timer::Retransmit;
         }
@@ -451,7 +451,7 @@ impl Ledger {
         if !all && self.rules.adaptive_reordering {
             // More duplicates than segments in flight show reordering or a duplicating network.
             let seen = self.records.out() + duplicates.min(1);
-            self.reordering = self.reordering.max(seen.min(MOST_REORDERING));
+            self.reordering = self.reordering.max(seen.min(MAX_REORDERING));
             self.reordering_events += 1;
         }
         self.rate.delivered += u64::from(self.records.sacked_out.saturating_sub(before));
@@ -468,7 +468,7 @@ impl Ledger {
         let mss = self.rules.mss;
         let distance = highest - lowest;
         if self.rules.adaptive_reordering && distance > u64::from(self.reordering) * mss {
-            self.reordering = (distance.div_ceil(mss) as u32).min(MOST_REORDERING);
+            self.reordering = (distance.div_ceil(mss) as u32).min(MAX_REORDERING);
         }
         self.reordering_events += 1;
     }

@@ -35,10 +35,10 @@ pub const GROUPS: [&str; COUNT] = [
 
 /// Linux's smallest retransmission timeout in seconds, which matters if windows are too small for fast
 /// retransmit.
-const LEAST_TIMEOUT_S: f64 = 0.2;
+const MIN_TIMEOUT_S: f64 = 0.2;
 
 /// Smallest window in packets between two losses.
-const LEAST_WINDOW: f64 = 2.0;
+const MIN_WINDOW: f64 = 2.0;
 
 /// Returns the groups of a link with each buffer in packets.
 pub fn groups(link: &Link, packets: &[f64]) -> Vec<[f64; COUNT]> {
@@ -69,8 +69,8 @@ pub fn groups(link: &Link, packets: &[f64]) -> Vec<[f64; COUNT]> {
             } else {
                 0.0
             },
-            libm::log(mean_rtt_s / LEAST_TIMEOUT_S),
-            libm::log(rtt / LEAST_TIMEOUT_S),
+            libm::log(mean_rtt_s / MIN_TIMEOUT_S),
+            libm::log(rtt / MIN_TIMEOUT_S),
             spread,
             libm::log(epoch_s(link, window, rtt) / packet_time_s),
             libm::log1p(beside),
@@ -88,7 +88,7 @@ pub fn groups(link: &Link, packets: &[f64]) -> Vec<[f64; COUNT]> {
 /// Returns the seconds between two losses of one flow, from its window in packets and its round-trip
 /// time in seconds with the queue full.
 fn epoch_s(link: &Link, window: f64, rtt: f64) -> f64 {
-    let window = window.max(LEAST_WINDOW);
+    let window = window.max(MIN_WINDOW);
     let growth = if link.byte_counting { 1.0 } else { 2.0 };
     let mut epoch = window / 2.0 * growth * rtt;
     if link.congestion_control == Control::Cubic {

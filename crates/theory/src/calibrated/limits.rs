@@ -10,16 +10,16 @@ pub const GRID_STEP: f64 = 0.05;
 pub const COARSE: usize = 8;
 
 /// Largest buffer that is considered, in bandwidth-delay products.
-const MOST_BDPS: f64 = 8.0;
+const MAX_BDPS: f64 = 8.0;
 
 /// Largest buffer that is considered, in answers of BSCL.
-const MOST_BSCL: f64 = 2.0;
+const MAX_BSCL: f64 = 2.0;
 
 /// Largest buffer that is considered, in buffers that the bound on delay allows.
-const MOST_DELAYS: f64 = 1.5;
+const MAX_DELAYS: f64 = 1.5;
 
 /// Smallest end of a search in packets.
-const LEAST_END: f64 = 8.0;
+const MIN_END: f64 = 8.0;
 
 /// Returns limits from 1 to at least `last`, a packet or 5 % apart; the last is a coarse one.
 pub fn grid(last: u64) -> Vec<u64> {
@@ -34,11 +34,11 @@ pub fn grid(last: u64) -> Vec<u64> {
 
 /// Returns the limits of a search in packets, up to the largest possible answer.
 pub fn limits(link: &Link) -> Vec<u64> {
-    let mut last = (MOST_BDPS * link.bdp_packets())
-        .max(MOST_BSCL * bscl(link, None).packets)
-        .max(LEAST_END);
+    let mut last = (MAX_BDPS * link.bdp_packets())
+        .max(MAX_BSCL * bscl(link, None).packets)
+        .max(MIN_END);
     if let Some(delay) = link.max_delay_s {
-        last = last.max(MOST_DELAYS * delay / link.packet_time_s());
+        last = last.max(MAX_DELAYS * delay / link.packet_time_s());
     }
     grid(last.ceil() as u64)
 }

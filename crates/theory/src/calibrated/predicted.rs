@@ -27,7 +27,7 @@ const SLACK: f64 = 0.03;
 const FAR: f64 = 0.25;
 
 /// Smallest range of a group that distances are compared with.
-const LEAST_RANGE: f64 = 1e-9;
+const MIN_RANGE: f64 = 1e-9;
 
 /// Rate of access links over the link's below which no run of the study had them.
 const SLOW_ACCESS: f64 = 2.0;
@@ -141,7 +141,7 @@ fn beyond(table: &Table, groups: &[f64; COUNT]) -> [f64; COUNT] {
     for (place, distance) in found.iter_mut().enumerate() {
         let (low, high) = table.ranges[place];
         let value = groups[place];
-        *distance = ((low - value).max(value - high) / (high - low).max(LEAST_RANGE)).max(0.0);
+        *distance = ((low - value).max(value - high) / (high - low).max(MIN_RANGE)).max(0.0);
     }
     found
 }

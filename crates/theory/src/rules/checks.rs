@@ -7,7 +7,7 @@ use crate::rules::loss_rate::{loss_rate, loss_words};
 
 /// Packets in flight below which three duplicate ACKs cannot arrive (RFC 5681 section 3.2). Losses
 /// then end in timeouts, and windows are not saw-teeth.
-const FEWEST_PACKETS_PER_FLOW: f64 = 4.0;
+const MIN_PACKETS_PER_FLOW: f64 = 4.0;
 
 /// Number of packets that a sender sends at once: pairs, because of delayed ACKs.
 const BURST_PACKETS: f64 = 2.0;
@@ -20,7 +20,7 @@ const SLOW_ACCESS: f64 = 0.1;
 /// Losses occur when the buffer is full, so a window at a loss includes its part of the buffer.
 pub fn few_in_flight(link: &Link, packets: f64) -> Option<String> {
     let window = link.window_packets() + packets / link.flows as f64;
-    (window < FEWEST_PACKETS_PER_FLOW).then(|| {
+    (window < MIN_PACKETS_PER_FLOW).then(|| {
         format!(
             "{} packets in flight per flow are too few for fast retransmit, so timeouts and not \
              saw-teeth determine the rate of flows",

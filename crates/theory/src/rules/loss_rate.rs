@@ -11,7 +11,7 @@ pub const DELAYED_ACK: f64 = 0.87;
 
 /// Loss rate above which equation (18) of Dhamdhere et al. does not apply (2 % to 5 %), because
 /// timeouts dominate.
-const MOST_LOSS: f64 = 0.05;
+const MAX_LOSS: f64 = 0.05;
 
 /// Returns the loss of N flows that fill link and buffer, at most 1: the largest of the controls of a
 /// mix.
@@ -32,10 +32,10 @@ pub fn loss_rate(link: &Link, packets: f64) -> f64 {
 /// Returns a phrase on the loss of N flows by formula; it has no figure if there is none.
 pub fn loss_words(link: &Link, packets: f64) -> String {
     let lost = loss_rate(link, packets);
-    if link.congestion_control != Control::Cubic && lost > MOST_LOSS {
+    if link.congestion_control != Control::Cubic && lost > MAX_LOSS {
         return format!(
             "more than {:.0} %, beyond the range of equation (18),",
-            100.0 * MOST_LOSS
+            100.0 * MAX_LOSS
         );
     }
     format!("about {}", percent(lost, 2))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// Largest number of (link, type) pairs, which exceeds that of any trace of ns-2. Further pairs are
 /// not counted.
-const MOST_ROWS: usize = 1 << 16;
+const MAX_ROWS: usize = 1 << 16;
 
 /// Numbers of packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Ns2Totals {
     /// Counts a record.
     pub fn add(&mut self, record: &Ns2Record) {
         let key = (record.link, record.kind);
-        if self.rows.len() >= MOST_ROWS && !self.rows.contains_key(&key) {
+        if self.rows.len() >= MAX_ROWS && !self.rows.contains_key(&key) {
             return;
         }
         let counts = &mut self.rows.entry(key).or_default()[record.event as usize];

@@ -15,7 +15,7 @@ const TCP: usize = 20;
 const UDP: usize = 8;
 const ICMP: usize = 8;
 /// Largest length of TCP options, in bytes: the data offset has four bits (RFC 9293 section 3.1).
-const MOST_OPTIONS: usize = 40;
+const MAX_OPTIONS: usize = 40;
 
 /// Facts about a flow that its frames show but its simulated packets do not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    const ROOM: usize = ETHERNET + IP + TCP + MOST_OPTIONS;
+    const ROOM: usize = ETHERNET + IP + TCP + MAX_OPTIONS;
 
     /// Returns all headers. The rest of the frame is zeros.
     pub fn headers(&self) -> &[u8] {
@@ -241,7 +241,7 @@ fn options_bytes(segment: &Segment, tcp: Option<TcpFacts>) -> usize {
     }
     needed += loose.next_multiple_of(4);
     let counted = (segment.header as usize).saturating_sub(IP + TCP);
-    needed.max(counted).next_multiple_of(4).min(MOST_OPTIONS)
+    needed.max(counted).next_multiple_of(4).min(MAX_OPTIONS)
 }
 
 const NO_OPERATION: u8 = 1;

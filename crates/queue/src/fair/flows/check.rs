@@ -4,7 +4,7 @@ use crate::Refusal;
 use crate::fair::flows::truesize;
 
 /// Largest number of queues that Linux's flow queues accept.
-const MOST_FLOWS: u32 = 65_536;
+const MAX_FLOWS: u32 = 65_536;
 
 /// Refuses a quantum of zero, with which no flow could send.
 pub fn refuse_quantum(quantum: u32) -> Result<(), Refusal> {
@@ -20,7 +20,7 @@ pub fn refuse_quantum(quantum: u32) -> Result<(), Refusal> {
 
 /// Refuses a number of queues that Linux does not accept.
 pub fn refuse_flows(flows: u32) -> Result<(), Refusal> {
-    if (1..=MOST_FLOWS).contains(&flows) {
+    if (1..=MAX_FLOWS).contains(&flows) {
         return Ok(());
     }
     Err(Refusal::new(

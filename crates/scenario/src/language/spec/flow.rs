@@ -2,7 +2,7 @@
 
 use super::tcp::TCP;
 use super::workload::WORKLOAD;
-use super::{ANY_TIME, COUNT, DELAY, HOUR, Kind, MOST_LINKS, REQUIRED, Spec, key};
+use super::{ANY_TIME, COUNT, DELAY, HOUR, Kind, MAX_LINKS, REQUIRED, Spec, key};
 use goodqueue_types::Span;
 
 /// A congestion window.
@@ -184,7 +184,7 @@ const CODE_POINTS: &[&str] = &[
 
 const NUMBER: Kind = Kind::Integer {
     min: 0,
-    max: MOST_LINKS as u64,
+    max: MAX_LINKS as u64,
 };
 
 const NODES: Kind = Kind::Either(&[

@@ -24,7 +24,7 @@ pub(crate) use flow::FLOW;
 pub(crate) use framing::PRESETS;
 pub(crate) use impairment::ORDER;
 pub(crate) use law::JITTER;
-pub(crate) use study::{COMPARISON, LABELLED, MOST_RUNS, MOST_VARIANTS, RANGE, STUDY};
+pub(crate) use study::{COMPARISON, LABELLED, MAX_RUNS, MAX_VARIANTS, RANGE, STUDY};
 pub(crate) use tcp::TCP;
 pub(crate) use topology::{BOTTLENECK, CHAIN_LINK, GRAPH_LINK};
 use topology::{CHAIN, DUMBBELL, GRAPH, STAR, TREE};
@@ -51,13 +51,13 @@ pub(crate) const SERVICE: Kind = Kind::Tagged {
 };
 const COUNT: Kind = Kind::Integer {
     min: 1,
-    max: MOST_FLOWS,
+    max: MAX_FLOWS,
 };
 /// Most flows of a scenario. It bounds the memory and the time that every command takes before a run.
 /// A run is bounded by its own estimate (`memory.rs`), which is reached earlier.
-pub(crate) const MOST_FLOWS: u64 = 1_000_000;
+pub(crate) const MAX_FLOWS: u64 = 1_000_000;
 /// Most links of a chain or graph.
-pub(crate) const MOST_LINKS: usize = 1_000;
+pub(crate) const MAX_LINKS: usize = 1_000;
 
 pub(crate) static SCENARIO: Spec = Spec {
     name: "scenario",

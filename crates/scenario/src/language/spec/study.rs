@@ -3,13 +3,13 @@
 use super::{ANY_TIME, Kind, REQUIRED, Spec, key};
 
 /// Most runs of a study.
-pub(crate) const MOST_RUNS: u64 = 10_000_000;
+pub(crate) const MAX_RUNS: u64 = 10_000_000;
 /// Most points of a study's grid.
-pub(crate) const MOST_VARIANTS: u64 = 100_000;
+pub(crate) const MAX_VARIANTS: u64 = 100_000;
 
 const REPLICATES: Kind = Kind::Integer {
     min: 1,
-    max: MOST_RUNS,
+    max: MAX_RUNS,
 };
 const SCALE: Kind = Kind::Choice(&["linear", "log"]);
 
@@ -287,7 +287,7 @@ pub(crate) static RANGE: Spec = Spec {
             "points",
             Kind::Integer {
                 min: 2,
-                max: MOST_VARIANTS,
+                max: MAX_VARIANTS,
             },
             "none",
             "10",

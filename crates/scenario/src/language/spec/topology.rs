@@ -3,7 +3,7 @@
 use super::framing::FRAMING;
 use super::impairment::{DUPLICATE, JITTER, REORDER};
 use super::pool::{LINK_POOL, POOLS};
-use super::{DELAY, Key, Kind, LOSS, MOST_LINKS, REQUIRED, SERVICE, Spec, key};
+use super::{DELAY, Key, Kind, LOSS, MAX_LINKS, REQUIRED, SERVICE, Spec, key};
 use goodqueue_types::parameters::{concat_keys, count_keys};
 
 /// Joins lists of keys.
@@ -124,7 +124,7 @@ pub(crate) static STAR: Spec = Spec {
                 "ports",
                 Kind::Integer {
                     min: 2,
-                    max: MOST_LINKS as u64,
+                    max: MAX_LINKS as u64,
                 },
                 REQUIRED,
                 "32",

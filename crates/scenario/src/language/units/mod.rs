@@ -41,9 +41,9 @@ pub enum StatedSpans {
 pub(crate) const RATES: (u64, u64) = (1, 10_000_000_000_000);
 pub(crate) use goodqueue_types::parameters::{LARGEST, LONGEST};
 /// Most packets a limit may name.
-const MOST_PACKETS: u64 = 1_000_000_000;
+const MAX_PACKETS: u64 = 1_000_000_000;
 /// Largest multiple of the bandwidth-delay product, in millionths.
-const MOST_BDP: u64 = 1_000_000_000_000;
+const MAX_BDP: u64 = 1_000_000_000_000;
 /// Millionths in one.
 const MILLION: u64 = 1_000_000;
 
@@ -377,9 +377,9 @@ pub fn parse_limit(text: &str) -> Result<StatedLimit, UnitError> {
         quantity.units.iter().any(|known| known.0 == unit)
     };
     match unit {
-        "p" => parse_packets_within(text, 0, MOST_PACKETS).map(StatedLimit::Packets),
+        "p" => parse_packets_within(text, 0, MAX_PACKETS).map(StatedLimit::Packets),
         "bdp" => match number.times(MILLION) {
-            Some(millionths) if millionths <= u128::from(MOST_BDP) => {
+            Some(millionths) if millionths <= u128::from(MAX_BDP) => {
                 Ok(StatedLimit::Bdp(millionths as u64))
             }
             _ => Err(UnitError::new(

@@ -14,7 +14,7 @@ use goodqueue_types::parameters::{Parameter, Parameters, Unkeyed};
 use goodqueue_types::{Rate, Span};
 
 /// Largest number of changes of a rate in a run.
-const MOST_CHANGES: u128 = 1_000_000_000;
+const MAX_CHANGES: u128 = 1_000_000_000;
 
 /// Reads a link's rate: `rate`, or `service` and its mean rate over a run of `duration`.
 pub(crate) fn read(
@@ -33,7 +33,7 @@ pub(crate) fn read(
         (None, Some(field)) => {
             let service = read_service(&field, files)?;
             let changes = service.law().changes_in(duration);
-            if changes > MOST_CHANGES {
+            if changes > MAX_CHANGES {
                 let message = format!("this rate changes {changes} times in the run");
                 let help = "write longer intervals, or a shorter duration";
                 return Err(field.problem(message, help));

@@ -3,11 +3,11 @@
 
 use super::graph::Graph;
 use super::{Shape, UsualEnds};
-use crate::language::bounds::{MOST_DRAWN, values};
+use crate::language::bounds::{MAX_DRAWN, values};
 use crate::language::document::{Entry, Node, Table, Value};
 use crate::language::error::{Checked, Origin, nearest, shorten};
 use crate::language::reader::Reader;
-use crate::language::spec::{BOTTLENECK, CHAIN_LINK, GRAPH_LINK, MOST_LINKS, Spec};
+use crate::language::spec::{BOTTLENECK, CHAIN_LINK, GRAPH_LINK, MAX_LINKS, Spec};
 use crate::language::units::format_span;
 use goodqueue_types::Span;
 use std::collections::BTreeSet;
@@ -106,7 +106,7 @@ fn read_chain(topology: &Reader<'_>) -> Checked<Vec<Drawn>> {
 }
 
 fn check_number(topology: &Reader<'_>, key: &str, what: &str, links: usize) -> Checked<()> {
-    if (1..=MOST_LINKS).contains(&links) {
+    if (1..=MAX_LINKS).contains(&links) {
         return Ok(());
     }
     let message = format!("{what} of {links} links");
@@ -237,9 +237,9 @@ impl Pattern {
     fn read<'a>(topology: &Reader<'a>, key: &str, links: u64) -> Checked<(Self, Reader<'a>)> {
         let field = topology.require(key)?;
         let values = values(field.node);
-        if links.saturating_mul(values) > MOST_DRAWN {
+        if links.saturating_mul(values) > MAX_DRAWN {
             let message = format!("{links} links of {values} values each");
-            let help = format!("shorten its lists: all links have at most {MOST_DRAWN} values");
+            let help = format!("shorten its lists: all links have at most {MAX_DRAWN} values");
             return Err(field.problem(message, help));
         }
         let reader = field.table()?;

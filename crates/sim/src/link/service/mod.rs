@@ -15,7 +15,7 @@ use goodqueue_types::{RandomStream, Rate, Span, Time, variants};
 use std::fmt;
 
 pub use markov::MarkovRates;
-pub use opportunities::{BYTES_PER_OPPORTUNITY, DeliveryTrace, MOST_OPPORTUNITIES};
+pub use opportunities::{BYTES_PER_OPPORTUNITY, DeliveryTrace, MAX_OPPORTUNITIES};
 pub use trace::{RateFile, RateStep, RateTrace};
 pub use transmitter::VaryingRate;
 pub use uniform::UniformRates;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub const BYTES_PER_OPPORTUNITY: u64 = 1_504;
 /// Largest number of opportunities in one millisecond. Opportunities deliver a byte per picosecond
 /// and must end before the next ones begin.
-pub const MOST_OPPORTUNITIES: u64 = 500_000;
+pub const MAX_OPPORTUNITIES: u64 = 500_000;
 /// Rate of an opportunity, a byte each picosecond, in bits per second. 1504 bytes take 1.5 ns.
 const AT_ONCE: u64 = 8_000_000_000_000;
 

@@ -31,7 +31,7 @@ impl BacklogMeter {
 
     /// Number of backlogs that do not fit the table after which another frame size is considered.
     /// Emptying the table costs about as much as recording them.
-    const MOST_MISFITS: u32 = 1024;
+    const MAX_MISFITS: u32 = 1024;
 
     /// Creates a meter of an empty queue, with memory for these numbers of packets and bytes.
     pub fn new(most_packets: u64, most_bytes: u64) -> Self {
@@ -45,7 +45,7 @@ impl BacklogMeter {
             since: Time::ZERO,
             table: vec![0; Self::PLACES],
             frame_bytes: 0,
-            misfits: Self::MOST_MISFITS,
+            misfits: Self::MAX_MISFITS,
             packets: reserved(most_packets),
             bytes: reserved(most_bytes),
         }
@@ -84,7 +84,7 @@ impl BacklogMeter {
         self.packets.record(packets, dwell.0);
         self.bytes.record(bytes, dwell.0);
         self.misfits += 1;
-        if self.misfits > Self::MOST_MISFITS {
+        if self.misfits > Self::MAX_MISFITS {
             self.misfits = 0;
             if bytes.is_multiple_of(packets) {
                 self.empty_table();

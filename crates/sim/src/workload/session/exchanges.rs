@@ -8,11 +8,11 @@ use goodqueue_types::{Time, parameters};
 use std::collections::VecDeque;
 
 /// Smallest mean time in seconds between requests that do not wait for a reply.
-const LEAST_PERIOD: f64 = 1e-6;
+const MIN_PERIOD: f64 = 1e-6;
 /// Largest number of replies to one request, because each is stored until it is due.
-const MOST_REPLIES: f64 = 10_000.0;
+const MAX_REPLIES: f64 = 10_000.0;
 /// Largest number of replies to a request that a law draws far above its mean. Each then answers more.
-const MOST_DRAWN_REPLIES: u64 = 100_000;
+const MAX_DRAWN_REPLIES: u64 = 100_000;
 
 parameters! {
     /// Parameters of requests on one connection.
@@ -38,12 +38,12 @@ parameters! {
 impl ExchangesConfig {
     pub(super) fn check(&self) -> Result<(), Refusal> {
         // After replies any pause is possible, because they take a round trip.
-        if self.periodic && self.pause.mean() < LEAST_PERIOD {
+        if self.periodic && self.pause.mean() < MIN_PERIOD {
             let message = "requests this close to each other would fill the connection for ever";
             let help = "write at least \"1us\", or leave periodic out";
             return Err(Refusal::new("pause", message, help));
         }
-        if (self.reply_per).is_some_and(|per| self.request.mean() > MOST_REPLIES * per as f64) {
+        if (self.reply_per).is_some_and(|per| self.request.mean() > MAX_REPLIES * per as f64) {
             let message = "a request would have more than 10,000 answers";
             return Err(Refusal::new(
                 "reply_per",
@@ -103,7 +103,7 @@ impl Exchanges {
             closes: false,
         };
         let end = self.written + request;
-        let least = request.div_ceil(MOST_DRAWN_REPLIES);
+        let least = request.div_ceil(MAX_DRAWN_REPLIES);
         while self.written < end {
             let left = end - self.written;
             let per = self.config.reply_per.map(|per| per.max(least));

@@ -29,7 +29,7 @@ const MINUTE: Span = Span::from_secs(60);
 /// Number of samples whose minimum is the current delay (`CURRENT_FILTER`).
 const FILTER: usize = 4;
 /// Smallest window, in segments (`MIN_CWND`).
-const LEAST_WINDOW: f64 = 2.0;
+const MIN_WINDOW: f64 = 2.0;
 /// Share of the target delay at which slow start ends.
 const SLOW_START_SHARE: f64 = 0.75;
 
@@ -100,7 +100,7 @@ impl Ledbat {
             .prior_in_flight
             .max(sample.measured().in_flight) as f64;
         let grown = (cwnd + gained).min(cwnd.max(in_use + mss));
-        self.window.set_cwnd(grown.max(LEAST_WINDOW * mss));
+        self.window.set_cwnd(grown.max(MIN_WINDOW * mss));
     }
 }
 

@@ -41,9 +41,9 @@ const GAIN_BITS: u32 = 4;
 const MAX_ALPHA: u64 = 1 << (ALPHA_BITS + GAIN_BITS);
 /// Number of segments that may be in flight even if the window is smaller. The pace then keeps the
 /// rate below this number per round trip.
-const LEAST_IN_FLIGHT: f64 = 2.0;
+const MIN_IN_FLIGHT: f64 = 2.0;
 /// Smallest window, in segments. A pace of zero would never test the path again.
-const LEAST_WINDOW: f64 = 1.0 / 64.0;
+const MIN_WINDOW: f64 = 1.0 / 64.0;
 /// Inverse of the longest burst, in seconds (0.25 ms).
 const BURSTS_PER_SECOND: f64 = 4096.0;
 /// Gain of the smoothed round-trip time (RFC 6298).
@@ -169,7 +169,7 @@ impl Prague {
     /// Moves the bytes that may be in flight one segment towards the window.
     fn follow(&mut self) {
         let target = self.whole();
-        let least = LEAST_IN_FLIGHT * self.mss;
+        let least = MIN_IN_FLIGHT * self.mss;
         if self.allowed > target && self.allowed > least {
             self.allowed = (self.allowed - self.mss).max(least);
             self.lower_ssthresh(self.allowed);
@@ -197,12 +197,12 @@ impl Prague {
     }
 
     fn reduce_to(&mut self, bytes: f64) {
-        self.cwnd = bytes.max(LEAST_WINDOW * self.mss);
+        self.cwnd = bytes.max(MIN_WINDOW * self.mss);
     }
 
     /// Sets ssthresh, to at least two segments (RFC 5681 equation 4).
     fn lower_ssthresh(&mut self, bytes: f64) {
-        self.ssthresh = bytes.max(LEAST_IN_FLIGHT * self.mss) as u64;
+        self.ssthresh = bytes.max(MIN_IN_FLIGHT * self.mss) as u64;
     }
 
     /// Halves the window and sets ssthresh to it, after a loss.
@@ -225,7 +225,7 @@ impl CongestionControl for Prague {
         self.delivered += sample.acked;
         self.marked += marked;
         // Below two segments the pace holds data back and not the window.
-        let is_paced = self.cwnd < LEAST_IN_FLIGHT * self.mss && sample.pace_ahead > Span::ZERO;
+        let is_paced = self.cwnd < MIN_IN_FLIGHT * self.mss && sample.pace_ahead > Span::ZERO;
         let repairs = sample.in_recovery || sample.after_timeout;
         if (sample.is_window_limited || is_paced) && !repairs && sample.acked > marked {
             self.grow((sample.acked - marked) as f64);

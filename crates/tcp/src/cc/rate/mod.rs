@@ -17,7 +17,7 @@ const FULL_ROUNDS: u32 = 3;
 /// queues drain.
 const PACING_MARGIN: f64 = 0.99;
 /// Smallest window, in segments (`BBR.MinPipeCwnd`).
-const LEAST_WINDOW: f64 = 4.0;
+const MIN_WINDOW: f64 = 4.0;
 
 /// Returns the segments that leave back to back with version 1. Below 1.2 Mbit/s, here in bytes
 /// per second, segments leave one by one (Linux's `bbr_min_tso_rate`).

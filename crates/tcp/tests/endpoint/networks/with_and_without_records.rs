@@ -10,7 +10,7 @@ use goodqueue_types::{RandomStream, Segment, SegmentFlags, Span, Time};
 use proptest::prelude::*;
 
 /// Least window after a loss, in segments, so that enough duplicate ACKs follow every loss.
-const LEAST_WINDOW: u64 = 16;
+const MIN_WINDOW: u64 = 16;
 
 /// A control that halves its window at each loss and never grows, so that recovery alone decides
 /// what leaves. The accounting of growth belongs to the control's contract (`one_recovery.rs`).
@@ -25,7 +25,7 @@ impl Halving {
     /// Sets ssthresh to whole segments, because records count segments.
     fn halve(&mut self, event: &CongestionEvent) {
         let segments = (event.basis / 2.0) as u64 / self.mss;
-        self.ssthresh = segments.max(LEAST_WINDOW) * self.mss;
+        self.ssthresh = segments.max(MIN_WINDOW) * self.mss;
     }
 }
 

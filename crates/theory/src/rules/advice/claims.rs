@@ -11,7 +11,7 @@ const FRAMES: (u64, u64) = (3, 6);
 const BYTES: (u64, u64) = (5_000, 10_000);
 
 /// Upper end of the range of packets on slow links.
-const MOST_PACKETS: f64 = 10.0;
+const MAX_PACKETS: f64 = 10.0;
 
 /// 3 to 6 frames; the upper end is given.
 fn advise_uplink(link: &Link) -> Advice {
@@ -57,7 +57,7 @@ fn advise_kilobytes(link: &Link) -> Advice {
 /// 5 to 10 packets; the upper end is given.
 fn advise_packets(link: &Link) -> Advice {
     Advice {
-        packets: Some(MOST_PACKETS),
+        packets: Some(MAX_PACKETS),
         broken: slow_links(link),
         notes: vec!["5 to 10 packets of 592 B".to_owned()],
     }

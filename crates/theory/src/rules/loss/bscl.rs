@@ -11,7 +11,7 @@ use crate::rules::{Advice, Bound, Kind, Rule, Trial, checks};
 
 /// Number of flows below which losses are not in bursts, and a halved flow is too large a share: B =
 /// `C_e T_e`.
-pub const FEWEST_FLOWS: u64 = 5;
+pub const MIN_FLOWS: u64 = 5;
 
 /// Loss rate from which on the square-root formula, which ignores timeouts, does not hold (2 to 5 %).
 const LARGEST_LOSS: f64 = 0.05;
@@ -21,7 +21,7 @@ const LARGEST_LOSS: f64 = 0.05;
 const CLAIMED_UTILIZATION: f64 = 0.98;
 
 /// Local share below which the paper's own simulations deviate: figures 5 to 7.
-const LEAST_LOCAL_SHARE: f64 = 0.8;
+const MIN_LOCAL_SHARE: f64 = 0.8;
 
 /// Parts of the answer, in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +46,7 @@ impl Bscl {
 /// Returns the buffer of a congested link for a mean loss-burst length L in packets, by default alpha N
 /// (17).
 pub fn bscl(link: &Link, burst_packets: Option<f64>) -> Bscl {
-    let for_utilization = if link.flows < FEWEST_FLOWS {
+    let for_utilization = if link.flows < MIN_FLOWS {
         globally_synchronized(link)
     } else {
         let burst = burst_packets.unwrap_or(link.synchronization * link.flows as f64);
@@ -107,7 +107,7 @@ fn advise(link: &Link) -> Advice {
 
 /// Returns the broken conditions of (16), for five flows or more and partially synchronised losses.
 fn utilization_checks(link: &Link, packets: f64) -> impl Iterator<Item = String> + use<> {
-    let many = link.flows >= FEWEST_FLOWS;
+    let many = link.flows >= MIN_FLOWS;
     let busier = (many && link.min_utilization > CLAIMED_UTILIZATION).then(|| {
         format!(
             "the requested utilisation is {} %, but the rule covers loss bursts of mean length, and \
@@ -123,7 +123,7 @@ fn utilization_checks(link: &Link, packets: f64) -> impl Iterator<Item = String>
 /// Returns the broken conditions on the traffic and its loss.
 fn model_checks(link: &Link) -> impl Iterator<Item = String> + use<> {
     let control = link.congestion_control;
-    let remote = (link.local_share < LEAST_LOCAL_SHARE).then(|| {
+    let remote = (link.local_share < MIN_LOCAL_SHARE).then(|| {
         format!(
             "this link limits only {} of the traffic, and the rule needs at least 80 %",
             percent(link.local_share, 0)
@@ -187,7 +187,7 @@ fn decides(link: &Link, answer: &Bscl) -> String {
         return "one packet keeps all bounds, because the saw-teeth of so many flows leave no gap"
             .to_owned();
     }
-    let by = if link.flows < FEWEST_FLOWS {
+    let by = if link.flows < MIN_FLOWS {
         "globally"
     } else {
         "partially"
@@ -197,7 +197,7 @@ fn decides(link: &Link, answer: &Bscl) -> String {
 
 /// Returns `B_rho` and `B_p` in packets.
 fn parts(link: &Link, answer: &Bscl) -> String {
-    let equation = if link.flows < FEWEST_FLOWS {
+    let equation = if link.flows < MIN_FLOWS {
         "(11)"
     } else {
         "(16)"

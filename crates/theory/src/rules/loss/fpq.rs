@@ -11,12 +11,12 @@ const PACKETS_PER_FLOW: f64 = 6.0;
 const AIMED_LOSS: f64 = 0.02;
 
 /// Number of flows below which halved windows may leave the link idle.
-const FEWEST_FLOWS: u64 = 10;
+const MIN_FLOWS: u64 = 10;
 
 /// B = 6 N packets.
 fn advise(link: &Link) -> Advice {
     let packets = PACKETS_PER_FLOW * link.flows as f64;
-    let short = (packets < link.bdp_packets() && link.flows < FEWEST_FLOWS).then(|| {
+    let short = (packets < link.bdp_packets() && link.flows < MIN_FLOWS).then(|| {
         format!(
             "the path holds {} packets, and a few flows that halve leave the link idle with a queue \
              this short",

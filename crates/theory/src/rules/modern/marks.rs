@@ -10,7 +10,7 @@ use crate::rules::{Advice, Bound, Kind, Rule, Trial};
 const STEP_S: f64 = 0.001;
 
 /// Smallest threshold in packets: one that waits alone is no queue.
-const LEAST_PACKETS: f64 = 2.0;
+const MIN_PACKETS: f64 = 2.0;
 
 /// Divisor of C T in the threshold of DCTCP.
 const DCTCP_PART: f64 = 7.0;
@@ -31,14 +31,14 @@ fn advise_step(link: &Link) -> Advice {
         };
     }
     let packets = STEP_S / link.packet_time_s();
-    let note = (packets < LEAST_PACKETS).then(|| {
+    let note = (packets < MIN_PACKETS).then(|| {
         format!(
             "1 ms is the time of {} packets here, so the step is two packets",
             general(packets, 2)
         )
     });
     Advice {
-        packets: Some(packets.max(LEAST_PACKETS)),
+        packets: Some(packets.max(MIN_PACKETS)),
         broken: broken(link),
         notes: note.into_iter().collect(),
     }

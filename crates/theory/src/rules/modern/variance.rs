@@ -3,7 +3,7 @@
 use crate::control::Control;
 use crate::format::percent;
 use crate::link::Link;
-use crate::rules::window::sqrt_n::FEWEST_FLOWS;
+use crate::rules::window::sqrt_n::MIN_FLOWS;
 use crate::rules::{Advice, Bound, Kind, Rule, Trial, checks};
 use std::f64::consts::{PI, SQRT_2};
 
@@ -12,7 +12,7 @@ const FOLLOWS_MARKS: &str =
     "windows of Prague and DCTCP follow marks, so their variance depends on the marking queue";
 
 /// Largest utilisation for which the Gaussian bound is inverted; it never reaches 1.
-const MOST_UTILIZATION: f64 = 0.9999;
+const MAX_UTILIZATION: f64 = 0.9999;
 
 /// Relative change below which an iteration has converged.
 const CONVERGED: f64 = 1e-15;
@@ -59,7 +59,7 @@ fn follows_marks() -> Advice {
 /// The sum of N windows has the mean C T + B/2, and the deviation s (C T + B)/sqrt(N). The link is idle
 /// if the sum is below C T. Its utilisation is at least erf(B/(2 sqrt(2) deviation)).
 fn window_packets(link: &Link, deviation: f64) -> f64 {
-    let upper = (1.0 - link.min_utilization.min(MOST_UTILIZATION)) / 2.0;
+    let upper = (1.0 - link.min_utilization.min(MAX_UTILIZATION)) / 2.0;
     let part = 2.0 * normal_exceeded_by(upper) * deviation / (link.flows as f64).sqrt();
     // The Gaussian bound exceeds C T for few flows, for which the rule is not derived.
     let bdps = if part < 1.0 {
@@ -75,7 +75,7 @@ fn window_packets(link: &Link, deviation: f64) -> f64 {
 /// Poisson arrivals at the rate of the link leave a buffer of B packets idle for 1/(2 B) of the time
 /// (Harrison, Brownian Motion and Stochastic Flow Systems, 1985).
 fn single_packets(link: &Link) -> f64 {
-    1.0 / (2.0 * (1.0 - link.min_utilization.min(MOST_UTILIZATION)))
+    1.0 / (2.0 * (1.0 - link.min_utilization.min(MAX_UTILIZATION)))
 }
 
 /// Returns the standard deviation of a window over its mean, for the mix of the controls. None if
@@ -127,7 +127,7 @@ fn broken(link: &Link, packets: f64) -> impl Iterator<Item = String> + use<> {
         .then(|| checks::few_in_flight(link, packets))
         .flatten();
     let broken = [
-        checks::few_flows(link, FEWEST_FLOWS),
+        checks::few_flows(link, MIN_FLOWS),
         checks::equal_rtts(link),
         few_packets,
         checks::loss(link, packets),

@@ -12,7 +12,7 @@ const LARGE_RATIO: f64 = 50.0;
 const CONSTANT_PACKETS: f64 = 20.0;
 
 /// Largest load that is assumed, because a full link has no equilibrium.
-const MOST_LOAD: f64 = 0.99;
+const MAX_LOAD: f64 = 0.99;
 
 /// Load above which flows find no capacity.
 const FULL_LOAD: f64 = 0.9;
@@ -27,7 +27,7 @@ fn advise(link: &Link) -> Advice {
         };
     };
     let ratio = link.rate_bps / access;
-    let load = link.min_utilization.min(MOST_LOAD);
+    let load = link.min_utilization.min(MAX_LOAD);
     let overload = overload_probability(ratio, load);
     let slow = (ratio < LARGE_RATIO).then(|| {
         format!(

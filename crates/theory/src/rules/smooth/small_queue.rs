@@ -7,14 +7,14 @@ use crate::link::Link;
 use crate::rules::{Advice, Bound, Kind, Rule, Trial};
 
 /// Largest number of places that is tried.
-const MOST_PLACES: usize = 10_000;
+const MAX_PLACES: usize = 10_000;
 
 /// Number of terms of the arrival distribution. For a load of up to 1, the probability of half as many
 /// arrivals during one packet is already 0 in floating point.
-const MOST_ARRIVALS: usize = 512;
+const MAX_ARRIVALS: usize = 512;
 
 /// Unnormalised probability above which all are scaled down: above a load of 1 they grow without end.
-const MOST_WEIGHT: f64 = 1e200;
+const MAX_WEIGHT: f64 = 1e200;
 
 /// Returns the loss of queues with exponential sizes and 1, 2 ... places.
 fn mm1k_losses(load: f64) -> impl Iterator<Item = f64> {
@@ -86,11 +86,11 @@ impl Iterator for Md1kLosses {
         let next = self.after(&self.above) / self.none;
         self.left.push(next);
         self.total += next;
-        if next > MOST_WEIGHT {
+        if next > MAX_WEIGHT {
             self.left
                 .iter_mut()
-                .for_each(|weight| *weight /= MOST_WEIGHT);
-            self.total /= MOST_WEIGHT;
+                .for_each(|weight| *weight /= MAX_WEIGHT);
+            self.total /= MAX_WEIGHT;
         }
         Some(lost / (1.0 + lost))
     }
@@ -99,14 +99,14 @@ impl Iterator for Md1kLosses {
 /// Returns P(A > n) for n = 0, 1 ... as far as floating point distinguishes it from zero.
 fn poisson_tail(mean: f64) -> Vec<f64> {
     let mut factorial = 0.0;
-    let mut chances = Vec::with_capacity(2 * MOST_ARRIVALS);
-    for count in 1..2 * MOST_ARRIVALS {
+    let mut chances = Vec::with_capacity(2 * MAX_ARRIVALS);
+    for count in 1..2 * MAX_ARRIVALS {
         let count = count as f64;
         factorial += libm::log(count);
         chances.push(libm::exp(count * libm::log(mean) - mean - factorial));
     }
     let mut above = sums_from_end(&chances);
-    above.truncate(MOST_ARRIVALS);
+    above.truncate(MAX_ARRIVALS);
     above
 }
 
@@ -121,7 +121,7 @@ fn sums_from_end(values: &[f64]) -> Vec<f64> {
 
 /// Returns the smallest K that keeps the loss; None if none that is tried does.
 fn least_places(losses: impl Iterator<Item = f64>, bound: f64) -> Option<usize> {
-    let place = losses.take(MOST_PLACES).position(|loss| loss <= bound)?;
+    let place = losses.take(MAX_PLACES).position(|loss| loss <= bound)?;
     Some(place + 1)
 }
 

@@ -5,14 +5,14 @@ use crate::link::Link;
 use crate::rules::{Advice, Bound, Kind, Rule, Trial, checks};
 
 /// Largest load for which the formula is evaluated.
-const MOST_LOAD: f64 = 0.99;
+const MAX_LOAD: f64 = 0.99;
 
 /// Largest share of the capacity that the rule keeps busy.
-const MOST_UTILIZATION: f64 = 0.9;
+const MAX_UTILIZATION: f64 = 0.9;
 
 /// B = log(W^2 / 2(1 - theta)) / log(1/rho), with rho = theta = the requested utilisation.
 fn advise(link: &Link) -> Advice {
-    let load = link.min_utilization.min(MOST_LOAD);
+    let load = link.min_utilization.min(MAX_LOAD);
     let given = link.max_window_packets.filter(|window| *window > 0.0);
     let window = given.unwrap_or_else(|| link.window_packets());
     let bursts = checks::sends_in_bursts(link).then(|| {
@@ -20,7 +20,7 @@ fn advise(link: &Link) -> Advice {
          overflow a tiny buffer"
             .to_owned()
     });
-    let busy = (link.min_utilization > MOST_UTILIZATION).then(|| {
+    let busy = (link.min_utilization > MAX_UTILIZATION).then(|| {
         format!(
             "the requested utilisation is {}, but the rule gives up 10 % to 30 % of the capacity",
             percent(link.min_utilization, 0)

@@ -9,7 +9,7 @@ use crate::rules::{Advice, Bound, Kind, Rule, Trial};
 const LARGEST_SEARCHED: u64 = 100_000;
 
 /// Number of flows below which a fluid model does not apply.
-const FEWEST_FLOWS: u64 = 100;
+const MIN_FLOWS: u64 = 100;
 
 /// Reno flows at a drop-tail queue of B packets whose loss is rho^B.
 struct Equilibrium {
@@ -71,7 +71,7 @@ fn advise(link: &Link) -> Advice {
     }
     let packets = largest_stable(window) as f64;
     let at = equilibrium(window, packets);
-    let few = (link.flows < FEWEST_FLOWS).then(|| {
+    let few = (link.flows < MIN_FLOWS).then(|| {
         format!(
             "the number of flows ({}) is too small for a fluid model",
             link.flows

@@ -6,7 +6,7 @@ use crate::rules::{Advice, Bound, Kind, Rule, Trial, checks};
 /// Smallest number of flows that are assumed out of step. Fewer flows lose together, and the sum of
 /// their windows is not Gaussian. The paper saw synchronisation vanish between 100 and 500 flows in
 /// ns-2; with random starts and different round-trip times it vanishes earlier.
-pub const FEWEST_FLOWS: u64 = 16;
+pub const MIN_FLOWS: u64 = 16;
 
 /// B = C T / sqrt(N).
 fn advise(link: &Link) -> Advice {
@@ -15,7 +15,7 @@ fn advise(link: &Link) -> Advice {
     Advice {
         packets: Some(packets),
         broken: checks::saw_tooth(link, packets)
-            .chain(checks::few_flows(link, FEWEST_FLOWS))
+            .chain(checks::few_flows(link, MIN_FLOWS))
             .chain(checks::equal_rtts(link))
             .chain(checks::bursts(link, packets))
             .chain(checks::loss(link, packets))

@@ -15,7 +15,7 @@ pub(in crate::read) const LARGEST_RECORD: usize = 1 << 20;
 
 /// Number of damaged bytes in a row after which the rest of a file is left out. A file of gigabytes
 /// of zeros can be compressed to some kilobytes.
-pub(super) const MOST_DAMAGE: usize = 1 << 26;
+pub(super) const MAX_DAMAGE: usize = 1 << 26;
 
 /// Format of a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

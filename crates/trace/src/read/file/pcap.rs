@@ -1,7 +1,7 @@
 //! The classic pcap format: a file header, then records that consist of a 16-byte header and a
 //! frame (draft-ietf-opsawg-pcap).
 
-use super::capture::{Format, Head, LARGEST_RECORD, MOST_DAMAGE};
+use super::capture::{Format, Head, LARGEST_RECORD, MAX_DAMAGE};
 use super::source::Source;
 use crate::read::bytes::Order;
 use crate::read::packet::{Heading, LinkType};
@@ -119,7 +119,7 @@ impl Pcap {
     /// Skips damaged bytes up to a place where two valid records follow one another. Returns
     /// whether such a place exists.
     fn find_next<R: Read>(&self, source: &mut Source<R>, tally: &mut Tally) -> io::Result<bool> {
-        for _ in 0..MOST_DAMAGE {
+        for _ in 0..MAX_DAMAGE {
             source.consume(1);
             tally.add(Skip::DamagedBytes);
             let bytes = source.fill(RECORD_HEADER)?;

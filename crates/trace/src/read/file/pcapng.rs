@@ -1,7 +1,7 @@
 //! The pcapng format (draft-ietf-opsawg-pcapng), in which a file consists of sections, and a
 //! section of blocks.
 
-use super::capture::{Head, LARGEST_RECORD, MOST_DAMAGE};
+use super::capture::{Head, LARGEST_RECORD, MAX_DAMAGE};
 use super::source::Source;
 use crate::read::bytes::Order;
 use crate::read::packet::{Heading, LinkType};
@@ -23,7 +23,7 @@ const PACKET_FIELDS: usize = 20;
 const LARGEST_BLOCK: usize = LARGEST_RECORD + (1 << 16);
 /// Largest number of interfaces that are remembered in a section. A file that describes more must
 /// be malicious.
-const MOST_INTERFACES: usize = 1 << 16;
+const MAX_INTERFACES: usize = 1 << 16;
 
 const NANOS: i64 = 1_000_000_000;
 
@@ -142,7 +142,7 @@ impl PcapNg {
 
     /// Skips damaged bytes up to a block whose two lengths agree. Returns whether there is one.
     fn find_next<R: Read>(&self, source: &mut Source<R>, tally: &mut Tally) -> io::Result<bool> {
-        for _ in 0..MOST_DAMAGE {
+        for _ in 0..MAX_DAMAGE {
             source.consume(1);
             tally.add(Skip::DamagedBytes);
             let bytes = source.fill(FRAMING)?;
@@ -202,7 +202,7 @@ impl PcapNg {
     }
 
     fn describe(&mut self, block: &[u8]) {
-        if block.len() < FRAMING + 8 || self.interfaces.len() >= MOST_INTERFACES {
+        if block.len() < FRAMING + 8 || self.interfaces.len() >= MAX_INTERFACES {
             return;
         }
         let mut clock = Clock::default();

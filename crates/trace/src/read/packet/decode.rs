@@ -51,7 +51,7 @@ pub enum Transport {
 }
 
 /// Largest number of tunnels within one another. Deeper ones are not opened.
-const MOST_TUNNELS: usize = 8;
+const MAX_TUNNELS: usize = 8;
 
 /// Decodes the packets of a frame, which are several if IEEE 802.11 aggregated them. `take` gets
 /// each packet, or the reason why it cannot be decoded.
@@ -109,7 +109,7 @@ pub fn decode(frame: &Frame<'_>) -> Result<Datagram, Skip> {
 
 /// Returns the packet within the innermost tunnel.
 fn innermost(mut packet: IpPacket<'_>) -> Result<IpPacket<'_>, Skip> {
-    for _ in 0..MOST_TUNNELS {
+    for _ in 0..MAX_TUNNELS {
         let Some(inner) = ip_within(&packet)? else {
             break;
         };

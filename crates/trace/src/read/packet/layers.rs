@@ -5,7 +5,7 @@ use crate::read::bytes::Order;
 use crate::read::tally::Skip;
 
 /// Largest number of headers in front of an IP packet. Real frames have fewer than half as many.
-const MOST_HEADERS: usize = 32;
+const MAX_HEADERS: usize = 32;
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86DD;
@@ -35,7 +35,7 @@ pub(super) enum Layer {
 /// Returns the IP packet behind the headers that begin with `layer`, from its version field on.
 /// Bytes that follow the IP packet are not cut off.
 pub(super) fn ip_behind(mut layer: Layer, mut rest: &[u8]) -> Result<&[u8], Skip> {
-    for _ in 0..MOST_HEADERS {
+    for _ in 0..MAX_HEADERS {
         (layer, rest) = match layer {
             Layer::Ip => return Ok(rest),
             Layer::Ethernet => after_addresses(rest)?,

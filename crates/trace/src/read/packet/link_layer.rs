@@ -8,7 +8,7 @@ use crate::read::bytes::Order;
 use crate::read::tally::Skip;
 
 /// Largest number of link types around one another, such as IEEE 802.11 in PPI.
-const MOST_LINKS: usize = 4;
+const MAX_LINKS: usize = 4;
 
 /// IP packet found in a frame.
 pub(super) struct Found<'a> {
@@ -30,7 +30,7 @@ pub(super) enum Start<'a> {
 /// Returns the IP packet in a frame.
 pub(super) fn ip_in(mut link: LinkType, frame: &[u8]) -> Result<Found<'_>, Skip> {
     let (mut rest, mut told) = (frame, Heading::Unknown);
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match start(link, rest)? {
             Start::Metadata(inner, bytes, heading) => {
                 (link, rest, told) = (inner, bytes, told.or(heading));

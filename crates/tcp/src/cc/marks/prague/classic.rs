@@ -23,7 +23,7 @@ const TRANSITION: f64 = 1.0;
 /// Largest score. The way from there to `L4S + TRANSITION` is as long as that from 0 to `L4S`.
 const LARGEST: f64 = L4S + TRANSITION + L4S;
 /// Least share of marks behind a classic queue. Linux computes 1/2 + 1/8.
-const LEAST_SHARE: f64 = 0.625;
+const MIN_SHARE: f64 = 0.625;
 /// Largest binary logarithm of the inverse of the gain of the smoothed round-trip time.
 const MAX_GAIN_BITS: u32 = 18;
 
@@ -87,7 +87,7 @@ impl ClassicQueue {
     /// Returns the least share of marks with which the window is reduced: 0 for an L4S queue, 0.625
     /// for a classic one, and linear in between.
     pub fn least_share(&self) -> f64 {
-        LEAST_SHARE * ((self.score - L4S) / TRANSITION).clamp(0.0, 1.0)
+        MIN_SHARE * ((self.score - L4S) / TRANSITION).clamp(0.0, 1.0)
     }
 }
 

@@ -116,7 +116,7 @@ fn an_echo_takes_half_of_alpha() {
         ack(&mut control, 90, 1, 1, false);
     }
     near(control.window(), 2000.0);
-    near(window(&control), LEAST_WINDOW);
+    near(window(&control), MIN_WINDOW);
 }
 
 /// Section "Additive Increase and ECN Feedback": one segment per round trip, earned by unmarked

@@ -2,7 +2,7 @@
 
 use goodqueue_types::Span;
 
-use super::{AckSample, Bbr, HIGH_GAIN, LEAST_WINDOW, Mode, PACING_MARGIN, Repair};
+use super::{AckSample, Bbr, HIGH_GAIN, MIN_WINDOW, Mode, PACING_MARGIN, Repair};
 
 impl Bbr {
     pub(super) fn save_window(&mut self) {
@@ -35,10 +35,10 @@ impl Bbr {
             } else if self.cwnd < target || (self.delivered as f64) < self.initial_window {
                 self.cwnd += acked;
             }
-            self.cwnd = self.cwnd.max(LEAST_WINDOW * self.mss);
+            self.cwnd = self.cwnd.max(MIN_WINDOW * self.mss);
         }
         if self.mode == Mode::ProbeRtt {
-            self.cwnd = self.cwnd.min(LEAST_WINDOW * self.mss);
+            self.cwnd = self.cwnd.min(MIN_WINDOW * self.mss);
         }
     }
 

@@ -11,7 +11,7 @@ use goodqueue_types::parameters::{Key, TIMER, number};
 use goodqueue_types::{Rate, Span, Time, parameters};
 
 use super::{
-    AckEpoch, FULL_GROWTH, FULL_ROUNDS, LEAST_WINDOW, MaxFilter, PACING_MARGIN, least_burst,
+    AckEpoch, FULL_GROWTH, FULL_ROUNDS, MIN_WINDOW, MaxFilter, PACING_MARGIN, least_burst,
     serve_by_pace,
 };
 use crate::cc::{AckSample, CongestionControl, CongestionEvent, Needs, RateSample, SEED};
@@ -38,7 +38,7 @@ const HIGH_GAIN: f64 = 2.885;
 /// Pacing gains of the cycle: one round trip of probing, one of draining, and six of cruising.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Longest period of ACK aggregation for which the window compensates, in seconds.
-const MOST_AGGREGATION: f64 = 0.1;
+const MAX_AGGREGATION: f64 = 0.1;
 /// Number of rounds that each half of the aggregation filter covers.
 const AGGREGATION_ROUNDS: u32 = 5;
 

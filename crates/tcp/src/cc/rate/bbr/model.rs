@@ -4,7 +4,7 @@
 use goodqueue_types::Time;
 
 use super::policer::Turn;
-use super::{AGGREGATION_ROUNDS, AckSample, Bbr, MOST_AGGREGATION, Mode, RateSample, least_burst};
+use super::{AGGREGATION_ROUNDS, AckSample, Bbr, MAX_AGGREGATION, Mode, RateSample, least_burst};
 
 impl Bbr {
     pub(super) fn update_bandwidth(&mut self, sample: &AckSample, rate: &RateSample) {
@@ -71,7 +71,7 @@ impl Bbr {
             return 0.0;
         }
         let [one, other] = self.aggregation.extra;
-        one.max(other).min(self.bandwidth() * MOST_AGGREGATION)
+        one.max(other).min(self.bandwidth() * MAX_AGGREGATION)
     }
 
     /// Returns the bandwidth-delay product times `gain`, in bytes, or the initial window while the

@@ -3,7 +3,7 @@
 
 use goodqueue_types::{RandomStream, Span, Time};
 
-use super::{AckSample, Bbr, CYCLE, FULL_GROWTH, FULL_ROUNDS, HIGH_GAIN, LEAST_WINDOW, Mode};
+use super::{AckSample, Bbr, CYCLE, FULL_GROWTH, FULL_ROUNDS, HIGH_GAIN, MIN_WINDOW, Mode};
 
 impl Bbr {
     pub(super) fn pacing_gain(&self) -> f64 {
@@ -106,7 +106,7 @@ impl Bbr {
     pub(super) fn measure_rtt(&mut self, sample: &AckSample) {
         self.app_limited_until = self.delivered + sample.measured().in_flight.max(1);
         match self.probe_rtt_until {
-            None if sample.measured().in_flight as f64 <= LEAST_WINDOW * self.mss => {
+            None if sample.measured().in_flight as f64 <= MIN_WINDOW * self.mss => {
                 self.probe_rtt_until = Some(sample.now + self.config.probe_rtt_duration);
                 self.probe_rtt_round_done = false;
                 self.round_ends_at = self.delivered;

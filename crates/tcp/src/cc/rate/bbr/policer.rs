@@ -6,8 +6,8 @@ use goodqueue_types::{Span, Time};
 
 /// Smallest and largest number of round trips in an interval, and number for which its rate is
 /// kept.
-const LEAST_ROUNDS: u32 = 4;
-const MOST_ROUNDS: u32 = 16;
+const MIN_ROUNDS: u32 = 4;
+const MAX_ROUNDS: u32 = 16;
 const KEPT_ROUNDS: u32 = 48;
 /// Lost bytes per delivered byte from which a policer is assumed.
 const LOSS_SHARE: f64 = 50.0 / 256.0;
@@ -83,9 +83,9 @@ impl Policer {
             self.sampling = true;
         }
         self.rounds += u32::from(turn.round_start);
-        if turn.is_app_limited || self.rounds > MOST_ROUNDS {
+        if turn.is_app_limited || self.rounds > MAX_ROUNDS {
             self.reset();
-        } else if self.rounds >= LEAST_ROUNDS && turn.lost > 0 {
+        } else if self.rounds >= MIN_ROUNDS && turn.lost > 0 {
             self.end(turn);
         }
         false

@@ -2,12 +2,12 @@
 
 use goodqueue_types::{RandomStream, Span, Time};
 
-use super::{Bbr3, MOST_DOUBLINGS, Mode};
+use super::{Bbr3, MAX_DOUBLINGS, Mode};
 use crate::cc::{AckSample, RateSample};
 
 /// Largest number of rounds between probes: Reno would have grown by as many segments (section
 /// 5.3.3.8).
-const MOST_ROUNDS: f64 = 63.0;
+const MAX_ROUNDS: f64 = 63.0;
 /// Number of rounds after which Drain ends in any case.
 const DRAIN_ROUNDS: u64 = 3;
 
@@ -111,14 +111,14 @@ impl Bbr3 {
 
     fn raise_slope(&mut self) {
         let growth = f64::from(1u32 << self.up_rounds);
-        self.up_rounds = (self.up_rounds + 1).min(MOST_DOUBLINGS);
+        self.up_rounds = (self.up_rounds + 1).min(MAX_DOUBLINGS);
         self.up_cost = (self.cwnd / growth).max(self.mss);
     }
 
     /// Starts a probe after two to three seconds, or when Reno would have grown as much
     /// (`IsTimeToProbeBW`). Returns true if it did.
     fn refill_if_due(&mut self, now: Time) -> bool {
-        let reno_rounds = (self.target_inflight() / self.mss).min(MOST_ROUNDS);
+        let reno_rounds = (self.target_inflight() / self.mss).min(MAX_ROUNDS);
         let has_waited = now.saturating_since(self.down_since) > self.probe_wait;
         let is_due = has_waited || self.rounds_since_probe as f64 >= reno_rounds;
         if self.refill_after_marks() {

@@ -3,7 +3,7 @@
 
 use goodqueue_types::Time;
 
-use super::{Bbr3, MOST_DOUBLINGS};
+use super::{Bbr3, MAX_DOUBLINGS};
 use crate::cc::{MarkSample, RateSample};
 
 /// Weight of the newest round in α (`bbr_ecn_alpha_gain`).
@@ -150,7 +150,7 @@ impl Bbr3 {
         if is_due {
             self.start_refill();
             let growth = REPROBE_GAIN * self.inflight_longterm / self.mss;
-            self.up_rounds = (libm::log2(growth.max(1.0)) as u32).min(MOST_DOUBLINGS);
+            self.up_rounds = (libm::log2(growth.max(1.0)) as u32).min(MAX_DOUBLINGS);
         }
         is_due
     }

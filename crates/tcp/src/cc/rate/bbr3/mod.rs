@@ -15,7 +15,7 @@ mod tests;
 use goodqueue_types::parameters::{Key, TIMER, flag};
 use goodqueue_types::{Rate, Span, Time, parameters};
 
-use super::{AckEpoch, LEAST_WINDOW, MaxFilter, PACING_MARGIN, serve_by_pace};
+use super::{AckEpoch, MIN_WINDOW, MaxFilter, PACING_MARGIN, serve_by_pace};
 use crate::cc::{
     AckSample, CongestionControl, CongestionEvent, CongestionSignal, LostSegment, MarkSample,
     Needs, SEED, SHARE,
@@ -64,7 +64,7 @@ parameters! {
 /// Pacing gain in Startup, 4 ln 2 (`BBR.StartupPacingGain`).
 const STARTUP_GAIN: f64 = 2.77;
 /// Largest number of doublings of the slope at which the long-term bound grows.
-const MOST_DOUBLINGS: u32 = 30;
+const MAX_DOUBLINGS: u32 = 30;
 /// Longest burst, in bytes (section 5.6.3).
 const LONGEST_BURST: f64 = 65_536.0;
 
@@ -283,7 +283,7 @@ impl Bbr3 {
             } else if self.cwnd < most || (self.delivered as f64) < self.initial_window {
                 self.cwnd += acked;
             }
-            self.cwnd = self.cwnd.max(LEAST_WINDOW * self.mss);
+            self.cwnd = self.cwnd.max(MIN_WINDOW * self.mss);
         }
         if self.mode == Mode::ProbeRtt {
             self.cwnd = self.cwnd.min(self.probe_rtt_window());
@@ -299,7 +299,7 @@ impl Bbr3 {
             Mode::Startup | Mode::Drain => f64::INFINITY,
         };
         let bound = longterm.min(self.inflight_shortterm);
-        self.cwnd = self.cwnd.min(bound.max(LEAST_WINDOW * self.mss));
+        self.cwnd = self.cwnd.min(bound.max(MIN_WINDOW * self.mss));
     }
 
     /// Restores the window when the losses are repaired (section 5.6.4.4).

@@ -1,6 +1,6 @@
 //! BBR's model of the path: bandwidth, bounds on the bytes in flight, and aggregation of ACKs.
 
-use super::{Bbr3, LEAST_WINDOW, LONGEST_BURST, Mode};
+use super::{Bbr3, LONGEST_BURST, MIN_WINDOW, Mode};
 use crate::cc::rate::{FULL_GROWTH, FULL_ROUNDS, MaxFilter};
 use crate::cc::{AckSample, RateSample};
 
@@ -27,7 +27,7 @@ impl Bbr3 {
     /// Raises to at least three bursts and four segments, with two more segments while probing
     /// (`QuantizationBudget`, section 5.6.4.2).
     pub(super) fn quantise(&self, bytes: f64) -> f64 {
-        let inflight = bytes.max(3.0 * self.burst()).max(LEAST_WINDOW * self.mss);
+        let inflight = bytes.max(3.0 * self.burst()).max(MIN_WINDOW * self.mss);
         if self.mode == Mode::Up {
             inflight + 2.0 * self.mss
         } else {
@@ -53,7 +53,7 @@ impl Bbr3 {
     pub(super) fn inflight_with_headroom(&self) -> f64 {
         let headroom = (self.config.headroom * self.inflight_longterm).max(self.mss);
         if self.inflight_longterm.is_finite() {
-            (self.inflight_longterm - headroom).max(LEAST_WINDOW * self.mss)
+            (self.inflight_longterm - headroom).max(MIN_WINDOW * self.mss)
         } else {
             f64::INFINITY
         }

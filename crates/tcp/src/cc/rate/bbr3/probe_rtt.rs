@@ -2,7 +2,7 @@
 
 use goodqueue_types::{Span, Time};
 
-use super::{Bbr3, LEAST_WINDOW, Mode};
+use super::{Bbr3, MIN_WINDOW, Mode};
 use crate::cc::AckSample;
 
 /// Age after which the shortest round-trip time is replaced (`BBR.MinRTTFilterLen`).
@@ -87,6 +87,6 @@ impl Bbr3 {
 
     /// Returns the window in `ProbeRTT`: half a bandwidth-delay product (section 5.6.4.5).
     pub(super) fn probe_rtt_window(&self) -> f64 {
-        self.bdp(0.5).max(LEAST_WINDOW * self.mss)
+        self.bdp(0.5).max(MIN_WINDOW * self.mss)
     }
 }
