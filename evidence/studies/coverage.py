@@ -17,7 +17,7 @@ import numpy as np
 
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.core.parallel import workers
-from goodqueue.study.stopping import LEAST_UNCHANGED, anytime_interval
+from goodqueue.study.stopping import MIN_UNCHANGED, anytime_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,7 +81,7 @@ def coverage(
         seen = interval(sample)
         for count in range(LEAST, len(sample) + 1):
             seen = interval(sample[:count])
-            unchanged = seen.half_width == 0 and count < LEAST_UNCHANGED
+            unchanged = seen.half_width == 0 and count < MIN_UNCHANGED
             if seen.half_width <= half_width and not unchanged:
                 break
         held.append(seen.low <= mean <= seen.high)

@@ -38,7 +38,7 @@ READERS = {
 }
 """A command for each option that names a file, or has a table in TOML."""
 
-MOST_BYTES = 3_000_000_000
+MAX_BYTES = 3_000_000_000
 """Address space of a command. Python and its libraries take about a gigabyte of it."""
 
 
@@ -50,7 +50,7 @@ def limited(
     if limit is None:
         pytest.skip("only util-linux has a program that limits memory")
     return subprocess.run(  # type: ignore[call-overload,no-any-return]
-        [limit, f"--as={MOST_BYTES}", COMMAND, *command],
+        [limit, f"--as={MAX_BYTES}", COMMAND, *command],
         cwd=folder,
         capture_output=True,
         text=True,

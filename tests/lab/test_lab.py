@@ -26,7 +26,7 @@ from conftest import COMMAND, SMALL
 from goodqueue import _core
 from goodqueue.core.intervals import t_interval
 from goodqueue.lab.opened import read_scenario
-from goodqueue.lab.server import MOST_BYTES, LabServer
+from goodqueue.lab.server import MAX_BYTES, LabServer
 from goodqueue.sizing.answer.parts import calibrated_dict
 from goodqueue.sizing.calibrated import calibrated
 from goodqueue.sizing.calibrated.surface import surfaces
@@ -195,7 +195,7 @@ def test_damaged_requests_are_refused(server: LabServer, body: bytes, status: in
 
 def test_a_request_that_is_too_long_is_refused_unread(server: LabServer) -> None:
     """The server refuses a request by its stated length, before it reads the body."""
-    length = str(MOST_BYTES + 1)
+    length = str(MAX_BYTES + 1)
     status, _, answer = ask(server, "POST", "/picture", Content_Length=length)
     assert status == 413
     assert json.loads(answer)["message"]

@@ -194,7 +194,7 @@ def test_a_report_that_cannot_be_read_is_refused(
     tmp_path: Path, content: bytes | None, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message names the file and the reason."""
-    monkeypatch.setattr(lab_opened, "MOST_REPORT_BYTES", 100)
+    monkeypatch.setattr(lab_opened, "MAX_REPORT_BYTES", 100)
     file = tmp_path / "page.html"
     if content is not None:
         file.write_bytes(content)

@@ -149,7 +149,7 @@ def serves(port: int, text: bytes) -> bool:
 
 
 def test_connections_are_bounded(monkeypatch: pytest.MonkeyPatch, outside: int) -> None:
-    monkeypatch.setattr(module, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(module, "MAX_CONNECTIONS", 3)
     with relayed() as (_, port):
         text = request(v4("127.0.0.1"), outside)
         held = [ask(port, text) for _ in range(3)]

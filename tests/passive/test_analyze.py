@@ -354,7 +354,7 @@ def test_the_scenario_is_written_if_stdout_is_closed(
 def test_notes_that_are_not_shown_are_counted(
     pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capture_tables, "MOST_NOTES_PRINTED", 1)
+    monkeypatch.setattr(capture_tables, "MAX_NOTES_PRINTED", 1)
     assert run_command(["analyze", str(pair[0])]) == 0
     more = len(analyze(pair[0]).summary["notes"]) - 1
     assert f"... and {counted(more, 'more note')}; --json prints them" in capsys.readouterr().out

@@ -105,7 +105,7 @@ def test_parts_of_memory_have_kinds_of_their_own() -> None:
 
 
 LITERAL = re.compile(r'"([^"\\\n]+)"')
-LEAST_SHARE = 0.7
+MIN_SHARE = 0.7
 """A table repeats names of the core if at least this share of its names are texts of the core."""
 
 WITH_OWN = {
@@ -167,7 +167,7 @@ def test_a_table_that_repeats_names_of_the_core_has_no_old_name() -> None:
         for name, texts in tables(path):
             table = f"{path.relative_to(package)}:{name}"
             unknown = [text for text in texts if text not in known]
-            if len(unknown) > (1 - LEAST_SHARE) * len(texts):
+            if len(unknown) > (1 - MIN_SHARE) * len(texts):
                 continue
             seen.add(table)
             if unknown and table not in WITH_OWN:

@@ -14,7 +14,7 @@ from conftest import ROOT
 from goodqueue import EXAMPLE
 
 WHEELS = ROOT / "target" / "wheel" / "dist"
-MOST_BYTES = 100 << 20
+MAX_BYTES = 100 << 20
 """Bound on the disk space of the wheel and its libraries, most of which is NumPy's."""
 
 
@@ -84,7 +84,7 @@ def test_the_wheel_and_its_libraries_are_small(installed: Path) -> None:
         for path in files
         if path.relative_to(packages).parts[0] not in tools and path.suffix != ".pyc"
     ]
-    assert sum(path.stat().st_size for path in own) < MOST_BYTES
+    assert sum(path.stat().st_size for path in own) < MAX_BYTES
 
 
 def test_the_demonstration_needs_only_its_extra(

@@ -16,7 +16,7 @@ from evidence.studies.coverage import coverage, textbook
 from goodqueue.core.intervals import t_interval
 from goodqueue.study.model import Bound, StopSpec
 from goodqueue.study.stopping import (
-    LEAST_UNCHANGED,
+    MIN_UNCHANGED,
     PRIOR_REPLICATES,
     SequentialRule,
     anytime_interval,
@@ -160,8 +160,8 @@ def test_equal_values_end_a_study_only_after_many_replicates() -> None:
     # 0.
     columns: Columns = [{"loss": [0.0] * 100}]
     spec = StopSpec({"loss": Bound(0.01, False)}, max_replicates=100)
-    assert play(spec, columns)[0] == [LEAST_UNCHANGED]
-    columns[0]["loss"][LEAST_UNCHANGED - 1] = 1.0
+    assert play(spec, columns)[0] == [MIN_UNCHANGED]
+    columns[0]["loss"][MIN_UNCHANGED - 1] = 1.0
     assert play(spec, columns)[0] == [100]
 
 
@@ -173,7 +173,7 @@ def test_missing_figures_are_left_out_and_replaced_by_more_replicates() -> None:
     present = [value for value in holed[:count] if not math.isnan(value)]
     assert width(present) <= 2.0
     assert len(present) < 1.5 * play(spec, [{"delay": values}])[0][0]
-    assert play(spec, [{"delay": [math.nan] * 100}])[0] == [LEAST_UNCHANGED]
+    assert play(spec, [{"delay": [math.nan] * 100}])[0] == [MIN_UNCHANGED]
 
 
 def added(values: list[float], others: list[float]) -> list[float]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 VERDICTS = ("better", "worse", "higher", "lower", "no difference shown")
 """Results of a comparison; `higher` and `lower` are those of figures without a better direction."""
 
-LEAST_DIFFERENCE = 0.01
+MIN_DIFFERENCE = 0.01
 """Smallest difference that is a finding, as a share of the larger of the two means."""
 
 
@@ -210,7 +210,7 @@ def _score(measure: Measure, own: Values, other: Values | None) -> Score:
     verdict = ""
     if change is not None and own_sample is not None and other_sample is not None:
         larger = max(abs(one.interval.mean) for one in (own_sample, other_sample))
-        matters = abs(change.interval.mean) >= LEAST_DIFFERENCE * larger
+        matters = abs(change.interval.mean) >= MIN_DIFFERENCE * larger
         verdict = _verdict(measure, change) if matters else "no difference shown"
     return Score(measure, own_sample, other_sample, change, verdict)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from goodqueue.core.drawing import FORMATS
 from goodqueue.core.files.owned import LIST
 from goodqueue.output.terminal import say, stderr
-from goodqueue.runs.api import MOST_BYTES, NamedText
+from goodqueue.runs.api import MAX_BYTES, NamedText
 from goodqueue.runs.plugins import search_here
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def source_of(file: str) -> str | NamedText:
     """Returns the path of a scenario as typed; for `-` the text of standard input."""
     if file != "-":
         return file
-    return NamedText(sys.stdin.buffer.read(MOST_BYTES + 1), "<stdin>")
+    return NamedText(sys.stdin.buffer.read(MAX_BYTES + 1), "<stdin>")
 
 
 def may_import(allow_python: bool) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NOT_PLAIN = object()
 """Answer for a value that typer has to convert."""
 
-MOST_DIGITS = 18
+MAX_DIGITS = 18
 """Digits of the longest number that is converted here."""
 
 
@@ -75,7 +75,7 @@ def _converted(kind: object, value: object, least: float | None, most: float | N
         return NOT_PLAIN
     if kind is str:
         return value
-    if kind is int and value.isascii() and value.isdecimal() and len(value) <= MOST_DIGITS:
+    if kind is int and value.isascii() and value.isdecimal() and len(value) <= MAX_DIGITS:
         number = int(value)
         fits = (least is None or least <= number) and (most is None or number <= most)
         return number if fits else NOT_PLAIN

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Largest script that is read, in bytes."""
 
 
@@ -50,9 +50,9 @@ def import_ns2(file: str | PathLike[str], arguments: Sequence[str] = ()) -> Impo
     folder: str | None = str(Path(file).parent)
     if name == "-":
         folder = None
-        name, content = "<stdin>", sys.stdin.buffer.read(MOST_BYTES + 1)
+        name, content = "<stdin>", sys.stdin.buffer.read(MAX_BYTES + 1)
     else:
-        content = read_bytes(file, MOST_BYTES)
+        content = read_bytes(file, MAX_BYTES)
     toml, notes = _core.import_ns2(content, name, folder, list(arguments))
     # Bounds of values are those of the scenario format.
     load(NamedText(toml.encode(), f"the scenario made of {name}"))

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 from goodqueue import _core
 from goodqueue.core.files.reading import read_text
 from goodqueue.errors import RequestError, nearest_file
-from goodqueue.runs.api import MOST_BYTES, NamedText, load
+from goodqueue.runs.api import MAX_BYTES, NamedText, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_SIDE_BYTES = 4 << 20
+MAX_SIDE_BYTES = 4 << 20
 """Largest sum of the files that a scenario names, in bytes."""
 
 REPORTS = (".html", ".htm", ".json")
 """Endings of reports: pages of `--report`, and documents of `--json`."""
 
-MOST_REPORT_BYTES = 32 << 20
+MAX_REPORT_BYTES = 32 << 20
 """Largest report, in bytes."""
 
 
@@ -52,13 +52,13 @@ def read_file(source: str | NamedText) -> Opened:
         return read_scenario(source)
     try:
         with Path(source).open("rb") as file:
-            data = file.read(MOST_REPORT_BYTES + 1)
+            data = file.read(MAX_REPORT_BYTES + 1)
         text = data.decode("utf-8-sig")
     except OSError as error:
         raise _unread(source, error) from error
     except UnicodeDecodeError as error:
         raise RequestError(f"{source}: this is no text in UTF-8, so it is no report") from error
-    if len(data) > MOST_REPORT_BYTES:
+    if len(data) > MAX_REPORT_BYTES:
         raise RequestError(f"{source}: the lab opens reports of at most 32 MiB")
     return Opened(Path(source).name, text, {})
 
@@ -82,7 +82,7 @@ def read_scenario(source: str | NamedText) -> Opened:
         path = Path(source)
         try:
             with path.open("rb") as file:
-                data, name, folder = file.read(MOST_BYTES + 1), str(path), path.parent
+                data, name, folder = file.read(MAX_BYTES + 1), str(path), path.parent
         except OSError as error:
             raise _unread(source, error) from error
     # The message of a mistake names the file.
@@ -101,12 +101,12 @@ def _side_files(text: str, folder: Path) -> dict[str, str]:
     """Returns the texts of the files that a valid scenario names."""
     names = set(_named(json.loads(_core.toml_json(text.encode(), "the scenario"))))
     bytes_each = {name: (folder / name).stat().st_size for name in names}
-    if sum(bytes_each.values()) > MOST_SIDE_BYTES:
+    if sum(bytes_each.values()) > MAX_SIDE_BYTES:
         raise RequestError(
-            f"the files that this scenario names have more than {MOST_SIDE_BYTES >> 20} MiB, the "
+            f"the files that this scenario names have more than {MAX_SIDE_BYTES >> 20} MiB, the "
             "most that the lab opens; run it with goodqueue run"
         )
-    return {name: read_text(folder / name, MOST_SIDE_BYTES) for name in sorted(names)}
+    return {name: read_text(folder / name, MAX_SIDE_BYTES) for name in sorted(names)}
 
 
 def _named(node: Any) -> Iterator[str]:  # noqa: ANN401 - any value of a TOML file

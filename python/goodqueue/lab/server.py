@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from goodqueue.lab.opened import Opened
 
-MOST_BYTES = 8 << 20
+MAX_BYTES = 8 << 20
 """Largest body of a request."""
 
-MOST_TURN = 2**53 - 1
+MAX_TURN = 2**53 - 1
 """Largest number of a turn: the largest whole number that JavaScript counts to."""
 
-MOST_TABS = 32
+MAX_TABS = 32
 """Most tabs whose runs are remembered; older ones are forgotten."""
 
 RUNS_AT_ONCE = 2
@@ -128,7 +128,7 @@ class Runs:
             runs = [run] if turn.number > number else [*runs, run]
             self._newest[turn.tab] = (turn.number, runs)
             self._newest.move_to_end(turn.tab)
-            if len(self._newest) > MOST_TABS:
+            if len(self._newest) > MAX_TABS:
                 _, (_, forgotten) = self._newest.popitem(last=False)
                 stopped = [*stopped, *forgotten]
         for one in stopped:
@@ -313,9 +313,9 @@ class LabHandler(BaseHTTPRequestHandler):
             raise Refused(HTTPStatus.LENGTH_REQUIRED, "the request states no length")
         # Python turns only some thousands of digits into a number.
         length = length.lstrip("0") or "0"
-        if len(length) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
+        if len(length) > len(str(MAX_BYTES)) or int(length) > MAX_BYTES:
             raise Refused(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request has at most {MOST_BYTES} bytes"
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request has at most {MAX_BYTES} bytes"
             )
         body = self.rfile.read(int(length))
         if len(body) < int(length):
@@ -343,6 +343,6 @@ def _turn(body: str) -> Turn | None:
         tab, number = found["tab"], found["number"]
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    if not isinstance(tab, str) or type(number) is not int or not 0 <= number <= MOST_TURN:
+    if not isinstance(tab, str) or type(number) is not int or not 0 <= number <= MAX_TURN:
         raise Refused(HTTPStatus.BAD_REQUEST, "a turn has the name of a tab and a whole number")
     return Turn(tab[:64], number)

@@ -7,7 +7,7 @@ import json
 
 from goodqueue.core.extras import is_installed
 
-MOST_COLUMNS = 1_000
+MAX_COLUMNS = 1_000
 """Most columns of a table."""
 
 
@@ -29,8 +29,8 @@ def parquet(body: str) -> bytes:
 
     asked = json.loads(body)
     columns = asked.get("columns") if isinstance(asked, dict) else None
-    if not isinstance(columns, list) or not 0 < len(columns) <= MOST_COLUMNS:
-        raise ValueError(f"a table has a list of 1 to {MOST_COLUMNS} columns")
+    if not isinstance(columns, list) or not 0 < len(columns) <= MAX_COLUMNS:
+        raise ValueError(f"a table has a list of 1 to {MAX_COLUMNS} columns")
     try:
         found = {str(name): [_number(value) for value in values] for name, values in columns}
         frame = pl.DataFrame(found, schema=dict.fromkeys(found, pl.Float64))

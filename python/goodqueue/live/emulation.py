@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 UplinkKind = Literal["socks", "nat"]
 """Connections of emulated networks with the outside."""
 
-MOST_FLOWS = 100
+MAX_FLOWS = 100
 """Largest number of flows of an emulation, each with its programs."""
 
-MOST_MEASURED = 32
+MAX_MEASURED = 32
 """Largest number of flows whose throughput is recorded in both directions."""
 
 WHOLE_FRAMES = "256kB"
@@ -166,8 +166,8 @@ def programs_of(scenario: Scenario) -> list[Program]:
     if any(len(lists) for key, lists in settings["topology"].items() if key == "pool"):
         raise RequestError("`emulate` has no buffers that links share: remove [[topology.pool]]")
     flows = [group for group in settings["flow"] for _ in range(group["count"])]
-    if len(flows) > MOST_FLOWS:
-        raise RequestError(f"`emulate` runs the programs of at most {MOST_FLOWS} flows")
+    if len(flows) > MAX_FLOWS:
+        raise RequestError(f"`emulate` runs the programs of at most {MAX_FLOWS} flows")
     programs = []
     for number, group in enumerate(flows):
         if "command" not in group:
@@ -317,7 +317,7 @@ def check() -> str:
 
 def _measured(scenario: Scenario) -> list[Measured]:
     """Returns the flows and directions whose throughput is recorded."""
-    names = [name for name, _, _ in scenario.flows()][:MOST_MEASURED]
+    names = [name for name, _, _ in scenario.flows()][:MAX_MEASURED]
     return [(name, way) for name in names for way in ("up", "down")]
 
 

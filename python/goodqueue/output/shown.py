@@ -13,7 +13,7 @@ from goodqueue.study.results import Results
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-MOST_FLOWS = 20
+MAX_FLOWS = 20
 """Largest number of flows in a table."""
 
 LINK = {
@@ -41,12 +41,12 @@ def html(value: object) -> str:
 def _(value: Result) -> str:
     summary = value.summary
     flows = list(summary["flows"].items())
-    more = len(flows) - MOST_FLOWS
+    more = len(flows) - MAX_FLOWS
     facts = f"seed {summary['seed']}, {summary['measured_s']:g} s measured"
     parts = [
         f"<p><b>{escape(summary['title'])}</b>, {facts}</p>",
         _figures("link", LINK, summary["links"].items()),
-        _figures("flow", FLOW, flows[:MOST_FLOWS]),
+        _figures("flow", FLOW, flows[:MAX_FLOWS]),
     ]
     if more > 0:
         parts.append(f"<p>{more} more flows: <code>result.flows</code></p>")

@@ -29,7 +29,7 @@ DASHES = {"dashed": "--", "dotted": ":", "dash-dotted": "-."}
 CLOSE = 0.07
 """Smallest distance of labels of the x axis, as a share of it."""
 
-MOST_LINES = len(CYCLE)
+MAX_LINES = len(CYCLE)
 
 LEGEND_COLUMNS = 4
 LEGEND_ROW_POINTS = 18
@@ -61,7 +61,7 @@ def comparisons(  # noqa: PLR0913 - by name, each a word of the picture
     keys = [key for key in cells[0].row if key != axis]
     shown = [_with_units(cell, axis, units) for cell in cells]
     apart = next(
-        count for count in range(len(keys) + 1) if _lines_of(shown, keys[count:]) <= MOST_LINES
+        count for count in range(len(keys) + 1) if _lines_of(shown, keys[count:]) <= MAX_LINES
     )
     if not apart:
         return [comparison(name, title, shown, axis, xlabel, log=log)]
@@ -109,7 +109,7 @@ def comparison(  # noqa: PLR0913 - by name, each a word of the picture
     """
     quantities = list(dict.fromkeys((cell.quantity, cell.unit) for cell in cells))
     groups = list(dict.fromkeys(_group(cell, axis) for cell in cells))
-    colours = {group: CYCLE[index % MOST_LINES] for index, group in enumerate(groups)}
+    colours = {group: CYCLE[index % MAX_LINES] for index, group in enumerate(groups)}
     marks = _marks(cells)
 
     def draw(axes: list[Axes]) -> None:

@@ -26,13 +26,13 @@ PARAMETERS = {
 }
 """Parameters of the sizing rules, described as by Dhamdhere, Jiang and Dovrolis (INFOCOM 2005)."""
 
-LEAST_COMMON = 0.1
+MIN_COMMON = 0.1
 """Share of the packets of a pair of captures that passed the link, below which a note says that the
 captures hardly belong together. For a bulk transfer the share is one half (data one way, ACKs the
 other) to one."""
 
 
-LEAST_FORWARD = 0.01
+MIN_FORWARD = 0.01
 """Share of the data seen at both points that passed the first one first, below which the captures
 are refused: they are swapped, or have different clocks. The share is not 0 with the right order,
 because short requests travel against a bulk transfer."""
@@ -166,7 +166,7 @@ def _refuse_swapped(
 ) -> None:
     """Refuses captures whose packets travel from the second point to the first."""
     forward, backward = summary["crossed"]["forward"], summary["crossed"]["backward"]
-    if forward < LEAST_FORWARD * (forward + backward):
+    if forward < MIN_FORWARD * (forward + backward):
         raise RequestError(
             f"data segments that appear in {after} before {capture}: {backward:,}, in the "
             f"opposite order: {forward:,}; the captures are swapped (the one before the "
@@ -179,7 +179,7 @@ def _note_strangers(
 ) -> None:
     """Adds a note if hardly a packet passed both points, as by chance, such as repeated ACKs."""
     passed, seen = summary["link"]["packets"], summary["packets"]["tcp"]
-    if passed < LEAST_COMMON * seen:
+    if passed < MIN_COMMON * seen:
         summary["notes"].insert(
             0,
             (

@@ -2,7 +2,7 @@
 
 The first model assumes for these properties what most hosts run (the `linux` profile, CUBIC). If it
 does not agree with the capture, every change of one choice is tried, and the change that brings the
-model nearest is kept. This is repeated until the model agrees, no change helps, or `MOST_MODELS`
+model nearest is kept. This is repeated until the model agrees, no change helps, or `MAX_MODELS`
 models were run.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FEW_REPLICATES = 6
 """Number of replicates of a model that is tried."""
 
-MOST_MODELS = 16
+MAX_MODELS = 16
 """Largest number of models that are tried."""
 
 FEW_PACKETS = 12
@@ -57,7 +57,7 @@ def fit(
     while best.distance(first) > NEAR:
         found: dict[str, Today] = {}
         for what, change in _changes(best.model):
-            if tried == MOST_MODELS or budget.left < 2 * once:
+            if tried == MAX_MODELS or budget.left < 2 * once:
                 break
             budget.charge(once)
             found[what] = bench.compare(change(best.model), few)

@@ -16,7 +16,7 @@ from goodqueue.passive.traffic import CONTROLS, EVERY_SEGMENT, LOCAL, MSS, SHORT
 if TYPE_CHECKING:
     from goodqueue.passive.analysis import Analysis
 
-MOST_SENDERS = 1000
+MAX_SENDERS = 1000
 """Largest number of flows that are simulated individually; the rest become short transfers."""
 
 ENDS_EARLY = 0.9
@@ -189,9 +189,9 @@ def model_of(analysis: Analysis, choices: Choices = Choices()) -> Model:
             "all packets of the capture have the same time, which is too short for a scenario"
         )
     long = flows.filter(~SHORT)
-    rest = pl.concat([flows.filter(SHORT), long[MOST_SENDERS:]])
+    rest = pl.concat([flows.filter(SHORT), long[MAX_SENDERS:]])
     last_s = max((flow["start_s"] + flow["duration_s"] for flow in long.to_dicts()), default=span_s)
-    senders = _senders(long.head(MOST_SENDERS), last_s)
+    senders = _senders(long.head(MAX_SENDERS), last_s)
     framing = round(link["framing_bytes"] or 0)
     frame = framing + _packet(senders)
     buffer = link["buffer"]

@@ -31,7 +31,7 @@ RTT_ERROR = 0.02
 EARLIER_RTTS = 100
 """Round trips before the capture from which flows present at its beginning are simulated."""
 
-LEAST_EARLIER_S = 5.0
+MIN_EARLIER_S = 5.0
 
 LEAD_RTTS = 30
 """Base round trips before the capture from which a flow is simulated that is present at its
@@ -120,7 +120,7 @@ def earlier(model: Model) -> float:
         return 0.0
     longest_s = max(sender.rtt_s for sender in model.senders)
     waiting_s = model.limit_high_s or longest_s
-    return max(EARLIER_RTTS * (longest_s + waiting_s), LEAST_EARLIER_S)
+    return max(EARLIER_RTTS * (longest_s + waiting_s), MIN_EARLIER_S)
 
 
 def _drawn(sender: Sender, error: float) -> Sender:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 TODAY_SHARE = 0.25
 """Largest share of the budget for today's link."""
 
-LEAST_REPLICATES = 3
+MIN_REPLICATES = 3
 """Smallest number of runs that gives a range."""
 
 
@@ -118,7 +118,7 @@ def simulate_today(  # noqa: PLR0913, PLR0917 - the capture, its model, and how 
         buffer = scenario.buffer(LINK)
         work = scenario.duration_s * buffer["rate_bps"] / (8 * buffer["frame_bytes"])
         few = min(FEW_REPLICATES, math.floor(budget.left / work))
-        if few < LEAST_REPLICATES:
+        if few < MIN_REPLICATES:
             return None
         try:
             with budget.enforced(runner.stop):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from goodqueue.passive.scenario import LINK, Reach, limit_table, steady
 from goodqueue.runs.settings import scenario_of
 from goodqueue.sizing.export import exports
-from goodqueue.sizing.trials.length import EPOCHS, LEAST_MEASURED_S, WHOLE, Extent, epoch_s
+from goodqueue.sizing.trials.length import EPOCHS, MIN_MEASURED_S, WHOLE, Extent, epoch_s
 from goodqueue.sizing.trials.meter import Meter
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 START_UP_EPOCHS = 5
 """Loss epochs of the start-up, in which flows reach their shares; they are not measured."""
 
-LEAST_EPOCHS = 10
+MIN_EPOCHS = 10
 """Smallest number of loss epochs after the start-up, however short the time is."""
 
 
@@ -103,8 +103,8 @@ def reach(model: Model, link: Link, packets: float, extent: Extent) -> Reach:
     epoch, share = extent.stretch * epoch_s(link, packets), extent.share
     longest_s = max([*link.rtts_s, *(sender.rtt_s for sender in model.senders)])
     start_up_s = max(START_UP_EPOCHS * epoch, 10 * longest_s)
-    measured_s = max(EPOCHS * share, LEAST_EPOCHS) * epoch
-    least_s = max(LEAST_MEASURED_S * share, 10 * longest_s)
+    measured_s = max(EPOCHS * share, MIN_EPOCHS) * epoch
+    least_s = max(MIN_MEASURED_S * share, 10 * longest_s)
     if not all(sender.lasts for sender in model.senders):
         least_s = max(least_s, model.span_s)
     return Reach(start_up_s, max(measured_s, least_s))

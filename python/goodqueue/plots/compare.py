@@ -9,7 +9,7 @@ import polars as pl
 
 from goodqueue.plots.over_time import picture, round_trips, throughput
 from goodqueue.plots.panels import Line
-from goodqueue.plots.runs import MOST_BINS, TO, rtt_flows
+from goodqueue.plots.runs import MAX_BINS, TO, rtt_flows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ def _throughput(results: Mapping[str, Result], way: str, name: str) -> Picture |
         own = result.throughput.filter(pl.col("direction") == way)
         if own.is_empty():
             continue
-        line, length_s = throughput(own, side, MOST_BINS)
+        line, length_s = throughput(own, side, MAX_BINS)
         lines.append(line)
         lengths.add(f"{length_s:.3g} s")
         counts.add(own["flow"].n_unique())
@@ -82,13 +82,13 @@ def _backlog(results: Mapping[str, Result], links: Sequence[str]) -> Picture | N
     if not held:
         return None
     lines = [
-        Line(name, *time_means(times, packets, end, MOST_BINS))
+        Line(name, *time_means(times, packets, end, MAX_BINS))
         for name, (times, packets) in held.items()
     ]
     where = ", ".join(dict.fromkeys(links))
     caption = (
         f"Packets waiting at {where} over time, without the one being sent, as a time-weighted "
-        f"mean over each {end / MOST_BINS:.3g} s, {_seed(results)}."
+        f"mean over each {end / MAX_BINS:.3g} s, {_seed(results)}."
     )
     return picture("backlog", f"Backlog of {where}", "packets waiting", caption, lines)
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from goodqueue.passive.analysis import Analysis
 
-MOST_FLOWS_DRAWN = len(CYCLE)
-LEAST_SHARE = 0.001
+MAX_FLOWS_DRAWN = len(CYCLE)
+MIN_SHARE = 0.001
 """Smallest share of the bytes of a flow whose round-trip times are drawn."""
 
-MOST_BINS = 400
+MAX_BINS = 400
 
 
 def pictures(analysis: Analysis) -> list[Picture]:
@@ -86,9 +86,9 @@ def round_trips(analysis: Analysis) -> Picture:
     """Draws round-trip times of the largest flows over time, and their values without a queue."""
     timed = forward(analysis).filter(
         pl.col("flow").is_in(analysis.rtts["flow"].unique()),
-        pl.col("bytes") >= LEAST_SHARE * pl.col("bytes").sum(),
+        pl.col("bytes") >= MIN_SHARE * pl.col("bytes").sum(),
     )
-    largest = timed.head(MOST_FLOWS_DRAWN)
+    largest = timed.head(MAX_FLOWS_DRAWN)
 
     def draw(panels: list[Axes]) -> None:
         (axes,) = panels
@@ -109,7 +109,7 @@ def round_trips(analysis: Analysis) -> Picture:
 
     which = (
         f"each of the {timed.height} flows"
-        if timed.height <= MOST_FLOWS_DRAWN
+        if timed.height <= MAX_FLOWS_DRAWN
         else (f"the {largest.height} largest of {timed.height} flows")
     )
     known = [1e3 * rtt for rtt in largest["rtt_s"].drop_nulls().to_list()]
@@ -200,7 +200,7 @@ def link_over_time(analysis: Analysis) -> Picture:
 
 def _coarser(series: pl.DataFrame) -> pl.DataFrame:
     """Returns the series in bins that can be distinguished in a picture."""
-    several = -(-series.height // MOST_BINS)
+    several = -(-series.height // MAX_BINS)
     groups = pl.int_range(pl.len()) // several
     return series.group_by(groups.alias("group"), maintain_order=True).agg(
         pl.col("time_s").first(),

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from goodqueue.runs.results.result import Result
 
-MOST_FLOWS_DRAWN = len(CYCLE)
-MOST_BINS = 300
+MAX_FLOWS_DRAWN = len(CYCLE)
+MAX_BINS = 300
 """Largest number of points in a line of throughput; each point is the mean over an interval."""
 
 
@@ -69,7 +69,7 @@ def _figures(result: Result, flow: str) -> dict[str, Any]:
 def rtt_over_time(result: Result) -> Picture:
     """Draws round-trip times of the first few pings, or else of the first few TCP flows."""
     flows = rtt_flows(result)
-    drawn = flows[:MOST_FLOWS_DRAWN]
+    drawn = flows[:MAX_FLOWS_DRAWN]
     lines = [round_trips(result, flow, flow if len(drawn) > 1 else "") for flow in drawn]
     # An emulation measures no round-trip times except those of pings.
     emulated = result.summary["engine"] == "emulated"
@@ -112,13 +112,13 @@ def throughput_over_time(result: Result) -> Picture:
     measured = result.throughput
     flows = measured["flow"].n_unique()
     parts = measured.partition_by("flow", "direction", maintain_order=True)
-    apart = len(parts) <= MOST_FLOWS_DRAWN
+    apart = len(parts) <= MAX_FLOWS_DRAWN
     if not apart:
         parts = measured.partition_by("direction", maintain_order=True)
     ways = measured["direction"].unique(maintain_order=True).to_list()
     labels = [_way_of(part, apart=apart, ways=ways) for part in parts]
     lines = [
-        throughput(part, label if len(parts) > 1 else "", MOST_BINS)
+        throughput(part, label if len(parts) > 1 else "", MAX_BINS)
         for part, label in zip(parts, labels, strict=True)
     ]
     whose = "; ".join(labels) if apart else f"{flows} flows together"
@@ -149,8 +149,8 @@ def _carrying(result: Result) -> int:
 
 def _which(flows: list[str]) -> str:
     """Returns a description of the flows in a picture, with names if they are few."""
-    if len(flows) > MOST_FLOWS_DRAWN:
-        return f"the first {MOST_FLOWS_DRAWN} of {len(flows)} flows"
+    if len(flows) > MAX_FLOWS_DRAWN:
+        return f"the first {MAX_FLOWS_DRAWN} of {len(flows)} flows"
     return ", ".join(flows)
 
 
@@ -185,7 +185,7 @@ def windows_over_time(result: Result) -> Picture:
     assert result.series is not None
     windows = result.series.windows
     flows = windows["flow"].unique(maintain_order=True).to_list()
-    drawn = flows[:MOST_FLOWS_DRAWN]
+    drawn = flows[:MAX_FLOWS_DRAWN]
     shown = windows.filter(pl.col("flow").is_in(drawn))
     peak, settled = _peaks_kb(shown)
     cut = peak > 4 * settled

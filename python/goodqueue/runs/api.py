@@ -46,7 +46,7 @@ or a mapping."""
 HEADERS = "128B"
 """Size of a captured frame that all headers fit in."""
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Largest scenario file that the parser accepts, in bytes."""
 
 
@@ -271,7 +271,7 @@ def text_of(source: Source) -> tuple[bytes, str]:
         return source.encode("utf-8", "surrogateescape"), "<text>"
     try:
         with Path(source).open("rb") as file:
-            return file.read(MOST_BYTES + 1), str(source)
+            return file.read(MAX_BYTES + 1), str(source)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"cannot be read: {reason}"

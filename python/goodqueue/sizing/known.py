@@ -16,7 +16,7 @@ from goodqueue.errors import RequestError
 if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
 
-MOST_BURST = 1e6
+MAX_BURST = 1e6
 """Largest mean loss-burst length that is accepted, in packets."""
 
 
@@ -68,8 +68,6 @@ class Known:
 
 
 def _positive(flag: str, value: float) -> float:
-    if not 0 < value <= MOST_BURST:
-        raise RequestError(
-            f"{flag} {value:g}: write a number above 0 and at most {MOST_BURST:,.0f}"
-        )
+    if not 0 < value <= MAX_BURST:
+        raise RequestError(f"{flag} {value:g}: write a number above 0 and at most {MAX_BURST:,.0f}")
     return value

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 BATCH_S = 0.25
 """Duration of a batch in seconds: a hundred times the cost of scheduling it."""
 
-MOST_IN_A_BATCH = 256
+MAX_IN_A_BATCH = 256
 AHEAD = 2
 """Batches per thread that the scheduler holds, so that no thread waits for the next."""
 
@@ -169,7 +169,7 @@ class _Flight:
         """Sends the next batch. Returns False if there is none."""
         size = 1
         if self.mean_s:
-            size = max(1, min(MOST_IN_A_BATCH, int(BATCH_S / self.mean_s)))
+            size = max(1, min(MAX_IN_A_BATCH, int(BATCH_S / self.mean_s)))
         batch = self._again.popleft() if self._again else list(itertools.islice(self._source, size))
         suspect = not batch and self._suspects and not self._under_way
         if suspect:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 UNITS = ("_bps", "_s", "_bytes", "_packets", "_bdp")
 """Endings of parameters' columns that are units."""
 
-MOST_NAMED = 8
+MAX_NAMED = 8
 """Largest number of a column's values that a message lists."""
 
 RUN_COLUMNS = ("identity", "results_version", "wall_s", "host", "error")
@@ -368,8 +368,8 @@ def _among(value: str | float | None, known: pl.Series) -> str:
     elif value is not None and texts:
         nearest = min(range(len(texts)), key=lambda place: abs(values[place] - value))
         near = f"; did you mean {texts[nearest]!r}?"
-    some = ", ".join(map(repr, texts[:MOST_NAMED]))
-    more = ", ..." if len(texts) > MOST_NAMED else ""
+    some = ", ".join(map(repr, texts[:MAX_NAMED]))
+    more = ", ..." if len(texts) > MAX_NAMED else ""
     return near or f"; choose from {some}{more}"
 
 

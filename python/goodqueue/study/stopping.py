@@ -28,7 +28,7 @@ al., below). For alpha = 0.05 these are 35, a usual number in studies.
 
 CONFIDENCE = 0.95
 
-LEAST_UNCHANGED = 30
+MIN_UNCHANGED = 30
 """Number of equal values from which on a metric is assumed constant.
 
 By the rule of three, other values then occur in less than one replicate in ten (95 %).
@@ -145,7 +145,7 @@ class SequentialRule:
             if len(set(values)) > 1:
                 lacking.append(_lacking(values, bound, most))
             else:
-                lacking.append(LEAST_UNCHANGED - count)
+                lacking.append(MIN_UNCHANGED - count)
         return count + max(0, min(most, max(lacking)))
 
     def _values(self, samples: Sequence[Samples], index: int, metric: str) -> list[float]:

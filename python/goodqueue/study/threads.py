@@ -23,10 +23,10 @@ BATCH_S = 0.02
 """Time in seconds within which results are returned together, for a common commit. A thread takes
 about as many short runs at a time as it runs in this time."""
 
-MOST_RUNS = 256
+MAX_RUNS = 256
 """Largest number of runs that a thread takes at a time."""
 
-MOST_WAITING = 16
+MAX_WAITING = 16
 """Largest number of batches of results that wait to be written; threads wait beyond it."""
 
 
@@ -40,7 +40,7 @@ class Threads:
 
     def execute(self, runs: Iterable[Run], keep: Keep, stop: Stop) -> Iterator[list[RunResult]]:
         """Runs all runs; see `Executor.execute`."""
-        done: queue.Queue[list[RunResult] | None] = queue.Queue(MOST_WAITING)
+        done: queue.Queue[list[RunResult] | None] = queue.Queue(MAX_WAITING)
         source = _Source(runs, stop)
 
         def work() -> None:
@@ -53,7 +53,7 @@ class Threads:
                     if not results:
                         break
                     mean_s = sum(result.wall_s for result in results) / len(results)
-                    wanted = max(1, min(MOST_RUNS, int(BATCH_S / max(mean_s, 1e-9))))
+                    wanted = max(1, min(MAX_RUNS, int(BATCH_S / max(mean_s, 1e-9))))
                     done.put(results)
             finally:
                 done.put(None)

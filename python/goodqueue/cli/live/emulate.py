@@ -153,14 +153,14 @@ def _emulate(
     return exit_code(emulation)
 
 
-MOST_METERED = 4
+MAX_METERED = 4
 """Largest number of links of which the meter prints a line each second."""
 
 
 def print_activity(activity: dict[str, Any]) -> None:
     """Prints the activity of the busiest links in the last second, a line for each."""
     links = activity["links"]
-    busiest = sorted(links, key=lambda name: -links[name]["bytes"])[:MOST_METERED]
+    busiest = sorted(links, key=lambda name: -links[name]["bytes"])[:MAX_METERED]
     width = max(map(len, busiest), default=0)
     for name in (name for name in links if name in busiest):
         link = links[name]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-MOST_DROPS_BYTES = 1 << 26
+MAX_DROPS_BYTES = 1 << 26
 """Largest log of drops that is read, in bytes."""
 
 MOST = 1_000_000_000
@@ -83,7 +83,7 @@ def read_drops(path: Path) -> list[float]:
         RequestError: with the line that is not a time.
     """
     try:
-        text = read_bytes(path, MOST_DROPS_BYTES).decode("utf-8-sig")
+        text = read_bytes(path, MAX_DROPS_BYTES).decode("utf-8-sig")
         rows = list(csv.reader(io.StringIO(text, newline="")))
     except (csv.Error, UnicodeDecodeError):
         raise RequestError(

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from goodqueue.runs.results.result import Result
     from goodqueue.study.compare import Comparison, Figure, Sample
 
-MOST_SIDES = 12
+MAX_SIDES = 12
 """Largest number of scenarios whose lines can be distinguished in one picture."""
 
 
@@ -103,9 +103,9 @@ def _sides(asked: Compare) -> list[Side]:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise RequestError(f"{twice} is named twice; omit one")
-    if len(names) > MOST_SIDES:
+    if len(names) > MAX_SIDES:
         raise RequestError(
-            f"{len(names)} scenarios are more than the {MOST_SIDES} that a table and a "
+            f"{len(names)} scenarios are more than the {MAX_SIDES} that a table and a "
             "picture can show; write a study for `goodqueue sweep`"
         )
     sides = []

@@ -15,7 +15,7 @@ from goodqueue.output.progress import run_progress
 from goodqueue.output.terminal import counted, plain, print_json, rate, stdout
 from goodqueue.runs.api import load
 from goodqueue.runs.memory import check, limit_of, parts
-from goodqueue.runs.results.explain import MOST_RECORDS, Line, life_of, lines_of
+from goodqueue.runs.results.explain import MAX_RECORDS, Line, life_of, lines_of
 from goodqueue.runs.watch import Watch
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def explain_flow(asked: Run, flow: str) -> int:
             flow,
             from_s=from_s,
             to_s=to_s,
-            most=MOST_RECORDS if most is None or not asked.json else most,
+            most=MAX_RECORDS if most is None or not asked.json else most,
             watch=Watch(memory=limit, progress=progress),
         )
     if asked.json:
@@ -167,7 +167,7 @@ def _end(life: dict[str, Any], lines: list[Line], shown: int) -> str:
     if life["whole_before_s"] is not None:
         next_s = _before(life["whole_before_s"])
         is_later = float(next_s) > life["from_s"]
-        more = f"Show more with --json --lines {2 * MOST_RECORDS}."
+        more = f"Show more with --json --lines {2 * MAX_RECORDS}."
         go_on = f"Go on with --from {next_s}s." if is_later else more
         return f"... Later records did not fit. {go_on}"
     return f"That is all from {life['from_s']:g} s to {life['to_s']:g} s."

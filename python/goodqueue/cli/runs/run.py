@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from goodqueue.core.drawing import Drawing
     from goodqueue.runs.results.result import Result
 
-MOST_FLOWS_PRINTED = 20
-MOST_LINKS_PRINTED = 20
+MAX_FLOWS_PRINTED = 20
+MAX_LINKS_PRINTED = 20
 
 
 def run_scenario(asked: Run) -> int:
@@ -164,15 +164,15 @@ def print_summary(summary: dict[str, Any]) -> None:
         console.print(line)
     console.print()
     flows = summary["flows"]
-    first = dict(list(flows.items())[:MOST_FLOWS_PRINTED])
+    first = dict(list(flows.items())[:MAX_FLOWS_PRINTED])
     groups = summary.get("groups", {})
     if groups:
         console.print(_groups(groups))
     if first:
         console.print(_flows(first))
-    if len(flows) > MOST_FLOWS_PRINTED:
+    if len(flows) > MAX_FLOWS_PRINTED:
         console.print(
-            f"... and {counted(len(flows) - MOST_FLOWS_PRINTED, 'more flow')}; "
+            f"... and {counted(len(flows) - MAX_FLOWS_PRINTED, 'more flow')}; "
             "--json prints them all"
         )
     for line in _held_by_windows(flows, shown):
@@ -211,7 +211,7 @@ def _held_by_windows(flows: dict[str, Any], links: dict[str, Any]) -> list[str]:
 
 def _busiest(links: dict[str, Any]) -> dict[str, Any]:
     """Returns the links in the order of the scenario; if there are many, the busiest ones."""
-    most = sorted(links, key=lambda name: -(links[name]["utilization"] or 0))[:MOST_LINKS_PRINTED]
+    most = sorted(links, key=lambda name: -(links[name]["utilization"] or 0))[:MAX_LINKS_PRINTED]
     return {name: link for name, link in links.items() if name in most}
 
 

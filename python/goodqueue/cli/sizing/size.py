@@ -34,7 +34,7 @@ from goodqueue.output.terminal import packets, print_json, progress, say, stdout
 from goodqueue.passive.answer import CaptureAnswer
 from goodqueue.runs.engines import choice_of
 from goodqueue.runs.results.traces import files_read
-from goodqueue.sizing.answer.effort import MOST_REPLICATES, QUEUES, Effort
+from goodqueue.sizing.answer.effort import MAX_REPLICATES, QUEUES, Effort
 from goodqueue.sizing.answer.listener import Listener
 from goodqueue.sizing.answer.work_out import by_theory
 from goodqueue.sizing.api import simulate
@@ -126,7 +126,7 @@ def _effort(asked: Size) -> Effort:
     """Returns the extent of the simulations."""
     queues = () if asked.only else QUEUES
     return Effort(
-        replicates=asked.replicates or MOST_REPLICATES,
+        replicates=asked.replicates or MAX_REPLICATES,
         queues=queues if asked.aqm is None else tuple(dict.fromkeys(asked.aqm)),
         changes=not asked.only,
         rules=not asked.only,

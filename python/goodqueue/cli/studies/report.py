@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from goodqueue.study.model import StudyPlan
     from goodqueue.study.results import Results
 
-MOST_METRICS = 8
+MAX_METRICS = 8
 """Largest number of metrics of a page, if the command names none."""
 
 FIRST_LOOK = ("utilization", "loss_rate", "p99_queueing_delay_s")
@@ -83,7 +83,7 @@ def _usual(results: Results, plan: StudyPlan) -> list[str]:
     """Returns the metrics of the pictures, and those of the first link."""
     drawn = [name for spec in plan.plots for name in (*spec.y, spec.x)]
     named = [name for name in drawn if name in results.metrics]
-    return list(dict.fromkeys([*named, *first_look(results)]))[:MOST_METRICS]
+    return list(dict.fromkeys([*named, *first_look(results)]))[:MAX_METRICS]
 
 
 def _pictures(results: Results, plan: StudyPlan) -> list[Picture]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from goodqueue.cli.commands.studies import ShowResults
     from goodqueue.study.record.verify import Findings
 
-MOST_PRINTED = 60
+MAX_PRINTED = 60
 
 
 def show_results(asked: ShowResults) -> int:
@@ -187,14 +187,14 @@ def _print(results: Results, rows: pl.DataFrame, asked: ShowResults) -> None:
     headers = [short.get(name, name) for name in names]
     axes = [short[axis] for axis in results.axes]
     important = [*(header for header in headers if header not in axes)][:1] + axes
-    title, shown = f"{counted(len(results), 'run')}{failed}", cells[:MOST_PRINTED]
+    title, shown = f"{counted(len(results), 'run')}{failed}", cells[:MAX_PRINTED]
     if not cells:
         say(title)
         return
     console.print(table(title, headers, shown, important, prose=["error"]))
     if not single:
         console.print("mean ± 95 % interval over the seeds", markup=False)
-    left = len(cells) - MOST_PRINTED
+    left = len(cells) - MAX_PRINTED
     if left > 0:
         console.print(
             f"... and {counted(left, 'more row')}; --export writes them all", markup=False

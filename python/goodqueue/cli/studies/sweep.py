@@ -185,7 +185,7 @@ def _dry_run(
     return 0
 
 
-MOST_PRINTED = 20
+MAX_PRINTED = 20
 
 
 def _print_plan(study: StudyPlan, least: int, cost: Cost, workers: int) -> None:
@@ -193,13 +193,13 @@ def _print_plan(study: StudyPlan, least: int, cost: Cost, workers: int) -> None:
     count = len(study.variants)
     rows = [
         [plain(str(value)) for value in variant.parameters.values()]
-        for variant in study.variants[:MOST_PRINTED]
+        for variant in study.variants[:MAX_PRINTED]
     ]
     title = plain(study.title) or "Study"
     console.print(table(title, list(study.axes), rows) if study.axes else title)
-    if count > MOST_PRINTED:
+    if count > MAX_PRINTED:
         console.print(
-            f"... and {counted(count - MOST_PRINTED, 'more variant')}; --json prints them all"
+            f"... and {counted(count - MAX_PRINTED, 'more variant')}; --json prints them all"
         )
     at_least = "at least " if study.stop else ""
     runs = (

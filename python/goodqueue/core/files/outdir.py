@@ -30,7 +30,7 @@ LITTLE = 64 * 1024
 GENERATOR = '<meta name="generator" content="goodqueue">'
 """Line near the start of each page, by which a page is recognised."""
 
-MOST_OF_HEAD = 1024
+MAX_OF_HEAD = 1024
 """Bytes of a page in which this line is."""
 
 FILES = "files"
@@ -161,7 +161,7 @@ def check_page(target: Path) -> None:
     check_file(target)
     if target.is_file() and target.stat().st_size:
         with target.open("rb") as file:
-            start = file.read(MOST_OF_HEAD)
+            start = file.read(MAX_OF_HEAD)
         if GENERATOR.encode() not in start:
             raise RequestError(
                 f"{target} is not a page of goodqueue and would be replaced; name another file, or "

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import BinaryIO
 
-MOST_BYTES = 1 << 24
+MAX_BYTES = 1 << 24
 """Largest size of a text that is read whole, unless its reader has another limit."""
 
 
-def read_bytes(path: str | PathLike[str], most: int = MOST_BYTES, name: str = "") -> bytes:
+def read_bytes(path: str | PathLike[str], most: int = MAX_BYTES, name: str = "") -> bytes:
     """Returns the bytes of a file, at most this number.
 
     Args:
@@ -38,7 +38,7 @@ def read_bytes(path: str | PathLike[str], most: int = MOST_BYTES, name: str = ""
         raise RequestError(f"{name}: cannot be read: {reason}") from error
 
 
-def read_text(path: str | PathLike[str], most: int = MOST_BYTES, name: str = "") -> str:
+def read_text(path: str | PathLike[str], most: int = MAX_BYTES, name: str = "") -> str:
     """Returns the text of a file without a byte order mark; see `read_bytes`.
 
     Raises:
@@ -47,7 +47,7 @@ def read_text(path: str | PathLike[str], most: int = MOST_BYTES, name: str = "")
     return _text(read_bytes(path, most, name), name or str(path))
 
 
-def read_standard_input(most: int = MOST_BYTES) -> str:
+def read_standard_input(most: int = MAX_BYTES) -> str:
     """Returns the text of standard input without a byte order mark.
 
     Raises:

@@ -26,7 +26,7 @@ UTILIZATION_POINTS = 0.02
 DELAY_SHARE, BBR_DELAY_SHARE = 0.10, 0.20
 """Tolerated difference of the mean queueing delay, as a share of the kernel's."""
 
-DROPS_SHARE, FEWEST_DROPS = 0.25, 2.0
+DROPS_SHARE, MIN_DROPS = 0.25, 2.0
 """Tolerated difference of drops: the larger of a share of the kernel's and a count."""
 
 Judgement = Literal["agrees", "differs", "undecided", "not measured"]
@@ -108,7 +108,7 @@ def _tolerance(figure: str, cell: Cell, path: Path, kernel: Interval | None) -> 
     if figure == "delay_s":
         share = BBR_DELAY_SHARE if cell.control == "bbr" else DELAY_SHARE
         return max(share * mean, path.packet_s / 2)
-    return max(DROPS_SHARE * mean, FEWEST_DROPS)
+    return max(DROPS_SHARE * mean, MIN_DROPS)
 
 
 def _judge(ours: Sequence[float], theirs: Sequence[float], tolerance: float) -> Judgement:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-MOST_LEDGER_BYTES = 1 << 28
+MAX_LEDGER_BYTES = 1 << 28
 """Largest ledger that is read, in bytes: a run takes about 500."""
 
 
@@ -48,7 +48,7 @@ class Ledger:
         self._file = file
         self._lock = Lock()
         self._held: dict[str, Finished] = {}
-        lines = read_text(file, MOST_LEDGER_BYTES).splitlines() if file.exists() else []
+        lines = read_text(file, MAX_LEDGER_BYTES).splitlines() if file.exists() else []
         for line in lines:
             try:
                 finished = Finished(**json.loads(line))

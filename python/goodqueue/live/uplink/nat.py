@@ -25,7 +25,7 @@ RIGHTS = {12: "CAP_NET_ADMIN", 21: "CAP_SYS_ADMIN"}
 DONE = b"\0"
 """Answer to the emulation when its network is joined. Any other one is the reason of a refusal."""
 
-MOST_TEXT = 4096
+MAX_TEXT = 4096
 """Largest length of an answer in bytes."""
 
 RESOLVERS = ("etc/resolv.conf", "run/systemd/resolve/resolv.conf")
@@ -67,7 +67,7 @@ class Nat(OutsideEnd):
         try:
             uplink = _core.Uplink(network)
         except OSError as error:
-            self._outside.send(f"the uplink: {error}".encode()[:MOST_TEXT])
+            self._outside.send(f"the uplink: {error}".encode()[:MAX_TEXT])
             return
         finally:
             os.close(network)
@@ -84,7 +84,7 @@ def hand_over(inside: int, network: int) -> None:
     """
     with socket.socket(fileno=inside) as outside:
         socket.send_fds(outside, [b"\0"], [network])
-        answer = outside.recv(MOST_TEXT)
+        answer = outside.recv(MAX_TEXT)
     if answer != DONE:
         raise OSError(answer.decode(errors="replace") or "the uplink ended")
 

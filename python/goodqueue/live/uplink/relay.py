@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PORT = 1080
 """Port of the relay, that of SOCKS."""
 
-MOST_CONNECTIONS = 256
+MAX_CONNECTIONS = 256
 """Largest number of connections at once. Further ones are closed."""
 
 PATIENCE_S = 10.0
@@ -108,7 +108,7 @@ class Relay(OutsideEnd):
         """Serves a connection of a program."""
         task: Any = asyncio.current_task()
         with self._held(writer):
-            if len(self._present) >= MOST_CONNECTIONS:
+            if len(self._present) >= MAX_CONNECTIONS:
                 self.counts.refused += 1
                 return
             self._present.add(task)
@@ -208,7 +208,7 @@ async def _reply(writer: StreamWriter, code: int) -> None:
 def main(inside: str) -> None:
     """Opens the port and passes it on through the open file `inside`, until the run ends."""
     with socket.socket(fileno=int(inside)) as outside:
-        with socket.create_server(("", PORT), backlog=MOST_CONNECTIONS) as port:
+        with socket.create_server(("", PORT), backlog=MAX_CONNECTIONS) as port:
             socket.send_fds(outside, [b"\0"], [port.fileno()])
         outside.recv(1)
 

@@ -10,7 +10,7 @@ from goodqueue.live.calibration.compare import (
     BBR_DELAY_SHARE,
     DELAY_SHARE,
     DROPS_SHARE,
-    FEWEST_DROPS,
+    MIN_DROPS,
     UTILIZATION_POINTS,
 )
 from goodqueue.output import page, play
@@ -116,7 +116,7 @@ def introduction(calibration: Calibration) -> list[str]:
             "Simulation and kernel agree if their means differ by at most "
             f"{100 * UTILIZATION_POINTS:g} points of utilisation, {100 * DELAY_SHARE:g} % of the "
             f"mean queueing delay (BBR {100 * BBR_DELAY_SHARE:g} %) or half a packet's time, and "
-            f"{100 * DROPS_SHARE:g} % of the drops or {FEWEST_DROPS:g}. They differ if the 95 % "
+            f"{100 * DROPS_SHARE:g} % of the drops or {MIN_DROPS:g}. They differ if the 95 % "
             "interval of the difference lies outside this tolerance; otherwise more runs are "
             "needed to decide."
         ),

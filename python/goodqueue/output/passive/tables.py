@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from goodqueue.output.terminal import Figures
 
-MOST_FLOWS_PRINTED = 20
-MOST_NOTES_PRINTED = 8
+MAX_FLOWS_PRINTED = 20
+MAX_NOTES_PRINTED = 8
 
 
 def print_analysis(analysis: Analysis, sizing: Sequence[str]) -> None:
@@ -56,16 +56,16 @@ def print_analysis(analysis: Analysis, sizing: Sequence[str]) -> None:
     flows = forward(analysis)
     if flows.height:
         console.print()
-        console.print(_flows(flows.head(MOST_FLOWS_PRINTED).to_dicts()))
-    if flows.height > MOST_FLOWS_PRINTED:
+        console.print(_flows(flows.head(MAX_FLOWS_PRINTED).to_dicts()))
+    if flows.height > MAX_FLOWS_PRINTED:
         console.print(
-            f"... and {counted(flows.height - MOST_FLOWS_PRINTED, 'more flow')}; --out "
+            f"... and {counted(flows.height - MAX_FLOWS_PRINTED, 'more flow')}; --out "
             "writes them all"
         )
     console.print()
     console.print(parameter_table(analysis))
-    say(*(f"Note: {plain(note)}" for note in summary["notes"][:MOST_NOTES_PRINTED]), markup=True)
-    if (more := len(summary["notes"]) - MOST_NOTES_PRINTED) > 0:
+    say(*(f"Note: {plain(note)}" for note in summary["notes"][:MAX_NOTES_PRINTED]), markup=True)
+    if (more := len(summary["notes"]) - MAX_NOTES_PRINTED) > 0:
         console.print(f"... and {counted(more, 'more note')}; --json prints them all")
     if analysis.parameters["N_b"] is not None and summary["link"]["rate_bps"] is not None:
         command = shlex.join(["goodqueue", "size", *sizing])

@@ -281,16 +281,16 @@ METHOD = (
 def _shown(answer: Answer) -> list[int]:
     """Returns the limits of the coarse grid and those around the answer."""
     limits, found = answer.limits, answer.found
-    if found is None or len(limits) <= MOST_SHOWN:
+    if found is None or len(limits) <= MAX_SHOWN:
         return limits
     around = found.limit or found.floor or found.reached
     at = limits.index(around)
     near = set(limits[max(at - 4, 0) : at + 5])
-    far = limits[:: len(limits) // (MOST_SHOWN - 9) + 1]
+    far = limits[:: len(limits) // (MAX_SHOWN - 9) + 1]
     return sorted(near | set(far))
 
 
-MOST_SHOWN = 24
+MAX_SHOWN = 24
 
 
 def changes_table(answer: Answer) -> Figures | None:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from goodqueue.study.model import StudyPlan
     from goodqueue.study.results import Results
 
-MOST_ROWS = 400
+MAX_ROWS = 400
 """Largest number of variants in the table of a page."""
 
-MOST_TILES = 3
+MAX_TILES = 3
 
 UNITS = ("_bps", "_bytes", "_packets", "_bdp", "_s")
 
@@ -107,7 +107,7 @@ def _lines(results: Results, plan: StudyPlan, metrics: Sequence[str]) -> list[Li
         words = {
             short[axis]: columns[axis].text(value) for axis, value in zip(axes, point, strict=True)
         }
-        scenario = scenarios.get(point) if len(lines) < MOST_ROWS else None
+        scenario = scenarios.get(point) if len(lines) < MAX_ROWS else None
         place = None if scenario is None else play.settings(scenario)
         lines.append(Line(words, of_metrics, place))
     return lines
@@ -144,7 +144,7 @@ def _answer(lines: Sequence[Line], metrics: Sequence[str], frame: pl.DataFrame) 
         return
     best = ranked[0]
     most, least = ("highest", "lowest") if up else ("lowest", "highest")
-    named = [one for one in metrics if one in best.means][:MOST_TILES]
+    named = [one for one in metrics if one in best.means][:MAX_TILES]
     yield from page.answer(
         quantity(first, best.means[first]["mean"]),
         f"is the {most} mean {label}",
@@ -204,9 +204,9 @@ def _table(lines: Sequence[Line], metrics: Sequence[str], frame: pl.DataFrame) -
             *(escape(_mean(line.means[name])) if name in line.means else "-" for name in metrics),
             play.link(line.place, line.name),
         ]
-        for line in lines[:MOST_ROWS]
+        for line in lines[:MAX_ROWS]
     ]
-    left = len(lines) - MOST_ROWS
+    left = len(lines) - MAX_ROWS
     more = f"<p>{counted(left, 'more variant')}: see --export.</p>" if left > 0 else ""
     return [
         "<h2>All variants</h2>",

@@ -48,7 +48,7 @@ SYNCHRONIZATION = 0.55
 CROSSING, PRINTED_CROSSING = "crossing of (16) and (22)", 30
 """Label of the number of flows from which on loss decides, and the number that is printed."""
 
-MOST_FLOWS = 400
+MAX_FLOWS = 400
 
 STEP = 1.15
 """Ratio of neighbouring buffers that a search tries."""
@@ -201,7 +201,7 @@ def fig3(mix: Mix, flows: Sequence[int] = LOSS_FLOWS) -> Figure:
 
 def crossing(mix: Mix) -> int:
     """Returns the number of flows from which on (22) exceeds (16), with local flows only."""
-    links = (mix.traffic(count, ALONE).link for count in range(BSCL_FEWEST_FLOWS, MOST_FLOWS + 1))
+    links = (mix.traffic(count, ALONE).link for count in range(BSCL_FEWEST_FLOWS, MAX_FLOWS + 1))
     return next(
         link.flows
         for link in links

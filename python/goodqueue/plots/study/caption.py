@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from goodqueue.plots.study.table import Table
 
-MOST_LISTED = 4
+MAX_LISTED = 4
 """Largest number of values of an axis that a caption lists. It has the ends of a longer list."""
 
 
@@ -149,7 +149,7 @@ def _fixed(table: Table, held: Sequence[str]) -> str:
         texts = [column.text(value) for value in values]
         if len(values) == 1:
             fixed.append(f"{column.label} {texts[0]}")
-        elif len(values) <= MOST_LISTED:
+        elif len(values) <= MAX_LISTED:
             mixed.append(f"{column.label} ({', '.join(texts)})")
         else:
             mixed.append(f"{column.label} ({len(values)} values from {texts[0]} to {texts[-1]})")

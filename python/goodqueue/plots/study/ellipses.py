@@ -37,7 +37,7 @@ PANEL_INCHES = 2.4
 TITLE_LETTERS = 34
 """Letters of a line of a panel's title."""
 
-LEAST_SPAN = 0.05
+MIN_SPAN = 0.05
 """Least height of a panel, as a share of its largest goodput, so that equal goodputs look equal."""
 
 LOGARITHMIC_FROM = 20
@@ -117,7 +117,7 @@ def _goodput_axis(axes: Axes, goodputs_bps: Sequence[float]) -> None:
         return
     axes.yaxis.set_major_locator(MaxNLocator(4))
     bottom, top = axes.get_ylim()
-    missing = LEAST_SPAN * high - (top - bottom)
+    missing = MIN_SPAN * high - (top - bottom)
     if missing > 0:
         axes.set_ylim(bottom - missing / 2, top + missing / 2)
 

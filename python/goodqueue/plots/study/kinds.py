@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 HEAT = "cividis"
 """Colour map for colour-blind readers, even in lightness, so that it is readable in grey."""
 
-MOST_CELLS_WITH_NUMBERS = 120
-MOST_NAMED = 12
+MAX_CELLS_WITH_NUMBERS = 120
+MAX_NAMED = 12
 
 
 def names(whole: Table) -> NamesBelow | None:
@@ -128,7 +128,7 @@ def heatmap(whole: Table, part: Table, metric: str, axes: Axes) -> None:
     beside = [wrapped(y.bare(value), LONGEST_BESIDE) for value in up]
     axes.set_yticks(np.arange(len(up)) + 0.5, beside)
     axes.tick_params(length=0)
-    if cells.size <= MOST_CELLS_WITH_NUMBERS:
+    if cells.size <= MAX_CELLS_WITH_NUMBERS:
         for (row, place), mean in np.ndenumerate(cells):
             if np.isfinite(mean):
                 shade = (mean - low) / (high - low) if high > low else 0.5
@@ -274,7 +274,7 @@ def pareto(whole: Table, part: Table, metric: str, axes: Axes) -> None:
     up = [point.mean / y.scale for _, _, point in chosen]
     axes.plot(across, up, color=BLACK, linewidth=1.0, linestyle="--", zorder=1)
     axes.margins(0.12)
-    if len(chosen) > MOST_NAMED or whole.spec.facets:
+    if len(chosen) > MAX_NAMED or whole.spec.facets:
         return  # all panels have one common legend
     for number, (name, _, _) in enumerate(chosen, start=1):
         axes.annotate(

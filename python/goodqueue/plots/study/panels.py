@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from goodqueue.core.columns import Value
     from goodqueue.plots.study.table import Table
 
-MOST_FACETS = 12
+MAX_FACETS = 12
 """Largest number of panels of one axis, which continue in the next row."""
 FACETS_IN_A_ROW = 3
-MOST_ROWS, MOST_COLUMNS = 6, 5
+MAX_ROWS, MAX_COLUMNS = 6, 5
 """Largest numbers of rows and columns of panels of two axes that can be read."""
 ASIDE_LETTERS = 20
 """Number of letters of a name beside a row of panels that fit into the height of a low panel."""
@@ -134,10 +134,9 @@ def check_panels(table: Table) -> None:
     if len(spec.facets) < 2:
         for axis in spec.facets:
             count = len(table.values(axis))
-            if count > MOST_FACETS:
+            if count > MAX_FACETS:
                 raise RequestError(
-                    f"{where}: {count} panels of {axis}; at most {MOST_FACETS} can be read: "
-                    f"{narrow}"
+                    f"{where}: {count} panels of {axis}; at most {MAX_FACETS} can be read: {narrow}"
                 )
         return
     if len(spec.y) > 1:
@@ -146,7 +145,7 @@ def check_panels(table: Table) -> None:
             "picture of each"
         )
     for axis, what, most in zip(
-        spec.facets, ("rows", "columns"), (MOST_ROWS, MOST_COLUMNS), strict=True
+        spec.facets, ("rows", "columns"), (MAX_ROWS, MAX_COLUMNS), strict=True
     ):
         count = len(table.values(axis))
         if count > most:

@@ -19,15 +19,15 @@ SIDE_INCHES = 0.9
 LONGEST_ASLANT = 28
 LONGEST_BESIDE = 28
 """Letters in a line of a name below the x axis that is aslant, and of one beside the y axis."""
-FEWEST_IN_A_LINE = 7
-FEWEST_SIDE_BY_SIDE = 12
+MIN_IN_A_LINE = 7
+MIN_SIDE_BY_SIDE = 12
 """Smallest number of letters in a line of a name; names that would need shorter lines are aslant.
 """
 
 
 def wrapped(text: str, letters: float) -> str:
     """Returns a text in lines of at most this many letters; a longer word is broken."""
-    return "\n".join(textwrap.wrap(text, max(FEWEST_IN_A_LINE, int(letters)))) or text
+    return "\n".join(textwrap.wrap(text, max(MIN_IN_A_LINE, int(letters)))) or text
 
 
 def lines_of(texts: Sequence[str]) -> int:
@@ -67,6 +67,6 @@ def names_below(names: Sequence[str], columns: int, taken: float = 0) -> NamesBe
     `taken` is the number of letters of the width that other texts need.
     """
     room = (panel_letters(columns) - taken / columns) / len(names) - 1
-    if room >= FEWEST_SIDE_BY_SIDE or all(len(name) <= room for name in names):
+    if room >= MIN_SIDE_BY_SIDE or all(len(name) <= room for name in names):
         return NamesBelow([wrapped(name, room) for name in names], aslant=False)
     return NamesBelow([wrapped(name, LONGEST_ASLANT) for name in names], aslant=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 Tone = Literal["plain", "loss", "mark", "turn"]
 
-MOST_RECORDS = 100_000
+MAX_RECORDS = 100_000
 """Largest number of records that one call returns."""
 
 LIMITS = {
@@ -50,7 +50,7 @@ def life_of(  # noqa: PLR0913
     *,
     from_s: float = 0,
     to_s: float | None = None,
-    most: int = MOST_RECORDS,
+    most: int = MAX_RECORDS,
     watch: Callable[[float, int], None] | None = None,
 ) -> dict[str, Any]:
     """Runs a scenario and returns a part of the life of one flow.

@@ -34,7 +34,7 @@ data.
 TRACES: dict[Direction, str] = {"up": "throughput", "down": "throughput-down"}
 """Name of the trace of each direction in the core."""
 
-MOST_MEASURED = 64
+MAX_MEASURED = 64
 """Largest number of flows and directions whose throughput is recorded, because each keeps a file
 open."""
 
@@ -92,4 +92,4 @@ def flows_measured(scenario: Scenario) -> list[Measured]:
         ways = DOWN if workload.get("direction") == "down" else WAYS[workload["kind"]]
         ends = workload["kind"] == "bulk" and workload["size"] != "unlimited"
         (finite if ends else lasting).extend((flow, way) for flow in own for way in ways)
-    return (lasting or finite)[:MOST_MEASURED]
+    return (lasting or finite)[:MAX_MEASURED]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Traces = Mapping[str, "str | PathLike[str]"]
 """File of each trace, by the name of the trace."""
 
-MOST_WINDOWS = 8
+MAX_WINDOWS = 8
 """Largest number of flows whose windows are written to a directory of traces."""
 
 OURS = ("*.pcapng", "*.tr", "*.nam", "*.dat", "*.flent.gz", "plot.gp", "*.svg")
@@ -100,7 +100,7 @@ def files_read(scenario: Scenario) -> list[str]:
 def _shown(scenario: Scenario) -> list[str]:
     """Returns the flows whose windows are written."""
     bulk = [name for name, kind, _ in scenario.flows() if kind == "bulk"]
-    return bulk[:MOST_WINDOWS]
+    return bulk[:MAX_WINDOWS]
 
 
 def _script(scenario: Scenario) -> str:

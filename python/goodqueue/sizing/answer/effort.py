@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from goodqueue.runs.engines import Choice, Engine
 
-MOST_REPLICATES = 64
+MAX_REPLICATES = 64
 """Largest number of replicates of a limit."""
 
 QUEUES = ("codel", "fq_codel", "pie")
@@ -51,7 +51,7 @@ class Effort:
         5
     """
 
-    replicates: int = MOST_REPLICATES
+    replicates: int = MAX_REPLICATES
     queues: tuple[str, ...] = QUEUES
     changes: bool = True
     rules: bool = True

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goodqueue.sizing.answer.effort import MOST_REPLICATES
+from goodqueue.sizing.answer.effort import MAX_REPLICATES
 from goodqueue.sizing.answer.facts import GOOD_LOSS, LONG_DELAY_S, MUCH_LOSS, Guard
 from goodqueue.sizing.answer.parts import Alternative, Change, RuleAnswer, figures_at
 from goodqueue.sizing.answer.world import by_theory, paired
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from goodqueue.sizing.search.laboratory import Laboratory
     from goodqueue.sizing.search.trials import Target
 
-MOST_TRIED = 3
+MAX_TRIED = 3
 """Largest number of buffers that are run for one change of the hosts."""
 
-USUAL_SLOPE, LEAST_SLOPE = -1.0, 0.3
+USUAL_SLOPE, MIN_SLOPE = -1.0, 0.3
 """Assumed change of the miss (`Target.miss`) with the logarithm of the buffer before two buffers
 were run, and the smallest fall that is believed: few replicates of a flat curve show any slope."""
 
@@ -50,7 +50,7 @@ GOOD_WINDOW = 12
 AROUND = 8
 """Largest factor between the expected buffer and those that are tried for other hosts."""
 
-FEWEST_HOSTS = 4
+MIN_HOSTS = 4
 """Smallest number of changes of the hosts that give an interval if the budget ends."""
 
 WORLD_SHARE = 0.25
@@ -62,7 +62,7 @@ def simulate_rules(
     trials: Trials,
     rules: Sequence[RuleAnswer],
     laboratory: Laboratory,
-    most_replicates: int = MOST_REPLICATES,
+    most_replicates: int = MAX_REPLICATES,
 ) -> None:
     """Runs replicates at the rules' buffers to which the engine applies."""
     limits = {one.advice.whole_packets for one in rules}
@@ -87,7 +87,7 @@ def simulated(link: Link, trials: Trials, one: RuleAnswer, laboratory: Laborator
 
 
 def try_queue(
-    link: Link, laboratory: Laboratory, queue: str, most_replicates: int = MOST_REPLICATES
+    link: Link, laboratory: Laboratory, queue: str, most_replicates: int = MAX_REPLICATES
 ) -> Alternative:
     """Simulates a queue discipline with its defaults in place of the link's."""
     why_not = laboratory.why_not(link, 1, queue)
@@ -144,12 +144,12 @@ def _nearby(
     least, most = max(near / AROUND, 1.0), min(AROUND * near, max(FARTHEST, near))
     at, slope = float(near), USUAL_SLOPE
     tried: list[tuple[float, float]] = []
-    while len(tried) < MOST_TRIED and max(round(at), 1) not in trials.replicates:
+    while len(tried) < MAX_TRIED and max(round(at), 1) not in trials.replicates:
         limit = max(round(at), 1)
         trials.ensure([limit], COARSE_REPLICATES)
         tried.append((math.log(limit), trials.miss(limit, helped)))
         if len(tried) > 1:
-            slope = min(_slope(tried), -LEAST_SLOPE)
+            slope = min(_slope(tried), -MIN_SLOPE)
         at = min(max(math.exp(tried[-1][0] - tried[-1][1] / slope), least), most)
         if abs(math.log(at) - tried[-1][0]) < SAME and len(tried) > 1:
             break
@@ -204,7 +204,7 @@ def world_of(link: Link, laboratory: Laboratory, packets: int) -> World | None:
         try:
             changes.append(Change(what, _nearby(other, laboratory, near, share), None))
         except BudgetSpent:
-            if len(changes) < FEWEST_HOSTS:
+            if len(changes) < MIN_HOSTS:
                 raise
             break
     return paired(packets, itself, changes, len(others))

@@ -37,7 +37,7 @@ LONGER_RUNS = 6
 BIAS = 1.05
 """Factor on the buffer from which the difference of longer replicates matters: a grid step."""
 
-MOST_SHIFT = 2.0
+MAX_SHIFT = 2.0
 """Largest factor by which the interval is moved."""
 
 
@@ -127,7 +127,7 @@ def _compared(  # noqa: PLR0913, PLR0917 - both groups of replicates, and when t
     # The longer replicates still have a part of the bias, which falls with the length.
     whole = (longer.miss(at, helped) - trials.miss(at, helped)) * times / (times - 1)
     slope = slope_near(trials, helped, at) or USUAL_SLOPE
-    shift = min(max(math.exp(whole / -slope), 1 / MOST_SHIFT), MOST_SHIFT)
+    shift = min(max(math.exp(whole / -slope), 1 / MAX_SHIFT), MAX_SHIFT)
     ends = {one: t_interval([run[one.figure] for run in longer.replicates[at]]) for one in helped}
     suffices = all(one.met_by(of.low if one.at_least else of.high) for one, of in ends.items())
     return Bias(shift, suffices)

@@ -13,7 +13,7 @@ import numpy as np
 
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.sizing.answer.answer import Answer
-from goodqueue.sizing.answer.effort import MOST_REPLICATES
+from goodqueue.sizing.answer.effort import MAX_REPLICATES
 from goodqueue.sizing.answer.extras import (
     guard_of,
     half_and_double,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 CHECK_SHARE = 0.2
 """Share of the budget that is kept to compare shortened replicates with longer ones."""
 
-MOST_OF_LEAN = 10_000
+MAX_OF_LEAN = 10_000
 """Largest number of replicates of a limit in a search that a budget ends."""
 
 
@@ -227,8 +227,8 @@ def _most(most_replicates: int, laboratory: Laboratory) -> int:
     """
     if laboratory.engine == "hybrid":
         return min(most_replicates, COARSE_REPLICATES)
-    is_lean = laboratory.plan.lean and most_replicates == MOST_REPLICATES
-    return MOST_OF_LEAN if is_lean else most_replicates
+    is_lean = laboratory.plan.lean and most_replicates == MAX_REPLICATES
+    return MAX_OF_LEAN if is_lean else most_replicates
 
 
 def _extras(answer: Answer, laboratory: Laboratory, effort: Effort) -> Answer:

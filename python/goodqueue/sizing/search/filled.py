@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 BURST_LOSS = 0.001
 """Bound on the share of packets that the full queue drops, if none was asked."""
 
-MOST_REPLICATES = 32
+MAX_REPLICATES = 32
 """Replicates of either buffer after which an undecided utilisation counts as kept."""
 
 
@@ -48,7 +48,7 @@ def for_bursts(link: Link, laboratory: Laboratory) -> tuple[Link, str] | None:
     trials = Trials(laboratory.sampler(link))
     limits = [min(first_reach(link), FARTHEST), FARTHEST]
     busy = [Target("utilization", link.min_utilization, at_least=True)]
-    for count in (COARSE_REPLICATES, FIRST_REPLICATES, MOST_REPLICATES):
+    for count in (COARSE_REPLICATES, FIRST_REPLICATES, MAX_REPLICATES):
         if len(trials.limits) == len(limits) and _fails(trials, limits, busy):
             break
         for limit in limits:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from goodqueue.study.model import Parameter, Variant
     from goodqueue.study.runner import Runner
 
-MOST_STRETCH = 4.0
+MAX_STRETCH = 4.0
 """Largest factor on the length of a replicate. If losses are so rare that a replicate of this
 length contains fewer than 20 loss epochs, the answer reports it.
 """
@@ -59,7 +59,7 @@ FREQUENT_LOSS = 0.05
 """Loss rate from which on losses are not rare: flows then wait for timeouts, and have few separate
 loss epochs, however long a replicate is."""
 
-LEAST_SHARE = 0.005
+MIN_SHARE = 0.005
 """Smallest buffer of the hybrid engine in bandwidth-delay products. Its time steps are shorter for
 smaller buffers."""
 
@@ -195,7 +195,7 @@ class Laboratory:
             return
         held = found["epochs"] or 1.0
         # A tenth is added because the next replicate may contain fewer loss epochs.
-        self._stretches[link] = min(max(1.1 * epochs_of(link) / held, 1.0), MOST_STRETCH)
+        self._stretches[link] = min(max(1.1 * epochs_of(link) / held, 1.0), MAX_STRETCH)
         if self._stretches[link] > 1:
             self._fit(link, packets)
 
@@ -279,10 +279,10 @@ class Laboratory:
 
     def _too_small(self, link: Link, limit: int) -> str | None:
         """Returns the reason why a buffer takes the hybrid engine too long; None if it does not."""
-        if limit >= LEAST_SHARE * link.bdp_packets:
+        if limit >= MIN_SHARE * link.bdp_packets:
             return None
         return (
-            f"a buffer below {LEAST_SHARE:.1%} of a bandwidth-delay product takes the hybrid "
+            f"a buffer below {MIN_SHARE:.1%} of a bandwidth-delay product takes the hybrid "
             "engine too long"
         )
 

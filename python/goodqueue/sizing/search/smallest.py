@@ -39,13 +39,13 @@ STILL_HELPS = 0.03
 """Decrease of the miss (`Target.miss`) from one coarse limit to the next, or between doublings of
 the range, from which on a larger buffer still helps: 3 % of the idle share or of the loss."""
 
-MOST_ABOVE = 1.35
+MAX_ABOVE = 1.35
 """Largest ratio of a limit that was shown to suffice to the smallest that might, in an answer that
 counts as shown."""
 
 PATIENCE = (48, 64)
 """Replicates after which a lean search leaves a neighbour of the answer open, and tries the next
-one: limits one and two grid steps away. Three steps to either side are within `MOST_ABOVE`."""
+one: limits one and two grid steps away. Three steps to either side are within `MAX_ABOVE`."""
 
 UNDECIDED = (Answered.CLOSE, Answered.FAILS)
 """Verdicts on a limit that is not recommended."""
@@ -69,7 +69,7 @@ class Smallest:
         broken: the targets that exclude an answer, if there is none.
         settled: True if limit and its smaller neighbour are both shown and not only estimated.
         proved: True if the limit was shown to keep all bounds, and lies at most one grid step, or
-            `MOST_ABOVE`, above the smallest that can.
+            `MAX_ABOVE`, above the smallest that can.
         excluded: True if every limit that was tried was shown to break a bound.
     """
 
@@ -216,7 +216,7 @@ def _is_within_a_step(trials: Trials, helped: Sequence[Target], limit: int) -> b
     below = [one for one in trials.limits if one < limit]
     not_kept = [one for one in below if trials.answer(one, helped) in UNDECIDED]
     least = (not_kept[-1] if not_kept else 0) + 1
-    return limit <= MOST_ABOVE * least or _within_a_step(least - 1, limit)
+    return limit <= MAX_ABOVE * least or _within_a_step(least - 1, limit)
 
 
 def _within_a_step(low: int, high: int) -> bool:

@@ -31,7 +31,7 @@ FIRST_REPLICATES = 8
 DROPS = "drops"
 """Figure that is zero if the queue never overflowed; larger limits then give the same results."""
 
-LEAST_IDLE = 1e-4
+MIN_IDLE = 1e-4
 """Smallest idle share that counts if the requested utilisation is 100 %."""
 
 MARGIN_OF_SHARE = 0.001
@@ -99,7 +99,7 @@ class Target:
         """
         value, bound = (1 - mean, 1 - self.bound) if self.at_least else (mean, self.bound)
         # A tenth of the bound is added, because a figure may be 0 and the bound may be 100 %.
-        floor = 0.1 * bound or LEAST_IDLE
+        floor = 0.1 * bound or MIN_IDLE
         return math.log((value + floor) / (bound + floor))
 
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from goodqueue.study.runner import Runner
 
-LEAST_WINDOW = 2.0
+MIN_WINDOW = 2.0
 """Smallest R T in packets: a window has whole packets, and a saw-tooth needs two levels."""
 
-MOST_PACKETS = 20_000_000
+MAX_PACKETS = 20_000_000
 """Largest number of packets of all replicates together: about a minute on two cores."""
 
 AIMD = {"reno": (1.0, 0.5)}
@@ -161,11 +161,11 @@ class PlayoutQuestion:
         rate = _core.parse_rate("--rate", self.rate)
         rtt = _core.parse_span("--rtt", self.rtt)
         window = rate * rtt / (8 * packet)
-        if window < LEAST_WINDOW:
+        if window < MIN_WINDOW:
             raise RequestError(
                 f"--rate {self.rate} and --rtt {self.rtt} give {window:.3g} packets of "
                 f"{packet} B per round trip, but a saw-tooth needs at least "
-                f"{LEAST_WINDOW:g}"
+                f"{MIN_WINDOW:g}"
             )
         stream = Stream(self.alpha, decrease, window, rtt, 1, packet_bytes=packet)
         played = _core.parse_span("--duration", self.duration)
@@ -193,10 +193,10 @@ class PlayoutQuestion:
         """
         even = self.stream()
         packets = 2 * replicates * even.losses * even.apart
-        if packets > MOST_PACKETS:
+        if packets > MAX_PACKETS:
             raise RequestError(
                 f"{replicates} replicates with and without chance are {packets:,} packets, and at "
-                f"most {MOST_PACKETS:,} are simulated: write a shorter --duration, fewer "
+                f"most {MAX_PACKETS:,} are simulated: write a shorter --duration, fewer "
                 "--replicates, or --quick for the law alone"
             )
         starts = [

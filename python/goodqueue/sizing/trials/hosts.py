@@ -18,7 +18,7 @@ FAST_ACCESS, SLOW_ACCESS = 3.0, 0.3
 """Rates of the hosts' own links, relative to this link, in place of ten times its rate. An equal
 rate is left out, because it puts flows into lock-step as no real network does."""
 
-LEAST_ACCESS_SHARE = 2.0
+MIN_ACCESS_SHARE = 2.0
 """Smallest sum of the hosts' rates over that of the link with which flows can still fill it."""
 
 MERGED_ACKS = 8
@@ -49,7 +49,7 @@ def hosts(link: Link) -> dict[str, Link]:
     if link.access_rate_bps is None:
         fast = FAST_ACCESS * link.rate_bps
         changes["access links three times as fast"] = {"access_rate_bps": fast}
-        if link.flows * SLOW_ACCESS >= LEAST_ACCESS_SHARE:
+        if link.flows * SLOW_ACCESS >= MIN_ACCESS_SHARE:
             slow = SLOW_ACCESS * link.rate_bps
             changes["access links of 0.3 times the rate"] = {"access_rate_bps": slow}
     if not link.paces:

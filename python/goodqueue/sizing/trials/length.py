@@ -62,11 +62,11 @@ Reno-friendly region. It is 3/4 for random losses (RFC 9438, section 5.2), and 0
 at once, because they then grow for the same time. Half of 3/4 is used. If loss alone determines a
 window (Reno, Scalable TCP) the exponent is 0."""
 
-LEAST_MEASURED_S = 10.0
-"""Smallest measured part of a replicate in seconds, unless `LEAST_ROUNDS` are shorter."""
+MIN_MEASURED_S = 10.0
+"""Smallest measured part of a replicate in seconds, unless `MIN_ROUNDS` are shorter."""
 
-LEAST_ROUNDS = 1000
-"""Round trips with a full queue that suffice where they are shorter than `LEAST_MEASURED_S`."""
+MIN_ROUNDS = 1000
+"""Round trips with a full queue that suffice where they are shorter than `MIN_MEASURED_S`."""
 
 SHORTEST_S = 0.5
 """Smallest measured part of a replicate in seconds: more than two retransmission timeouts of
@@ -76,7 +76,7 @@ LONGEST_S = 1e6
 """Longest scenario in seconds. One Reno flow behind eight bandwidth-delay products of 10 Gb/s and
 100 ms loses once in a week."""
 
-LEAST_EPOCHS = 5
+MIN_EPOCHS = 5
 """Smallest number of loss epochs after the start-up, even if the budget is too small."""
 
 VERY_FEW_FLOWS, EPOCHS_OF_FEW = 4, 10
@@ -181,9 +181,9 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
     if warm:
         start_up = _warm_start_s(link, packets, epoch)
     shortest_s = 0.0 if link.congestion_control == "dctcp" else SHORTEST_S
-    usual_s = min(LEAST_MEASURED_S, max(LEAST_ROUNDS * _longest_s(link, packets), shortest_s))
-    least_s = min(max(usual_s * share, 10 * max(link.rtts_s)), LEAST_MEASURED_S * max(share, 1.0))
-    fewest = EPOCHS_OF_FEW if link.flows <= VERY_FEW_FLOWS else LEAST_EPOCHS
+    usual_s = min(MIN_MEASURED_S, max(MIN_ROUNDS * _longest_s(link, packets), shortest_s))
+    least_s = min(max(usual_s * share, 10 * max(link.rtts_s)), MIN_MEASURED_S * max(share, 1.0))
+    fewest = EPOCHS_OF_FEW if link.flows <= VERY_FEW_FLOWS else MIN_EPOCHS
     measured = max(max(epochs_of(link) * share, fewest) * epoch, least_s)
     if warm:
         measured = max(measured, start_up)  # otherwise most of a replicate would be start-up

@@ -26,7 +26,7 @@ PAGE = "page-of-size"
 PAGE_BYTES = 100_000
 """Bytes of a small page: 70 segments, four round trips on an idle path."""
 
-LEAST_LOAD, MOST_LOAD = 0.02, 0.1
+MIN_LOAD, MAX_LOAD = 0.02, 0.1
 """Load of the pages as a share of the link's rate."""
 
 PAGES = 30
@@ -86,7 +86,7 @@ class PageTrial:
 def _page(link: Link, beside: Settings, measured_s: float) -> Settings:
     """Returns a group of pages that crosses the link where a long flow does."""
     wanted_bps = PAGES * 8 * PAGE_BYTES / measured_s
-    load_bps = min(max(wanted_bps, LEAST_LOAD * link.rate_bps), MOST_LOAD * link.rate_bps)
+    load_bps = min(max(wanted_bps, MIN_LOAD * link.rate_bps), MAX_LOAD * link.rate_bps)
     place = {key: _first(beside[key]) for key in PLACES[:2] if key in beside}
     place |= {key: beside[key] for key in PLACES[2:] if key in beside}
     if "rtt" in beside:
