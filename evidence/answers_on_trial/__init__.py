@@ -1,0 +1,1 @@
+"""Answers of `goodqueue size` on drawn links, beside dense runs over the buffer."""
