@@ -43,8 +43,8 @@ class Question:
         expected: smallest and largest number of packets, or a key of `OUTCOMES`.
         reason: independent reasoning about the answer.
         known: True if the answer was known before the range was written.
-        fault: what is wrong if answer and range disagree, a key of `FAULTS`.
-        found: what explains the disagreement.
+        fault: the mistaken side if answer and range disagree, a key of `FAULTS`.
+        found: the explanation of the disagreement.
     """
 
     user: str
