@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pytest
 
-from goodqueue.sizing import Asked, Effort, size_scenario
+from goodqueue.output.sizing.verdict import verdict
+from goodqueue.sizing import Asked, Effort, Link, size_link, size_scenario
+from goodqueue.sizing.search.filled import offered_share
 from goodqueue.sizing.trials.meter import OF_LINK, Meter
 
 if TYPE_CHECKING:
@@ -96,3 +99,31 @@ def test_the_loss_of_a_full_queue_is_a_share_of_the_arrivals() -> None:
     meter = Meter("bottleneck", {}, of_overflow=True)
     assert meter.figures(list(values.values()))["loss_rate"] == 0.02
     assert Meter("bottleneck", {}).figures(list(values.values()))["loss_rate"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        (Link(10e6, (0.03,), 3, access_rate_bps=2e6), "its hosts have slower links"),
+        (Link(10e6, (0.03,), 3, max_window_packets=6.0), "windows of at most 6 packets"),
+    ],
+)
+def test_a_described_link_that_its_hosts_cannot_fill_is_sized_for_bursts(
+    link: Link, why: str
+) -> None:
+    answer = size_link(link, ONLY)
+    assert answer.link.for_bursts
+    assert any(why in note for note in answer.notes)
+    assert answer.buffer is not None
+    assert 1 <= answer.buffer <= 20
+    assert answer.world is not None
+    assert answer.world.high is not None, "other hosts need not keep the same utilisation"
+    assert not any("loss epochs per flow instead" in line for line in verdict(answer))
+
+
+def test_hosts_that_fill_a_described_link_are_sized_as_before() -> None:
+    assert offered_share(Link(10e6, (0.03,), 3)) == math.inf
+    assert offered_share(Link(10e6, (0.03,), 3, access_rate_bps=5e6)) == 1.5
+    assert offered_share(Link(12e6, (0.1,), 4, max_window_packets=10.0)) == pytest.approx(0.4)
+    answer = size_link(Link(10e6, (0.03,), 3, access_rate_bps=5e6), ONLY)
+    assert not answer.link.for_bursts

@@ -264,10 +264,13 @@ def _shortened(answer: Answer) -> list[str]:
 
 
 def _short(answer: Answer) -> list[str]:
-    """Returns that replicates have few loss epochs although they have their full length."""
+    """Returns that replicates have few loss epochs although they have their full length.
+
+    Flows of a link that no buffer fills need not lose.
+    """
     wanted = epochs_of(answer.link)
     at = answer.number
-    if answer.interval(at, "loss_rate").mean > FREQUENT_LOSS:
+    if answer.link.for_bursts or answer.interval(at, "loss_rate").mean > FREQUENT_LOSS:
         return []
     if answer.share != 1 or answer.epochs is None or answer.epochs >= FEW_EPOCHS * wanted:
         return []

@@ -32,6 +32,9 @@ OUT_OF_PHASE = "round trips that differ by a packet's time"
 MAX_PHASES = 16
 """Largest number of round-trip times that replace a single one."""
 
+ANY_SHARE = 0.01
+"""Bound on the utilisation that any traffic keeps."""
+
 BBR_SHARE = 0.3
 OTHER_TRAFFIC = 0.1
 """Share of the rate of flows that this link does not limit: short, remote and window-limited."""
@@ -63,13 +66,15 @@ def hosts(link: Link) -> dict[str, Link]:
         mix = ((control, 1 - BBR_SHARE), ("bbr", BBR_SHARE))
         changes["30 % of the flows have BBR"] = {"controls": mix}
     found = {}
+    # Other hosts than described have another share of a link that no buffer fills.
+    least = ANY_SHARE if link.for_bursts else link.min_utilization
     for what, change in changes.items():
         try:
             other = replace(link, **change)
         except RequestError:  # no such link
             continue
         if other != link:
-            found[what] = other
+            found[what] = replace(other, min_utilization=least)
     return found
 
 
