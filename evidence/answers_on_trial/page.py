@@ -236,7 +236,7 @@ def _remarks(one: Verdict) -> list[str]:
         found.append("outside the interval")
     with_truth = one.truth_moved()
     found += [
-        f"{name} moves it" + (", and the truth" if name in with_truth else "")
+        f"1 % of the {name}" + (" moves it and the truth" if name in with_truth else " moves it")
         for name in one.moved()
     ]
     return found
