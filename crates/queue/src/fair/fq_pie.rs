@@ -117,10 +117,7 @@ impl FqPie {
         self.updates.catch_up(now, |_| {
             awake.retain(|flow| {
                 let vars = &mut all[*flow as usize];
-                let before = *vars;
-                vars.update(params, flows.backlog_of(*flow).bytes);
-                // If one update changes nothing, the next one would not either.
-                let changed = *vars != before;
+                let changed = vars.update(params, flows.backlog_of(*flow).bytes);
                 is_awake[*flow as usize] = changed;
                 changed
             });

@@ -16,6 +16,9 @@ const ACCU_HIGH: f64 = 8.5;
 /// Time in seconds of low delay after which ns-3 allows another burst.
 const NS3_BURST_RESET: f64 = 1.5;
 
+/// Delay above which Linux adds 2 % to the probability at each update.
+const LONG_DELAY: Span = Span::from_millis(250);
+
 /// State of ns-3's burst protection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Burst {
@@ -215,7 +218,9 @@ impl PieVars {
     }
 
     /// Makes a periodic update with a backlog of `backlog_bytes` bytes (RFC 8033 section 4.2).
-    pub fn update(&mut self, params: &PieParams, backlog_bytes: u64) {
+    /// Returns true if the update changed the state. If not, the next one would not either.
+    pub fn update(&mut self, params: &PieParams, backlog_bytes: u64) -> bool {
+        let before = *self;
         if params.dq_rate_estimator {
             self.delay = if self.dq_rate > 0.0 {
                 Span::from_secs_f64(backlog_bytes as f64 / self.dq_rate)
@@ -223,6 +228,22 @@ impl PieVars {
                 Span::ZERO
             };
         }
+        if !self.stays_at_zero(params) {
+            self.move_probability(params, backlog_bytes);
+        }
+        self.update_burst(params);
+        self.delay_old = self.delay;
+        *self != before
+    }
+
+    /// Returns true if the probability is zero and the next step is not positive, because the
+    /// delay is below the target and has not grown.
+    fn stays_at_zero(&self, params: &PieParams) -> bool {
+        let bound = params.target.min(LONG_DELAY);
+        self.prob == 0.0 && self.delay <= self.delay_old && self.delay <= bound
+    }
+
+    fn move_probability(&mut self, params: &PieParams, backlog_bytes: u64) {
         let in_ns3_burst = params.flavour == PieFlavour::Ns3 && self.burst_allowance > Span::ZERO;
         let before = if in_ns3_burst { 0.0 } else { self.prob };
         let step = if in_ns3_burst { 0.0 } else { self.step(params) };
@@ -237,8 +258,6 @@ impl PieVars {
             PieFlavour::Rfc8033 | PieFlavour::Ns3 if idle => (raised * 0.98).clamp(0.0, 1.0),
             _ => raised.clamp(0.0, 1.0),
         };
-        self.update_burst(params);
-        self.delay_old = self.delay;
     }
 
     /// Returns the change of the probability, which is smaller for smaller probabilities (RFC 8033
@@ -252,7 +271,7 @@ impl PieVars {
             step = 0.02;
         }
         // Linux acts faster on very long delays, whatever the gains.
-        if params.flavour == PieFlavour::Linux && self.delay > Span::from_millis(250) {
+        if params.flavour == PieFlavour::Linux && self.delay > LONG_DELAY {
             step += 0.02;
         }
         step

@@ -128,11 +128,7 @@ impl Pie {
     fn catch_up(&mut self, now: Time) {
         let (params, backlog) = (&self.config.pie, self.waiting.backlog().bytes);
         let vars = &mut self.vars;
-        self.updates.catch_up(now, |_| {
-            let before = *vars;
-            vars.update(params, backlog);
-            *vars != before
-        });
+        self.updates.catch_up(now, |_| vars.update(params, backlog));
     }
 }
 

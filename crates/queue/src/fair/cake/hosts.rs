@@ -97,8 +97,9 @@ impl HostTable {
     #[inline]
     pub fn quantum(&self, pair: HostPair, whole: u32, random: &mut RandomStream) -> i64 {
         let count = |side: &Option<Side>, place: u16| {
-            side.as_ref()
-                .map_or(1, |side| side.bulk_flows[place as usize])
+            let side = side.as_ref();
+            side.and_then(|side| side.bulk_flows.get(usize::from(place)).copied())
+                .unwrap_or(1)
         };
         let sources = count(&self.sources, pair.source);
         let destinations = count(&self.destinations, pair.destination);

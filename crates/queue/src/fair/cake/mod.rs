@@ -27,6 +27,9 @@ pub struct Cake {
     shaper: Shaper,
     tins: Vec<Tin>,
     memory_limit: u64,
+    /// Packets and bytes of all tins, and the kernel memory that they would take.
+    backlog: Backlog,
+    memory: u64,
     /// Index of the tin that is served now if there is no bandwidth.
     current: usize,
 }
@@ -40,6 +43,8 @@ impl Cake {
             shaper: Shaper::new(config.bandwidth),
             tins: shares.into_iter().map(tin).collect(),
             memory_limit: config.memory(),
+            backlog: Backlog::default(),
+            memory: 0,
             current: 0,
             config,
         }
@@ -60,12 +65,21 @@ impl Cake {
         }
     }
 
-    fn memory(&self) -> u64 {
-        self.tins.iter().map(|tin| tin.flows.memory()).sum()
+    /// Does something with a tin, and adds the change of its backlog to that of all tins.
+    #[inline]
+    fn with_tin<T>(&mut self, index: usize, act: impl FnOnce(&mut Tin, &mut Shaper) -> T) -> T {
+        let tin = &mut self.tins[index];
+        let (before, memory) = (tin.flows.backlog(), tin.flows.memory());
+        let done = act(tin, &mut self.shaper);
+        let after = tin.flows.backlog();
+        self.backlog.packets = self.backlog.packets + after.packets - before.packets;
+        self.backlog.bytes = self.backlog.bytes + after.bytes - before.bytes;
+        self.memory = self.memory + tin.flows.memory() - memory;
+        done
     }
 
     fn is_overloaded(&self) -> bool {
-        self.memory() > self.memory_limit || self.config.limit.is_exceeded_by(self.backlog())
+        self.memory > self.memory_limit || self.config.limit.is_exceeded_by(self.backlog)
     }
 
     /// Drops a packet from the longest queue of all tins.
@@ -80,10 +94,13 @@ impl Cake {
             return;
         };
         let wire_bytes = Self::wire_bytes(&self.config);
-        let bytes = self.tins[index].drop_overflow(context, flow, wire_bytes);
-        if self.config.ingress {
-            self.shaper.dropped(bytes);
-        }
+        let ingress = self.config.ingress;
+        self.with_tin(index, |tin, shaper| {
+            let bytes = tin.drop_overflow(context, flow, wire_bytes);
+            if ingress {
+                shaper.dropped(bytes);
+            }
+        });
     }
 
     fn choose_tin(&mut self, now: Time) -> Option<usize> {
@@ -129,15 +146,17 @@ impl Cake {
 impl QueueDiscipline for Cake {
     fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet) {
         let index = tins::tin_of(self.config.diffserv, packet.dscp);
-        let is_idle = self.backlog().packets == 0;
-        let tin = &mut self.tins[index];
-        if tin.flows.backlog().packets == 0 {
-            tin.clock.forget_pause(context.now);
-            if is_idle {
-                self.shaper.forget_pause(context.now);
+        let (is_idle, hash) = (self.backlog.packets == 0, self.hash);
+        let pushed = self.with_tin(index, |tin, shaper| {
+            if tin.flows.backlog().packets == 0 {
+                tin.clock.forget_pause(context.now);
+                if is_idle {
+                    shaper.forget_pause(context.now);
+                }
             }
-        }
-        if let Err(packet) = tin.push(context, self.hash, packet) {
+            tin.push(context, hash, packet)
+        });
+        if let Err(packet) = pushed {
             return context.drop(packet, DropReason::Overlimit);
         }
         while self.is_overloaded() {
@@ -148,14 +167,15 @@ impl QueueDiscipline for Cake {
     fn dequeue(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let wire_bytes = Self::wire_bytes(&self.config);
         let mut visit_decaying = true;
-        while self.backlog().packets > 0 {
+        while self.backlog.packets > 0 {
             if self.shaper.held_until(context.now).is_some() {
                 return None;
             }
             let index = self.choose_tin(context.now)?;
-            let shaper = &mut self.shaper;
-            let turn = self.tins[index].serve(context, &wire_bytes, &mut visit_decaying, |bytes| {
-                shaper.dropped(bytes);
+            let turn = self.with_tin(index, |tin, shaper| {
+                tin.serve(context, &wire_bytes, &mut visit_decaying, |bytes| {
+                    shaper.dropped(bytes);
+                })
             });
             if let Turn::Sent(packet) = turn {
                 self.shaper.sent(wire_bytes(context, &packet));
@@ -166,18 +186,12 @@ impl QueueDiscipline for Cake {
     }
 
     fn next_ready(&self, now: Time) -> Option<Time> {
-        let waiting = self.backlog().packets > 0;
+        let waiting = self.backlog.packets > 0;
         waiting.then(|| self.shaper.held_until(now).unwrap_or(now))
     }
 
     fn backlog(&self) -> Backlog {
-        let mut all = Backlog::default();
-        for tin in &self.tins {
-            let Backlog { packets, bytes } = tin.flows.backlog();
-            all.packets += packets;
-            all.bytes += bytes;
-        }
-        all
+        self.backlog
     }
 }
 

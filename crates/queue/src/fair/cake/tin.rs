@@ -274,19 +274,12 @@ impl Tin {
     /// quantum, and every quantum is rounded at random. The flows therefore stay where they are,
     /// and the round turns once at the end.
     fn skip_rounds(&mut self, random: &mut RandomStream) {
-        let Some(mut flow) = self.flows.first(Round::Old) else {
-            return;
-        };
-        while self.flows.deficit(flow) <= 0 {
-            let state = &self.states[flow as usize];
-            if state.load == Load::Sparse {
-                break;
-            }
-            let quantum = self.hosts.quantum(state.hosts, self.flow_quantum, random);
-            self.flows.add_quantum(flow, quantum);
-            flow = self.flows.next_in_circle(flow);
-        }
-        self.flows.turn_to(flow);
+        let (states, hosts, whole) = (&self.states, &self.hosts, self.flow_quantum);
+        self.flows.replenish_in_turn(|flow| {
+            let state = &states[flow as usize];
+            let waits = state.load != Load::Sparse;
+            waits.then(|| hosts.quantum(state.hosts, whole, random))
+        });
     }
 
     fn found_empty(&mut self, now: Time, flow: u32) {

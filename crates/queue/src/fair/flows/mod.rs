@@ -18,7 +18,6 @@ pub use set_associative::{Lookup, SetAssociative};
 
 use crate::{Backlog, Chain, Context, PacketPool};
 use goodqueue_types::Packet;
-use std::cmp::Reverse;
 
 const NONE: u32 = u32::MAX;
 
@@ -182,9 +181,18 @@ impl Flows {
     /// Returns the queue with the most bytes, or the one with the lowest index among equals.
     /// Returns `None` if all queues are empty.
     pub fn fattest(&self) -> Option<u32> {
-        let bytes = |flow: &u32| (self.backlog_of(*flow).bytes, Reverse(*flow));
-        let waiting = |flow: &u32| self.head(*flow).is_some();
-        self.active().filter(waiting).max_by_key(bytes)
+        let (mut most, mut fattest) = (0, NONE);
+        for round in [Round::New, Round::Old] {
+            let mut flow = self.rounds[place(round)].first;
+            while let Some(queue) = self.queues.get(flow as usize) {
+                let bytes = queue.chain.backlog().bytes;
+                if bytes > most || bytes == most && flow < fattest && !queue.chain.is_empty() {
+                    (most, fattest) = (bytes, flow);
+                }
+                flow = queue.next;
+            }
+        }
+        (fattest != NONE).then_some(fattest)
     }
 
     /// Returns the indices of all queues.
@@ -252,25 +260,35 @@ impl Flows {
         self.move_to(flow, Round::Old);
     }
 
-    /// Adds a quantum to a flow's deficit.
+    /// Gives quanta to the flows of the old round in turn, up to the first that may send or that has
+    /// no quantum, which is served next. This does the same as [`replenish`](Self::replenish) for
+    /// each flow before it, and turns the round once at the end.
     #[inline]
-    pub fn add_quantum(&mut self, flow: u32, quantum: i64) {
-        self.queues[flow as usize].deficit += quantum;
-    }
-
-    /// Returns the flow after another of the old round, or the first one after the last.
-    #[inline]
-    pub fn next_in_circle(&self, flow: u32) -> u32 {
-        let next = self.queues[flow as usize].next;
-        if next == NONE {
-            self.rounds[place(Round::Old)].first
-        } else {
-            next
+    pub fn replenish_in_turn(&mut self, mut quantum: impl FnMut(u32) -> Option<i64>) {
+        let Some(first) = self.first(Round::Old) else {
+            return;
+        };
+        let mut flow = first;
+        loop {
+            let queue = &mut self.queues[flow as usize];
+            if queue.deficit > 0 {
+                break;
+            }
+            let Some(quantum) = quantum(flow) else {
+                break;
+            };
+            queue.deficit += quantum;
+            flow = if queue.next == NONE {
+                first
+            } else {
+                queue.next
+            };
         }
+        self.turn_to(flow);
     }
 
     /// Moves all flows before a flow of the old round to the end of the round, in their order.
-    pub fn turn_to(&mut self, flow: u32) {
+    fn turn_to(&mut self, flow: u32) {
         let ends = &mut self.rounds[place(Round::Old)];
         if ends.first == flow {
             return;
@@ -356,25 +374,30 @@ mod tests {
         active.filter(|flow| flows.round(*flow) == round).collect()
     }
 
-    /// A turn of the circle gives the same order as moving the flows one after the other.
+    /// Quanta given in turn leave the same order as moving the flows one after the other.
     #[test]
-    fn a_turn_of_the_circle_moves_the_flows_before() {
-        for flows_before in 0..5 {
+    fn quanta_given_in_turn_move_the_flows_before() {
+        for given in 0..12 {
             let mut turned = Flows::new(5);
             for flow in [3, 1, 4, 0, 2] {
-                turned.activate(flow, Round::Old, 0);
+                turned.activate(flow, Round::Old, -150);
             }
             let mut moved = turned.clone();
-            let mut flow = 3;
-            for _ in 0..flows_before {
-                flow = turned.next_in_circle(flow);
-                moved.replenish(moved.first(Round::Old).unwrap(), 0);
+            let mut left = given;
+            turned.replenish_in_turn(|_| {
+                left -= 1;
+                (left >= 0).then_some(100)
+            });
+            for _ in 0..given {
+                let first = moved.first(Round::Old).unwrap();
+                if moved.deficit(first) <= 0 {
+                    moved.replenish(first, 100);
+                }
             }
-            turned.turn_to(flow);
             assert_eq!(order(&turned, Round::Old), order(&moved, Round::Old));
-            assert_eq!(turned.next_in_circle(moved.rounds[1].last), flow);
             // Both ends and all links are equal, so the rounds stay equal from now on.
             for flow in [4, 3, 2, 1, 0] {
+                assert_eq!(turned.deficit(flow), moved.deficit(flow));
                 turned.move_to(flow, Round::New);
                 moved.move_to(flow, Round::New);
                 assert_eq!(order(&turned, Round::Old), order(&moved, Round::Old));
