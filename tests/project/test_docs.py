@@ -116,15 +116,28 @@ def test_a_guide_prints_the_output_that_it_shows(
     assert now == written
 
 
-def test_the_scenario_in_the_readme_has_only_lines_of_its_file() -> None:
-    shown = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def test_the_scenario_in_the_tutorial_has_only_lines_of_its_file() -> None:
+    tutorial = (ROOT / "docs" / "tutorial.md").read_text()
+    shown = re.search(r"```toml\n(.*?)```", tutorial, re.DOTALL)
     scenario = (ROOT / "scenarios" / "bufferbloat.toml").read_text().splitlines()
     assert shown
-    assert set("".join(shown).splitlines()) <= set(scenario)
+    assert set(shown[1].splitlines()) <= set(scenario)
+
+
+def test_the_readme_fits_a_few_minutes() -> None:
+    assert len((ROOT / "README.md").read_text().split()) < 900
+
+
+def test_the_list_of_pages_names_every_page() -> None:
+    listed = (ROOT / "docs" / "README.md").read_text()
+    pages = [path.relative_to(ROOT / "docs") for path in tracked("docs") if path.suffix == ".md"]
+    own = [page for page in pages if page.parent.name != "queues" and page.name != "README.md"]
+    assert [str(page) for page in own if f"({page})" not in listed] == []
 
 
 @pytest.mark.parametrize(
-    "page", [*PAGES, *GUIDES, "CONTRIBUTING.md", "ARCHITECTURE.md", "MODEL.md"]
+    "page",
+    [*PAGES, *GUIDES, "docs/README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "MODEL.md"],
 )
 def test_relative_links_name_existing_files(page: str) -> None:
     for link in re.findall(r"\]\(([^)#:]+)[)#]", (ROOT / page).read_text()):
