@@ -1,24 +1,33 @@
 //! The interface of a discipline's parameters, and the refusal of those that cannot work.
 
 use crate::{Limit, QueueDiscipline};
-use goodqueue_types::parameters::{Declared, Given, Key, Refusal, Tc};
+use goodqueue_types::parameters::{
+    Declared, Given, Key, Parameter, Parameters, Refusal, Tc, Value,
+};
 use goodqueue_types::{RandomStream, Rate, Span};
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
+/// Name of the key of a queue's largest backlog.
+const LIMIT: &str = "limit";
+
 /// Parameters of a discipline: plain values whose units are resolved.
-pub trait Configuration: Clone + Debug + PartialEq {
+pub trait Configuration: Clone + Debug + PartialEq + Parameters {
     /// Discipline that the parameters configure.
     type Queue: QueueDiscipline;
 
     /// Creates an empty queue. A discipline that hashes draws its hash seed from `random`.
     fn build(&self, random: &mut RandomStream) -> Self::Queue;
 
-    /// Returns the largest backlog.
-    fn limit(&self) -> Limit;
+    /// Returns the largest backlog, the value of the key `limit`.
+    fn limit(&self) -> Limit {
+        self.get(LIMIT).map_or(Limit::Unlimited, Limit::from_value)
+    }
 
     /// Sets the largest backlog. A search for the smallest buffer varies it.
-    fn set_limit(&mut self, limit: Limit);
+    fn set_limit(&mut self, limit: Limit) {
+        self.set(LIMIT, limit.value());
+    }
 
     /// Checks that the parameters work together, for frames of up to `frame_bytes` bytes.
     ///
@@ -189,12 +198,20 @@ impl Configuration for CustomQueue {
     fn build(&self, _random: &mut RandomStream) -> Self::Queue {
         (self.make)()
     }
+}
 
-    fn limit(&self) -> Limit {
-        self.limit
+impl Parameters for CustomQueue {
+    fn keys(&self) -> &'static [Key] {
+        &[]
     }
 
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
+    fn get(&self, key: &str) -> Option<Value> {
+        (key == LIMIT).then(|| self.limit.value())
+    }
+
+    fn set(&mut self, key: &str, value: Value) {
+        if key == LIMIT {
+            self.limit = Limit::from_value(value);
+        }
     }
 }

@@ -135,21 +135,21 @@ macro_rules! disciplines {
             fn keys(&self) -> &'static [Key] {
                 match self {
                     $(Self::$kind(config) => Parameters::keys(config),)+
-                    Self::Custom(_) => &[],
+                    Self::Custom(config) => Parameters::keys(config),
                 }
             }
 
             fn get(&self, key: &str) -> Option<Value> {
                 match self {
                     $(Self::$kind(config) => Parameters::get(config, key),)+
-                    Self::Custom(_) => None,
+                    Self::Custom(config) => Parameters::get(config, key),
                 }
             }
 
             fn set(&mut self, key: &str, value: Value) {
                 match self {
                     $(Self::$kind(config) => Parameters::set(config, key, value),)+
-                    Self::Custom(_) => {}
+                    Self::Custom(config) => Parameters::set(config, key, value),
                 }
             }
         }

@@ -38,14 +38,6 @@ impl Configuration for PythonQueueConfig {
         unreachable!("nothing provides the queue {}", self.class)
     }
 
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
-
     /// Accepts any limit, because it is the class that applies it.
     fn check(&self, _frame_bytes: u64) -> Result<(), Refusal> {
         Ok(())

@@ -65,14 +65,6 @@ impl Configuration for BlueConfig {
         }
     }
 
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
-
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         refuse_small_limit(self.limit, frame_bytes)?;
         for (key, step) in [("increment", self.increment), ("decrement", self.decrement)] {

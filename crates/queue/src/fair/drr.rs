@@ -56,14 +56,6 @@ impl Configuration for DrrConfig {
         self.flows.unwrap_or(0) as usize * Flows::QUEUE_BYTES
     }
 
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
-
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         refuse_small_limit(self.limit, frame_bytes)?;
         refuse_quantum(self.quantum)?;

@@ -116,14 +116,6 @@ impl Configuration for FqCodelConfig {
         self.flows as usize * (Flows::QUEUE_BYTES + size_of::<CodelVars>() + sets)
     }
 
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
-
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         refuse_small_limit(self.limit, frame_bytes)?;
         refuse_quantum(self.quantum)?;

@@ -78,14 +78,6 @@ impl Configuration for FqPieConfig {
         self.flows as usize * (Flows::QUEUE_BYTES + size_of::<PieVars>() + awake)
     }
 
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
-
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         refuse_small_limit(self.limit, frame_bytes)?;
         refuse_quantum(self.quantum)?;

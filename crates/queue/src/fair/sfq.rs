@@ -65,14 +65,6 @@ impl Configuration for SfqConfig {
         self.flows as usize * flow + self.divisor as usize * index
     }
 
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
-
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         refuse_small_limit(self.limit, frame_bytes)?;
         refuse_quantum(self.quantum)?;

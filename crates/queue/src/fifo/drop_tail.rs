@@ -40,14 +40,6 @@ impl Configuration for DropTailConfig {
         }
     }
 
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
-
     /// Accepts any limit. A packet that finds the link idle bypasses the queue, so a link works
     /// even with a limit of zero.
     fn check(&self, _frame_bytes: u64) -> Result<(), Refusal> {

@@ -26,14 +26,6 @@ impl Configuration for HeadDropConfig {
             waiting: Fifo::default(),
         }
     }
-
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
 }
 
 /// State of a FIFO that drops from its head (Linux `pfifo_head_drop`, or the same in bytes).

@@ -39,14 +39,6 @@ impl Configuration for PolicerConfig {
         }
     }
 
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
-
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         TokenBucket::check("policer", self.rate, self.burst, frame_bytes)?;
         refuse_small_limit(self.limit, frame_bytes)

@@ -135,14 +135,6 @@ impl Configuration for ChokeConfig {
         Choke::new(*self)
     }
 
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
-
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         refuse_small_limit(self.limit, frame_bytes)?;
         self.check_packets()?;

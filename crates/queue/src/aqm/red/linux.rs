@@ -137,14 +137,6 @@ impl Configuration for LinuxRedConfig {
         LinuxRed::new(*self)
     }
 
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
-
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         refuse_small_limit(self.limit, frame_bytes)?;
         check_thresholds(f64::from(self.min), f64::from(self.max))?;

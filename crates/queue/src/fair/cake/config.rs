@@ -282,14 +282,6 @@ impl Configuration for CakeConfig {
         shares(self.diffserv, self.bandwidth).len() * Tin::BYTES
     }
 
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
-
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         refuse_small_limit(self.limit, frame_bytes)?;
         refuse_memory(self.memory(), frame_bytes)?;

@@ -154,14 +154,6 @@ impl Configuration for FpqConfig {
         self.count_bits as usize / 8
     }
 
-    fn limit(&self) -> Limit {
-        self.limit
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
-    }
-
     fn check(&self, frame_bytes: u64) -> Result<(), Refusal> {
         refuse_small_limit(self.limit, frame_bytes)?;
         let refuse = |key, message: &str, help| Err(Refusal::new(key, message, help));
