@@ -745,6 +745,13 @@ class Scenario:
         """The seed of its random streams."""
 
     @property
+    def assumed_hosts(self) -> tuple[Literal["linux", "rfc"], list[str]] | None:
+        """Profile of the TCP flows that name none, and the names of their groups.
+
+        None if each of them names a profile, or every key.
+        """
+
+    @property
     def flow_count(self) -> int:
         """Number of flows."""
 

@@ -1,5 +1,6 @@
 //! A scenario. A parsed scenario is valid.
 
+use crate::flow::tcp::{CommonTcp, usual_profile};
 use crate::flow::{FlowGroup, python, read_flows};
 use crate::language::bounds::ReadBounds;
 use crate::language::document::Document;
@@ -15,6 +16,7 @@ use crate::network::topology::{LinkDirection, ReadQueues, Sketch, Topology, link
 use crate::output::buffers::BufferEcho;
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
 use goodqueue_sim::{Network, Record};
+use goodqueue_tcp::Profile;
 use goodqueue_types::{LinkId, Span};
 use std::cell::Cell;
 use std::fs::File;
@@ -22,7 +24,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Version of the file format and of the results' keys.
+/// Version of the results' keys, and of resolved scenarios, which name every key.
 pub const SCHEMA_VERSION: u64 = 1;
 
 /// A valid scenario. Clones are cheap, because flows are stored as groups.
@@ -40,6 +42,8 @@ pub struct Scenario {
     pub(crate) record_access: bool,
     /// True if the summary has an entry for each flow of any group.
     pub(crate) record_flows: bool,
+    /// Profile of TCP flows that name none.
+    pub(crate) usual_profile: Profile,
 }
 
 impl Scenario {
@@ -216,6 +220,14 @@ impl Scenario {
         Ok(changed)
     }
 
+    /// Returns the profile of the TCP flows that name none, and the names of their groups; `None` if
+    /// each of them names a profile, or every key.
+    pub fn assumed_hosts(&self) -> Option<(Profile, Vec<&str>)> {
+        let groups = self.flows.iter().filter(|group| group.assumes_hosts);
+        let names: Vec<&str> = groups.map(|group| group.name.as_str()).collect();
+        (!names.is_empty()).then_some((self.usual_profile, names))
+    }
+
     /// Returns the limit of one link's queue.
     ///
     /// # Errors
@@ -370,7 +382,7 @@ pub(crate) fn read_scenario(
     let root = Reader::open(&document.root, &SCENARIO, String::new())?;
     let left = Cell::new(bounds.file_bytes);
     let files = Library { files, left: &left };
-    root.require("schema_version")?.integer()?;
+    let schema_version = root.require("schema_version")?.integer()?;
     let duration = root.require("duration")?.span()?;
     let warmup = read_warmup(&root, duration)?;
     let topology_field = root.require("topology")?;
@@ -378,8 +390,12 @@ pub(crate) fn read_scenario(
     let sketch = Sketch::read(shape, &topology_table)?;
     let mut topology = Topology::read(&topology_table, &sketch, files, duration)?;
     let tcp = root.table("tcp")?;
+    let common_tcp = CommonTcp {
+        table: tcp.as_ref(),
+        usual: usual_profile(schema_version),
+    };
     // The table `[tcp]` is checked even if no flow uses it.
-    crate::flow::tcp::read(tcp.as_ref(), None)?;
+    crate::flow::tcp::read(common_tcp, None)?;
     let flow_field = root.require("flow")?;
     let tables = flow_field.tables()?;
     if tables.is_empty() {
@@ -387,7 +403,7 @@ pub(crate) fn read_scenario(
     }
     let mut flows = read_flows(
         &tables,
-        tcp.as_ref(),
+        common_tcp,
         &topology,
         files,
         (duration, bounds.flows),
@@ -425,6 +441,7 @@ pub(crate) fn read_scenario(
         record,
         record_access,
         record_flows,
+        usual_profile: common_tcp.usual,
     })
 }
 

@@ -14,6 +14,7 @@ use goodqueue_sim::{Network, SourceConfig, WorkloadConfig};
 use goodqueue_trace::write::{
     Capture, Columns, InterfaceInfo, NamTrace, Ns2Trace, PacketTable, Traces,
 };
+use goodqueue_types::parameters::Words;
 use goodqueue_types::{LinkId, Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -136,6 +137,14 @@ impl Scenario {
     #[getter]
     fn links(&self) -> Vec<String> {
         self.0.link_names()
+    }
+
+    /// Profile of the TCP flows that name none, and the names of their groups; None if each of them
+    /// names a profile, or every key.
+    #[getter]
+    fn assumed_hosts(&self) -> Option<(&'static str, Vec<&str>)> {
+        let (profile, groups) = self.0.assumed_hosts()?;
+        Some((profile.word(), groups))
     }
 
     /// Number of flows.

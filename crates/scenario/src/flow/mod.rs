@@ -7,6 +7,7 @@ pub mod python;
 pub mod tcp;
 pub mod workload;
 
+use crate::flow::tcp::CommonTcp;
 use crate::flow::workload::Around;
 use crate::language::error::Checked;
 use crate::language::field::Field;
@@ -45,6 +46,8 @@ pub(crate) struct FlowGroup {
     /// Differentiated services code point of its packets, in both directions.
     pub dscp: u8,
     pub workload: WorkloadConfig,
+    /// True if the version of the format decides the TCP of the flows, because they name no profile.
+    pub assumes_hosts: bool,
     pub programs: Programs,
 }
 
@@ -131,7 +134,7 @@ impl FlowGroup {
 /// not too many flows.
 pub(crate) fn read_flows(
     tables: &[Reader<'_>],
-    common_tcp: Option<&Reader<'_>>,
+    common_tcp: CommonTcp<'_>,
     topology: &Topology,
     files: Library<'_>,
     (duration, most_flows): (Span, u64),
@@ -160,7 +163,7 @@ pub(crate) fn read_flows(
 fn read_flow(
     table: &Reader<'_>,
     index: usize,
-    common_tcp: Option<&Reader<'_>>,
+    common_tcp: CommonTcp<'_>,
     paths: &mut PathReader<'_>,
     around: &Around<'_>,
 ) -> Checked<FlowGroup> {
@@ -185,6 +188,8 @@ fn read_flow(
         (None, _, Some(_)) => return Err(needs_access("host")),
         _ => {}
     }
+    let assumes_hosts = workload.tcp().is_some()
+        && crate::flow::tcp::is_assumed(common_tcp, table.table("tcp")?.as_ref())?;
     Ok(FlowGroup {
         name,
         count,
@@ -199,6 +204,7 @@ fn read_flow(
         paths: paths_of_flows,
         dscp: read_dscp(table)?,
         workload,
+        assumes_hosts,
         programs: read_programs(table)?,
     })
 }

@@ -90,7 +90,7 @@ impl Scenario {
     /// }
     ///
     /// let text = r#"
-    /// schema_version = 1
+    /// schema_version = 2
     /// duration = "10s"
     /// [topology]
     /// shape = "dumbbell"

@@ -14,28 +14,70 @@ use goodqueue_types::parameters::{Parameter, Parameters, Value};
 /// Keys of `rto` that belong to the estimator `rfc6298`.
 const GAINS: [&str; 2] = ["srtt_gain", "rttvar_gain"];
 
-/// Reads the configuration of a flow: its profile, then `[tcp]`, then its own table.
-pub(crate) fn read(common: Option<&Reader<'_>>, own: Option<&Reader<'_>>) -> Checked<TcpConfig> {
-    let mut profile = Profile::Rfc;
-    for table in [common, own].into_iter().flatten() {
-        if let Some(word) = table.choice("profile")? {
-            profile = Profile::from_value(Value::Word(word));
-        }
+/// The table `[tcp]` of a scenario, and the profile of flows that name none.
+#[derive(Clone, Copy)]
+pub(crate) struct CommonTcp<'a> {
+    pub table: Option<&'a Reader<'a>>,
+    pub usual: Profile,
+}
+
+impl<'a> CommonTcp<'a> {
+    /// Returns the tables of a flow, whose own table has priority and comes last.
+    fn with<'b>(self, own: Option<&'b Reader<'b>>) -> impl Iterator<Item = &'b Reader<'b>> + Clone
+    where
+        'a: 'b,
+    {
+        [self.table, own].into_iter().flatten()
     }
+}
+
+/// Returns the profile that flows have if they name none. It is the only thing that the versions of
+/// the format disagree on.
+pub(crate) fn usual_profile(schema_version: u64) -> Profile {
+    match schema_version {
+        1 => Profile::Rfc,
+        _ => Profile::Linux,
+    }
+}
+
+/// Reads the configuration of a flow: its profile, then `[tcp]`, then its own table.
+pub(crate) fn read(common: CommonTcp<'_>, own: Option<&Reader<'_>>) -> Checked<TcpConfig> {
+    let tables = common.with(own);
+    let profile = named_profile(tables.clone())?.unwrap_or(common.usual);
     let mut config = TcpConfig::profile(profile);
-    for table in [common, own].into_iter().flatten() {
+    for table in tables.clone() {
         read_table(table, &mut config)?;
         check(table, &config)?;
     }
-    if ![common, own]
-        .into_iter()
-        .flatten()
-        .any(|table| table.get("mss").is_some())
-    {
+    if !tables.into_iter().any(|table| table.get("mss").is_some()) {
         let usual = TcpConfig::profile(profile);
         config.mss = (usual.mss + usual.accecn_room()).saturating_sub(config.accecn_room());
     }
     Ok(config)
+}
+
+/// Returns the last profile that the tables name.
+fn named_profile<'a>(tables: impl Iterator<Item = &'a Reader<'a>>) -> Checked<Option<Profile>> {
+    let mut named = None;
+    for table in tables {
+        if let Some(word) = table.choice("profile")? {
+            named = Some(Profile::from_value(Value::Word(word)));
+        }
+    }
+    Ok(named)
+}
+
+/// Returns true if the version of the format decides the configuration of a flow: its tables name no
+/// profile, and not every key, as a resolved scenario does.
+pub(crate) fn is_assumed(common: CommonTcp<'_>, own: Option<&Reader<'_>>) -> Checked<bool> {
+    if named_profile(common.with(own))?.is_some() {
+        return Ok(false);
+    }
+    let config = read(common, own)?;
+    let others = [Profile::Rfc, Profile::Linux].map(|usual| CommonTcp { usual, ..common });
+    Ok(others
+        .into_iter()
+        .any(|other| read(other, own).ok().as_ref() != Some(&config)))
 }
 
 fn read_table(table: &Reader<'_>, config: &mut TcpConfig) -> Checked<()> {

@@ -11,6 +11,7 @@ use goodqueue_tcp::{CongestionControlConfig, EcnMode, Profile, Recovery, TcpConf
 use goodqueue_types::{Framing, LinkId, Rate, Span, Time};
 use std::sync::Arc;
 
+mod hosts;
 mod starts;
 
 fn parse_with(text: &str, overrides: &[&str]) -> Scenario {

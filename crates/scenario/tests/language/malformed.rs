@@ -121,7 +121,7 @@ fn files_that_are_no_text_are_refused() {
             Vec::new(),
             Some(1),
             "\"schema_version\" is missing",
-            "add schema_version = 1",
+            "add schema_version = 2",
         ),
         (
             b"\x89PNG\r\n\x1a\n".to_vec(),

@@ -6,6 +6,7 @@ mod session;
 pub(crate) use extent::{Amount, Offer, largest_packet, most_waiting, offer, transfers};
 
 use crate::flow::law::Laws;
+use crate::flow::tcp::CommonTcp;
 use crate::language::error::Checked;
 use crate::language::file::Library;
 use crate::language::reader::Reader;
@@ -36,7 +37,7 @@ pub(crate) fn period(workload: &WorkloadConfig) -> Option<Span> {
 /// Reads the `workload` of flows on this path, and their `tcp` table over that of all flows.
 pub(crate) fn read(
     flow: &Reader<'_>,
-    common_tcp: Option<&Reader<'_>>,
+    common_tcp: CommonTcp<'_>,
     around: &Around<'_>,
     path: &crate::network::path::Path,
 ) -> Checked<WorkloadConfig> {

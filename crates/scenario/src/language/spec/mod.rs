@@ -65,10 +65,10 @@ pub(crate) static SCENARIO: Spec = Spec {
     keys: &[
         key(
             "schema_version",
-            Kind::Integer { min: 1, max: 1 },
+            Kind::Integer { min: 1, max: 2 },
             REQUIRED,
-            "1",
-            "Version of this file format.",
+            "2",
+            "Version of this file format. It decides the default of `tcp.profile`: `linux` in 2, `rfc` in 1.",
         ),
         key(
             "title",
