@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.exits import EXIT_INTERRUPTED
 from goodqueue.cli.files import print_written, source_of, write_json
+from goodqueue.cli.hosts import note_hosts
 from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart, check_output, whole_directory
 from goodqueue.errors import RequestError
@@ -53,6 +54,7 @@ def compare_scenarios(asked: Compare) -> int:
     named = [file for file in asked.files if file != "-"]
     check_apart([*named, *read], {"--out/": asked.out, "--store": asked.store})
     limit = limit_of(asked.memory)
+    note_hosts(side.scenario for side in sides)
     check_runs((side.scenario for side in sides), limit, series=asked.out is not None)
     with user_store("compare", asked.store) as store, counted_runs("comparing") as on_run:
         runner = Runner(store, Threads(asked.jobs, limit), on_run)

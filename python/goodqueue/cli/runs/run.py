@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.files import may_import, print_written, source_of, write_json, write_scenario
+from goodqueue.cli.hosts import assumed_hosts, note_hosts
 from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart, check_folder, check_output, whole_directory
 from goodqueue.errors import RequestError
@@ -71,6 +72,7 @@ def run_scenario(asked: Run) -> int:
     which = engine_of_run(engine, scenario, needs_packets=bool(series or trace))
     over_time = out is not None and series is not False and which == "packets"
     wants_packets = which == "packets" and records_packets(scenario)
+    hosts = {"assumed_hosts": assumed_hosts(scenario)}
     with ExitStack() as stack:
         progress = stack.enter_context(run_progress())
         directory = None if out is None else stack.enter_context(whole_directory(out))
@@ -90,9 +92,9 @@ def run_scenario(asked: Run) -> int:
             notice=lambda text: stderr().print(text, soft_wrap=True, markup=False),
         )
         if directory is not None:
-            write_result(result, directory, pictured)
+            write_result(result, directory, pictured, hosts)
     if asked.json:
-        print_json(result.summary)
+        print_json({**result.summary, **hosts})
     else:
         print_summary(result.summary)
         if which == "hybrid":
@@ -100,6 +102,7 @@ def run_scenario(asked: Run) -> int:
         if out is not None:
             print_written(out)
         print_traces(trace)
+    note_hosts([scenario])
     _note_commands(asked.file, result.scenario)
     for path in void_settings(source, settings, allow_python=allowed):
         note = (

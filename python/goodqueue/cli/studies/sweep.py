@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from goodqueue.cli.commands.options import overrides
 from goodqueue.cli.exits import EXIT_FAILED_RUNS, EXIT_INTERRUPTED
 from goodqueue.cli.files import may_import, source_of
+from goodqueue.cli.hosts import note_hosts
 from goodqueue.cli.studies.executor import executor_of
 from goodqueue.cli.studies.report import check_outside, write_report
 from goodqueue.core.drawing import FORMATS, drawing_of
@@ -55,6 +56,7 @@ def sweep_study(asked: SweepOptions) -> int:
         check_apart([file], {"--out": folder, "--report": asked.report})
         _check_study(file, folder, study)
     limit = limit_of(asked.memory)
+    note_hosts(variant.scenario for variant in study.variants)
     if asked.cluster is None:
         scenarios = (variant.scenario for variant in study.variants)
         check_runs(scenarios, limit, series=study.keep.series)
