@@ -38,7 +38,8 @@ def text(version: int, tcp: str = "") -> str:
 
 def tcp_of(source: str | Mapping[str, Any], **changes: str) -> dict[str, Any]:
     """Returns the switches of TCP of the first flow."""
-    return settings_of(package.load(source, set=changes))["flow"][0]["tcp"]
+    found: dict[str, Any] = settings_of(package.load(source, set=changes))["flow"][0]["tcp"]
+    return found
 
 
 @pytest.fixture
