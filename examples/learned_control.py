@@ -32,7 +32,7 @@ IDLE = np.tile(np.array([0.0, 1.0, 1.0]), HISTORY)
 EMPTY = FlowRow(*[0.0] * len(FlowRow._fields))
 
 LINK = """
-schema_version = 1
+schema_version = 2
 title = "A link of the training"
 duration = "120s"
 [topology]
@@ -45,6 +45,7 @@ loss = { kind = "independent", probability = 0.0 }
 [[flow]]
 name = "learner"
 workload = { kind = "bulk" }
+tcp = { profile = "rfc" }
 """
 
 

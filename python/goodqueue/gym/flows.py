@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from goodqueue.runs.settings import Overrides
 
 LINK = """
-schema_version = 1
+schema_version = 2
 title = "One learner on a link"
 duration = "30s"
 [topology]
@@ -42,8 +42,12 @@ bottleneck = { rate = "20Mbps", delay = "15ms", queue = { limit = "1bdp" } }
 [[flow]]
 name = "learner"
 workload = { kind = "bulk" }
+tcp = { profile = "rfc" }
 """
-"""Scenario of an environment that gets none: 20 Mb/s, 30 ms and a buffer of one BDP."""
+"""Scenario of an environment that gets none: 20 Mb/s, 30 ms and a buffer of one BDP.
+
+The profile is stated, because other hosts would be another version of the environment.
+"""
 
 NO_ACTION = (0.0, 0.0)
 LARGEST_SEED = (1 << 63) - 1

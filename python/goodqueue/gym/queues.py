@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from goodqueue.runs.settings import Overrides
 
 LINK = """
-schema_version = 1
+schema_version = 2
 title = "Ten flows before a learner's queue"
 duration = "30s"
 [topology]
@@ -40,7 +40,7 @@ bottleneck = { rate = "20Mbps", delay = "15ms", queue = { limit = "200p" } }
 name = "bulk"
 count = 10
 workload = { kind = "bulk" }
-tcp = { congestion_control = "cubic" }
+tcp = { profile = "rfc", congestion_control = "cubic" }
 """
 """Scenario of an environment that gets none: ten CUBIC flows at 20 Mb/s and 30 ms."""
 
