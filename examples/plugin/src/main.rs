@@ -6,7 +6,7 @@ use goodqueue_types::Span;
 
 /// A home uplink with two uploads and a buffer of a quarter of a second.
 const UPLINK: &str = r#"
-schema_version = 1
+schema_version = 2
 duration = "60s"
 warmup = "10s"
 [topology]

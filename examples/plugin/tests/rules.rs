@@ -8,7 +8,7 @@ use goodqueue_tcp::cc::conformance;
 use goodqueue_types::Span;
 
 const LINK: &str = r#"
-schema_version = 1
+schema_version = 2
 duration = "30s"
 warmup = "10s"
 [topology]

@@ -1,7 +1,7 @@
 """A small scenario for first steps, documentation and tests."""
 
 EXAMPLE = """\
-schema_version = 1
+schema_version = 2
 title = "An upload and a ping on a home uplink"
 duration = "60s"
 warmup = "20s"
