@@ -22,7 +22,7 @@ pub(crate) struct FastOpening {
     accepted: bool,
     /// True if the server's SYN-ACK issues a cookie.
     issues_cookie: bool,
-    /// True if the server has accepted data of the SYN.
+    /// True if the server has accepted all data of the SYN.
     has_carried: bool,
 }
 
@@ -34,9 +34,14 @@ impl TcpEndpoint {
         self.fast_mut().room = Some(mss.saturating_sub(OPTION_SPACE as u32));
     }
 
-    /// Returns true if the SYN carried data that the server accepted.
+    /// Returns true if the SYN carried data and the server accepted all of them.
     pub fn has_early_data(&self) -> bool {
         self.fast().has_carried
+    }
+
+    /// Returns true if our SYN carried data.
+    pub(crate) fn sent_early_data(&self) -> bool {
+        self.fast().early > 0
     }
 
     fn fast(&self) -> FastOpening {
@@ -111,9 +116,10 @@ impl TcpEndpoint {
         }
     }
 
-    /// Opens the sender, because the SYN is acknowledged. Data of the SYN that the acknowledgement
-    /// does not cover are sent again, as ordinary data.
-    pub(crate) fn open_sender(&mut self, segment: &Segment) {
+    /// Opens the sender, because the SYN that left at `sent` is acknowledged. Data of the SYN that the
+    /// acknowledgement does not cover are sent again: as lost data where transmissions are recorded
+    /// (Linux), otherwise as ordinary data.
+    pub(crate) fn open_sender(&mut self, now: Time, sent: Time, segment: &Segment) {
         let window = u64::from(segment.window);
         let FastOpening {
             accepted, early, ..
@@ -130,21 +136,32 @@ impl TcpEndpoint {
         sender.open(window);
         let early = u64::from(early);
         let accepted = segment.ack.saturating_sub(FIRST).min(early);
+        if early > 0 && sender.data_end > FIRST + early {
+            self.receiver.expect_answer(now, &sender.rtt, &self.config);
+        }
         if accepted > 0 {
             let end = FIRST + accepted;
             (sender.una, sender.next, sender.max_sent) = (end, end, end);
             self.stats.acked_bytes += accepted;
+        }
+        if accepted < early && sender.ledger.is_some() {
+            let end = FIRST + early;
+            (sender.next, sender.max_sent) = (end, end);
+            sender.resend_refused(now, sent, &self.config, &mut self.stats);
+        } else {
+            self.stats.retransmitted_segments += u64::from(accepted < early);
+            self.stats.retransmitted_bytes += early - accepted;
+        }
+        if early > 0 && accepted == early {
             self.fast_mut().has_carried = true;
         }
-        self.stats.retransmitted_segments += u64::from(accepted < early);
-        self.stats.retransmitted_bytes += early - accepted;
     }
 
     /// Returns the ACK that a SYN-ACK requires. After a SYN with data, the data that follow may carry it
     /// (Linux), unless it has to report the ECN field of the SYN-ACK, which only a pure ACK does.
     pub(crate) fn answer_to_syn_ack(&self) -> AckDue {
         let ecn = self.ecn.as_deref();
-        if self.fast().early > 0 && !ecn.is_some_and(EcnState::is_accurate) {
+        if self.sent_early_data() && !ecn.is_some_and(EcnState::is_accurate) {
             AckDue::Now
         } else {
             AckDue::NowPure

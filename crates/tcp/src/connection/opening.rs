@@ -37,6 +37,12 @@ impl TcpEndpoint {
             self.handle_reset_while_opening(segment);
             return false;
         }
+        let in_answer = self.state == ConnectionState::SynSent && ack && !one_way;
+        if in_answer && !self.acknowledges_syn(segment.ack) {
+            // It belongs to another connection (RFC 9293 section 3.10.7.3).
+            self.refuse(segment);
+            return false;
+        }
         if syn
             && matches!(
                 self.state,
@@ -75,6 +81,9 @@ impl TcpEndpoint {
             }
             ConnectionState::SynReceived if ack && segment.ack >= FIRST => {
                 self.establish(now, segment);
+                if syn && self.sent_early_data() {
+                    self.receiver.report_syn(now, &self.config);
+                }
                 true
             }
             ConnectionState::SynReceived if syn => {
@@ -128,7 +137,7 @@ impl TcpEndpoint {
         let config = self.config.clone();
         self.state = ConnectionState::Established;
         self.opening.due = false;
-        self.open_sender(segment);
+        self.open_sender(now, self.opening.sent, segment);
         if self.opening.count == 1 && config.details.handshake_sample {
             self.sender.rtt.sample(&config.rto, self.opening.sent, now);
             self.sender.sample = now - self.opening.sent;

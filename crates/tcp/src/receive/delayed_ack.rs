@@ -125,6 +125,12 @@ impl LinuxAcks {
         self.delay = SHORTEST;
     }
 
+    /// Records that the connection opens while the application waits to send more data.
+    pub fn on_opening(&mut self, now: Time, window: u64) {
+        self.on_old_data(window);
+        self.last_data = now;
+    }
+
     /// Decides on the ACK of data in order up to `next`. Another ACK may wait for `deadline`.
     /// `keeps_up` is true if the application keeps up with the data, `drained` if it has read all of
     /// them.

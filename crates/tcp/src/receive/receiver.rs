@@ -1,5 +1,7 @@
 //! The receiving half: reassembly, acknowledgements, the advertised window.
 
+mod early;
+
 use std::num::NonZeroU64;
 
 use goodqueue_types::{SackBlocks, Segment, SegmentFlags, Time};
@@ -147,7 +149,7 @@ impl Receiver {
         stats.delivered_bytes += taken;
         let offered = self.advertised.saturating_sub(self.next);
         let window = u64::from(self.window_to_offer(config));
-        let news = if self.linux_acks.is_some() {
+        let news = if config.ack_rule == AckRule::Linux {
             // In Linux the window must have twice the size that the peer knows.
             window > 0 && window >= 2 * offered
         } else {

@@ -1,7 +1,7 @@
 //! The states of recovery with transmission records, in Linux's order: Open, Disorder, CWR,
 //! Recovery, Loss.
 
-use goodqueue_types::Span;
+use goodqueue_types::{Span, Time};
 
 use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
 use crate::config::{DecreaseBasis, RecoveryWindow, SackVariant};
@@ -395,6 +395,25 @@ impl Ledger {
         sender.rtt.back_off(&turn.config.rto);
         sender.deadline = turn.now.saturating_add(sender.rtt.rto());
         self.timer = Timer::Retransmit;
+    }
+
+    /// Records data of the SYN, which left at `sent`, as lost. The window stays, because the peer refused
+    /// them and no congestion is known (Linux's `tcp_non_congestion_loss_retransmit`).
+    pub fn take_refused(&mut self, turn: &mut Turn<'_>, sent: Time) {
+        let snapshot = self.rate.snapshot(sent, 0, 0, true);
+        let (mut seq, end) = (turn.sender.una, turn.sender.max_sent);
+        while seq < end {
+            let len = (end - seq).min(self.rules.mss);
+            let record = Record::new(seq, len as u32, sent, snapshot);
+            self.records.push(record, snapshot);
+            seq += len;
+        }
+        for index in 0..self.records.out() as usize {
+            self.records.mark_lost(index);
+        }
+        self.set_state(turn, CaState::Loss);
+        self.high_seq = end;
+        self.resend = Resend::Lost;
     }
 
     fn mark_lost_by_timeout(&mut self, turn: &mut Turn<'_>) {

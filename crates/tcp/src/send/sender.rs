@@ -313,6 +313,19 @@ impl Sender {
         self.ledger = Some(ledger);
     }
 
+    /// Sends data of the SYN again, which left at `sent` and which the SYN-ACK does not acknowledge.
+    pub fn resend_refused(
+        &mut self,
+        now: Time,
+        sent: Time,
+        config: &TcpConfig,
+        stats: &mut TcpStats,
+    ) {
+        self.with_ledger(now, config, stats, |ledger, turn| {
+            ledger.take_refused(turn, sent);
+        });
+    }
+
     #[inline(never)]
     fn on_ack_by_records(
         &mut self,
