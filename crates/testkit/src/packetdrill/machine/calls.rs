@@ -118,6 +118,9 @@ impl Sockets {
         if call.errno.as_deref() == Some("EFAULT") {
             return not_applicable("a bad pointer");
         }
+        if has_no_buffer(call) {
+            return Ok(Some(Err("EFAULT")));
+        }
         if name == "socket" {
             if call
                 .arguments
@@ -192,7 +195,7 @@ impl Sockets {
         let ready = self
             .connections
             .get(self.accepted)
-            .filter(|c| c.endpoint.is_established() || c.is_reset_with_early_data());
+            .filter(|c| c.endpoint.is_established() || (c.is_reset() && c.was_open));
         if ready.is_none() {
             return socket.nonblocking.then_some(Err("EAGAIN"));
         }
@@ -297,7 +300,7 @@ impl Sockets {
             return Ok(Some(Err("EPIPE")));
         };
         if connection.is_reset() {
-            return Ok(Some(Err("ECONNRESET")));
+            return Ok(Some(Err(connection.take_reset().unwrap_or("EPIPE"))));
         }
         if ends_record {
             connection.write_record(bytes);
@@ -315,7 +318,7 @@ impl Sockets {
         let connection = self.connection(descriptor)?;
         let over = closed || connection.endpoint.is_peer_finished();
         if connection.endpoint.unread() == 0 && !over && connection.is_reset() {
-            return Some(Err("ECONNRESET"));
+            return Some(connection.take_reset().map_or(Ok(0), Err));
         }
         if connection.endpoint.unread() == 0 && !over {
             return nonblocking.then_some(Err("EAGAIN"));
@@ -410,6 +413,12 @@ pub fn send_flags(call: &Call) -> Option<&String> {
         "sendto" => call.arguments.get(3),
         _ => None,
     }
+}
+
+/// Returns true if a call sends bytes from nowhere.
+pub fn has_no_buffer(call: &Call) -> bool {
+    let sends = matches!(call.name.as_str(), "write" | "send" | "sendto");
+    sends && call.arguments.get(1).is_some_and(|buffer| buffer == "NULL") && size(call) != Some(0)
 }
 
 /// Returns the byte count of `read`, `write`, `send` and `sendmsg`.

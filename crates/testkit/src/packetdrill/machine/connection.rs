@@ -10,7 +10,7 @@ use goodqueue_types::{
 };
 
 use super::settings::Offer;
-use crate::packetdrill::script::syntax::{EcnSpec, OptionSpec, PacketSpec};
+use crate::packetdrill::script::syntax::{Cookie, EcnSpec, OptionSpec, PacketSpec};
 
 /// A segment that the endpoint sent, and the time at which it left.
 #[derive(Clone, Copy, Debug)]
@@ -47,9 +47,14 @@ pub struct Connection {
     corked: bool,
     /// Time at which data last arrived.
     pub last_data: Time,
-    /// Cookie in the SYN, as the script writes it; none if the SYN carries no option, although it
-    /// may carry data.
-    pub cookie: Option<String>,
+    /// Fast Open option in the SYN, as the script writes it; none if the SYN carries none, although
+    /// it may carry data. The next field is the number of these data.
+    pub cookie: Option<Cookie>,
+    pub early: u64,
+    /// True once data could flow, so that `accept` returns the connection even after a reset.
+    pub was_open: bool,
+    /// True once a call has returned the peer's reset, which only one call does.
+    reset_is_known: bool,
 }
 
 impl Connection {
@@ -74,7 +79,10 @@ impl Connection {
             held_until: None,
             corked: false,
             last_data: Time::ZERO,
-            cookie: Some(String::new()),
+            cookie: Some(Cookie::default()),
+            early: 0,
+            was_open: false,
+            reset_is_known: false,
         }
     }
 
@@ -83,10 +91,10 @@ impl Connection {
         self.endpoint.info().state == ConnectionState::Closed
     }
 
-    /// Returns true if the peer has reset the connection after data in its SYN, which `accept` still
-    /// returns.
-    pub fn is_reset_with_early_data(&self) -> bool {
-        self.is_reset() && self.endpoint.has_early_data()
+    /// Returns the error of a call after the connection has ended: the first one is told of a reset.
+    pub fn take_reset(&mut self) -> Option<&'static str> {
+        let is_known = std::mem::replace(&mut self.reset_is_known, true);
+        (!is_known).then_some("ECONNRESET")
     }
 
     /// Writes bytes for the application. `more` announces further bytes (`MSG_MORE`).
@@ -172,10 +180,17 @@ impl Connection {
         }
         let una = self.endpoint.stats().acked_bytes;
         self.endpoint.handle_packet(now, &segment, ecn);
+        self.was_open |= self.endpoint.is_established();
         // An ACK releases the bytes that `MSG_MORE` holds back, but not those of `TCP_CORK`.
         if !self.corked && self.endpoint.stats().acked_bytes > una {
             self.release();
         }
+    }
+
+    /// Returns true if a SYN-ACK acknowledges the SYN, with all of its data or none.
+    pub fn acknowledges_syn(&self, ack: Option<u64>) -> bool {
+        let end = ack.map(|ack| ack.wrapping_sub(self.our_isn));
+        end.is_some_and(|end| (1..=1 + self.early).contains(&end))
     }
 
     /// Returns the numbers of the two SYNs by which the script's sequence numbers are larger. Those of
@@ -209,7 +224,7 @@ impl Connection {
                     };
                 }
                 OptionSpec::AccEcn(option) => accecn = *option,
-                OptionSpec::FastOpen(cookie) if cookie.is_empty() => {
+                OptionSpec::FastOpen(cookie) if cookie.text.is_empty() => {
                     fast_open = FastOpenOption::Request;
                 }
                 OptionSpec::FastOpen(_) => fast_open = FastOpenOption::Cookie,
@@ -321,7 +336,10 @@ impl Connection {
             list.push(OptionSpec::AccEcn(segment.accecn()));
         }
         match (segment.fast_open, &self.cookie) {
-            (FastOpenOption::Request, Some(_)) => list.push(OptionSpec::FastOpen(String::new())),
+            (FastOpenOption::Request, Some(cookie)) => list.push(OptionSpec::FastOpen(Cookie {
+                text: String::new(),
+                ..*cookie
+            })),
             (FastOpenOption::Cookie, Some(cookie)) => {
                 list.push(OptionSpec::FastOpen(cookie.clone()));
             }

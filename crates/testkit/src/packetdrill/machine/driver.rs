@@ -10,7 +10,7 @@ use super::fast_open::{self, Cookies};
 use super::info;
 use super::settings::{Offer, Settings};
 use crate::packetdrill::script::expression::{self, Names};
-use crate::packetdrill::script::syntax::{Call, Event, PacketSpec, Refusal, Script, Step};
+use crate::packetdrill::script::syntax::{Call, Cookie, Event, PacketSpec, Refusal, Script, Step};
 
 /// Minimum time between inbound packets and calls, in microseconds: no machine processes two at
 /// once.
@@ -53,7 +53,7 @@ pub fn run(script: &Script, profile: Profile) -> Result<(), Refusal> {
         previous: 0,
         names: Names::new(),
         blocked: None,
-        cookies: Cookies::default(),
+        cookies: Cookies::of(script),
     };
     driver.settings.set_up(script)?;
     for index in 0..script.events.len() {
@@ -90,6 +90,9 @@ impl Driver<'_> {
                 if text.contains("tcp_ecn_option") {
                     let reason = "a change of tcp_ecn_option on an open connection is not modelled";
                     return Err(Refusal::NotApplicable(event.line, reason.to_owned()));
+                }
+                if text.contains("tcp_metrics flush") {
+                    self.cookies.forget();
                 }
                 self.settings.command(event.line, text)?;
             }
@@ -197,11 +200,14 @@ impl Driver<'_> {
         }
         let spec = self.with_fast_open(spec);
         let now = self.now;
+        let largest = self.settings.offload_segment;
         let Some(connection) = self.sockets.current() else {
             let complaint = "a packet comes in and no socket is there to take it";
             return Err(Refusal::Malformed(line, complaint.to_owned()));
         };
-        connection.receive(now, &spec);
+        for part in super::offload::parts(&spec, largest) {
+            connection.receive(now, &part);
+        }
         Ok(())
     }
 
@@ -214,7 +220,10 @@ impl Driver<'_> {
         let peer = Offer::of(spec.options.as_deref().unwrap_or_default());
         let fast_open = self.takes_early_data();
         let connection = self.open(line, &settings, &peer, false, fast_open)?;
-        connection.cookie = Some(fast_open::ISSUED.to_owned());
+        connection.cookie = Some(Cookie {
+            text: fast_open::ISSUED.to_owned(),
+            is_experimental: fast_open::option_of(spec).is_some_and(|it| it.is_experimental),
+        });
         connection.endpoint.listen();
         Ok(())
     }
@@ -307,9 +316,10 @@ impl Driver<'_> {
             FastOpen::Off
         };
         let now = self.now;
-        self.open_actively(index, descriptor, socket, fast_open)?
-            .endpoint
-            .connect(now);
+        let request = self.cookies.request();
+        let connection = self.open_actively(index, descriptor, socket, fast_open)?;
+        connection.cookie = Some(request);
+        connection.endpoint.connect(now);
         Ok(nonblocking.then_some(Err("EINPROGRESS")))
     }
 

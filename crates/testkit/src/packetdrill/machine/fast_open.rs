@@ -2,9 +2,11 @@
 
 use goodqueue_tcp::FastOpen;
 
-use super::calls::{Answer, send_flags, size};
+use super::calls::{Answer, has_no_buffer, send_flags, size};
 use super::driver::Driver;
-use crate::packetdrill::script::syntax::{Call, OptionSpec, PacketSpec, Refusal};
+use crate::packetdrill::script::syntax::{
+    Call, Cookie, OptionSpec, PacketSpec, Refusal, Script, Step,
+};
 
 /// Bit of `tcp_fastopen`: clients may use Fast Open.
 pub const CLIENT: u64 = 0x1;
@@ -22,13 +24,85 @@ pub const ISSUED: &str = "ISSUED";
 /// MSS of a peer that has not told any.
 const UNKNOWN_MSS: u64 = 1460;
 
-/// Cookie of the peer and its MSS, as the last SYN-ACK had them.
+/// Options by which a client has requested a cookie in vain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Tried {
+    #[default]
+    Nothing,
+    /// The standardized one, so that the next request has the experimental one.
+    Standard,
+    /// Both. Requests have the standardized one from then on (`try_exp` of Linux).
+    Both,
+}
+
+/// Cookies of the script.
 #[derive(Debug, Default)]
 pub struct Cookies {
-    cookie: Option<String>,
+    /// Cookie of the peer and its MSS, as the last SYN-ACK had them.
+    cookie: Option<Cookie>,
     mss: Option<u64>,
+    tried: Tried,
+    /// Cookies that the endpoint issues in the script. If it issues any, no other one is valid.
+    issued: Vec<String>,
     /// True while a call that sends waits for the connection to open.
     pub is_sending: bool,
+}
+
+impl Cookies {
+    /// Returns the state at the beginning of a script.
+    pub fn of(script: &Script) -> Self {
+        let issued = script.events.iter().filter_map(|event| match &event.step {
+            Step::Outbound(spec) => option_of(spec).filter(|_| spec.ack.is_some()),
+            _ => None,
+        });
+        Self {
+            issued: issued.map(|cookie| cookie.text.clone()).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Forgets what is known of the peer (`ip tcp_metrics flush`).
+    pub fn forget(&mut self) {
+        (self.cookie, self.mss, self.tried) = (None, None, Tried::Nothing);
+    }
+
+    /// Returns the option with which a client requests a cookie.
+    pub fn request(&self) -> Cookie {
+        Cookie {
+            text: String::new(),
+            is_experimental: self.tried == Tried::Standard,
+        }
+    }
+
+    /// Takes the cookie of a SYN-ACK. `sent` is the option of the SYN, and `lone` is true if that
+    /// SYN had no data and was not sent again.
+    fn learn(&mut self, answer: Option<&Cookie>, sent: &Cookie, lone: bool) {
+        // A cookie has 4 to 16 bytes, and an even number of them (RFC 7413 section 4.1.1).
+        let fits = |text: &str| (8..=32).contains(&text.len()) && text.len().is_multiple_of(4);
+        match answer {
+            Some(cookie) if fits(&cookie.text) => self.cookie = Some(cookie.clone()),
+            None if lone && self.cookie.is_none() => {
+                let tried = if sent.is_experimental {
+                    Tried::Both
+                } else {
+                    Tried::Standard
+                };
+                self.tried = self.tried.max(tried);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the Fast Open option of a packet.
+pub fn option_of(spec: &PacketSpec) -> Option<&Cookie> {
+    spec.options
+        .iter()
+        .flatten()
+        .find_map(|option| match option {
+            OptionSpec::FastOpen(cookie) => Some(cookie),
+            _ => None,
+        })
 }
 
 impl Driver<'_> {
@@ -56,7 +130,7 @@ impl Driver<'_> {
         let socket = descriptor.and_then(|fd: i64| self.sockets.by_descriptor.get(&fd));
         let asks = send_flags(call).is_some_and(|flags| flags.contains("MSG_FASTOPEN"));
         let sends = matches!(call.name.as_str(), "write" | "send" | "sendto" | "sendmsg");
-        let writable = call.errno.as_deref() != Some("EFAULT");
+        let writable = call.errno.as_deref() != Some("EFAULT") && !has_no_buffer(call);
         sends
             && writable
             && socket.is_some_and(|s| s.connection.is_none() && (s.is_waiting || asks))
@@ -82,18 +156,18 @@ impl Driver<'_> {
         let is_early = self.may_send_early();
         let largest = socket.settings.largest_segment;
         let mss = self.cookies.mss.unwrap_or(UNKNOWN_MSS).min(largest);
+        let request = self.cookies.request();
         let cookie = self.cookies.cookie.clone();
         let hides_option = self.settings.fast_open & CLIENT_WITHOUT_COOKIE != 0;
         let now = self.now;
         let connection = self.open_actively(index, descriptor, socket, FastOpen::Request)?;
+        connection.cookie = Some(request);
+        let early = bytes.min(mss.saturating_sub(40));
         if is_early {
             connection.endpoint.hold_cookie(mss as u32);
-            connection.cookie = cookie;
-            if hides_option {
-                connection.cookie = None;
-            }
+            connection.cookie = cookie.filter(|_| !hides_option);
+            connection.early = early;
         }
-        let early = bytes.min(mss.saturating_sub(40));
         if is_early || !returns {
             connection
                 .endpoint
@@ -104,41 +178,61 @@ impl Driver<'_> {
             self.cookies.is_sending = true;
             return Ok(None);
         }
-        let sent = Ok(early as i64);
-        Ok(Some(if is_early { sent } else { Err("EINPROGRESS") }))
+        let is_sent = is_early && early > 0;
+        Ok(Some(if is_sent {
+            Ok(early as i64)
+        } else {
+            Err("EINPROGRESS")
+        }))
     }
 
     /// Returns an inbound packet as the machine reads its Fast Open option. The cookie of a SYN-ACK
-    /// is remembered if it was requested. Every cookie of a SYN is valid.
+    /// is remembered if it was requested. A SYN whose cookie is wrong requests one.
     pub fn with_fast_open(&mut self, spec: &PacketSpec) -> PacketSpec {
         let mut spec = spec.clone();
         if !spec.flags.contains('S') {
             return spec;
         }
         let mask = self.settings.fast_open;
+        let cookie = option_of(&spec).cloned();
         let options = spec.options.get_or_insert_default();
-        let cookie = options.iter().find_map(|option| match option {
-            OptionSpec::FastOpen(cookie) => Some(cookie.clone()),
-            _ => None,
-        });
         if spec.flags.contains('.') {
             let mss = options.iter().find_map(|option| match option {
                 OptionSpec::Mss(mss) => Some(*mss),
                 _ => None,
             });
-            self.cookies.mss = mss.or(self.cookies.mss);
-            let asked = self.sockets.current().is_some_and(|c| c.cookie.is_some());
-            // A cookie has 4 to 16 bytes, and an even number of them (RFC 7413 section 4.1.1).
-            let fits = |cookie: &String| {
-                (8..=32).contains(&cookie.len()) && cookie.len().is_multiple_of(4)
+            let Some(connection) = self.sockets.current() else {
+                return spec;
             };
-            if let Some(cookie) = cookie.filter(|cookie| asked && fits(cookie)) {
-                self.cookies.cookie = Some(cookie);
+            if !connection.acknowledges_syn(spec.ack) {
+                return spec;
+            }
+            self.cookies.mss = mss.or(self.cookies.mss);
+            if let Some(sent) = &connection.cookie
+                && connection.endpoint.config().fast_open != FastOpen::Off
+            {
+                let lone = connection.early == 0 && connection.endpoint.stats().timeouts == 0;
+                self.cookies.learn(cookie.as_ref(), sent, lone);
             }
             return spec;
         }
-        if cookie.is_none() && mask & SERVER_WITHOUT_COOKIE != 0 && spec.payload > 0 {
-            options.push(OptionSpec::FastOpen(ISSUED.to_owned()));
+        if mask & SERVER_WITHOUT_COOKIE != 0 {
+            if cookie.is_none() && spec.payload > 0 {
+                options.push(OptionSpec::FastOpen(Cookie {
+                    text: ISSUED.to_owned(),
+                    is_experimental: false,
+                }));
+            }
+            return spec;
+        }
+        let issued = &self.cookies.issued;
+        for option in options {
+            if let OptionSpec::FastOpen(cookie) = option
+                && !issued.is_empty()
+                && !issued.contains(&cookie.text)
+            {
+                cookie.text.clear();
+            }
         }
         spec
     }

@@ -154,7 +154,8 @@ fn check_options(spec: &PacketSpec, found: &[OptionSpec]) -> Result<(), String> 
         (OptionSpec::Timestamps(..), OptionSpec::Timestamps(..)) => true,
         // A cookie that the model issues has no content.
         (OptionSpec::FastOpen(wanted), OptionSpec::FastOpen(found)) => {
-            wanted == found || found == fast_open::ISSUED && !wanted.is_empty()
+            let is_issued = found.text == fast_open::ISSUED && !wanted.text.is_empty();
+            wanted == found || is_issued && wanted.is_experimental == found.is_experimental
         }
         _ => a == b,
     };

@@ -9,4 +9,5 @@ mod expect;
 mod fast_open;
 mod info;
 mod matcher;
+mod offload;
 mod settings;

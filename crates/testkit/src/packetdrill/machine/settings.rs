@@ -50,6 +50,8 @@ pub struct Settings {
     pub tolerance: u64,
     /// Length of a tick of the timestamp clock, in microseconds, if the script checks timestamps.
     pub timestamp_tick: Option<u64>,
+    /// Largest segment of inbound packets that a receiver has merged, or none.
+    pub offload_segment: Option<u64>,
 }
 
 /// Largest payload of an Ethernet frame without the headers of IP and TCP, in bytes.
@@ -82,6 +84,7 @@ impl Settings {
             egress_open: true,
             tolerance: 4000,
             timestamp_tick: None,
+            offload_segment: None,
         }
     }
 
@@ -92,8 +95,9 @@ impl Settings {
             match (name.as_str(), number) {
                 ("tolerance_usecs", Ok(micros)) => self.tolerance = micros,
                 ("tcp_ts_tick_usecs", Ok(micros)) => self.timestamp_tick = Some(micros),
-                // Offload sizes, addresses and the tool's count of segments have no counterpart.
-                ("mss", Ok(_)) | ("local_ip" | "remote_ip" | "strict_segments", _) => {}
+                ("mss", Ok(bytes)) if bytes > 0 => self.offload_segment = Some(bytes),
+                // Addresses and the tool's count of segments have no counterpart.
+                ("local_ip" | "remote_ip" | "strict_segments", _) => {}
                 ("ip_version", _) if value == "ipv4" => {}
                 ("ip_version" | "tcp_ts_ecr_scaled" | "bind_port" | "mtu", _) => {
                     let reason = format!("the option --{name} is not modelled");

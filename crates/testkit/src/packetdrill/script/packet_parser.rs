@@ -3,7 +3,7 @@
 use goodqueue_types::{AccEcnOption, AccEcnOrder};
 
 use super::cursor::Cursor;
-use super::syntax::{EcnSpec, OptionSpec, PacketSpec, Refusal};
+use super::syntax::{Cookie, EcnSpec, OptionSpec, PacketSpec, Refusal};
 
 /// Parses a packet after its `<` or `>`.
 pub fn packet(cursor: &mut Cursor<'_>, outbound: bool) -> Result<PacketSpec, Refusal> {
@@ -125,7 +125,8 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Option<Vec<OptionSpec>>, Refusal> 
 fn option(cursor: &mut Cursor<'_>) -> Result<Option<OptionSpec>, Refusal> {
     cursor.skip_blank();
     let here = cursor.clone();
-    Ok(Some(match cursor.word() {
+    let name = cursor.word();
+    Ok(Some(match name {
         "nop" | "eol" => return Ok(None),
         "mss" => OptionSpec::Mss(cursor.number()?),
         "sackOK" => OptionSpec::SackPermitted,
@@ -137,8 +138,10 @@ fn option(cursor: &mut Cursor<'_>) -> Result<Option<OptionSpec>, Refusal> {
             cursor.expect("ecr")?;
             OptionSpec::Timestamps(value, cursor.number()?)
         }
-        // The experimental option has the same content as the standardized one.
-        "FO" | "FOEXP" => OptionSpec::FastOpen(cursor.word().to_owned()),
+        "FO" | "FOEXP" => OptionSpec::FastOpen(Cookie {
+            text: cursor.word().to_owned(),
+            is_experimental: name == "FOEXP",
+        }),
         "md5" => return cursor.not_applicable("the MD5 option"),
         "ECN" => OptionSpec::AccEcn(accecn(cursor)?),
         _ => return here.malformed("a TCP option"),

@@ -123,8 +123,17 @@ pub enum OptionSpec {
     Timestamps(u64, u64),
     /// Counters of accurate ECN.
     AccEcn(AccEcnOption),
-    /// Fast Open: the cookie as written, empty in a request.
-    FastOpen(String),
+    /// Fast Open.
+    FastOpen(Cookie),
+}
+
+/// Content of the Fast Open option.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cookie {
+    /// The cookie as written, empty in a request.
+    pub text: String,
+    /// True in the option from before RFC 7413, which has an experimental kind (RFC 6994).
+    pub is_experimental: bool,
 }
 
 /// Reason why a script cannot be run to its end.
