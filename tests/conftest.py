@@ -48,7 +48,7 @@ limit = "unlimited"
 [[flow]]
 name = "upload"
 workload = { kind = "bulk" }
-tcp = { recovery = "newreno", mss = "536B", receive_window = "100kB", ack_every = 1 }
+tcp = { recovery = "newreno", mss = "536B", receive_window = "100kB", ack_every = 1, profile="rfc" }
 
 [[flow]]
 name = "probe"
