@@ -51,6 +51,6 @@ pub use workload::session::{
     VideoConfig, WebConfig,
 };
 pub use workload::{
-    EchoReply, GameConfig, KIND as KIND_OF_WORKLOAD, PacketSize, SourceConfig, StreamConfig,
-    VoiceConfig, WORKLOADS,
+    EchoReply, GameConfig, KIND as KIND_OF_WORKLOAD, PacketSize, SourceConfig, SpeechCodec,
+    StreamConfig, VoiceConfig, WORKLOADS,
 };

@@ -127,6 +127,27 @@ fn every_workload_is_read_as_it_is_written() {
     }
 }
 
+/// The packets of a codec are its usual frames and 40 bytes of headers, unless they are given.
+#[test]
+fn a_call_has_the_packets_of_its_codec() {
+    for (codec, interval, packet) in [
+        ("g711", "20ms", "200B"),
+        ("g729a", "20ms", "60B"),
+        ("g723", "30ms", "64B"),
+        ("gsm_efr", "20ms", "71B"),
+    ] {
+        let written = resolved_with(&format!("{{ kind = \"voice\", codec = \"{codec}\" }}"));
+        let packets = format!("interval = \"{interval}\", packet = \"{packet}\"");
+        assert!(written.contains(&packets), "{written}");
+    }
+    let own = "{ kind = \"voice\", codec = \"g729a\", interval = \"40ms\", packet = \"80B\" }";
+    let written = resolved_with(own);
+    assert!(
+        written.contains("interval = \"40ms\", packet = \"80B\""),
+        "{written}"
+    );
+}
+
 #[test]
 fn a_share_that_an_echo_answers_is_written_as_a_percentage() {
     let written = resolved_with("{ kind = \"echo\", size = \"10MB\", reply = \"12.5%\" }");

@@ -33,6 +33,21 @@ impl Codec {
         impairment: 0.0,
         robustness: 25.1,
     };
+    /// G.729 annex A with voice activity detection.
+    pub const G729A: Self = Self {
+        impairment: 11.0,
+        robustness: 19.0,
+    };
+    /// G.723.1 at 6.3 kb/s with voice activity detection.
+    pub const G723: Self = Self {
+        impairment: 15.0,
+        robustness: 16.1,
+    };
+    /// The enhanced full-rate codec of GSM.
+    pub const GSM_EFR: Self = Self {
+        impairment: 5.0,
+        robustness: 10.0,
+    };
 }
 
 /// Returns the transmission rating factor R for a mouth-to-ear delay in seconds, the same delay in
@@ -138,6 +153,27 @@ mod tests {
             let fit = 0.024 * ms + 0.11 * (ms - 177.3).max(0.0);
             let impairment = delay_impairment(ms);
             assert!((impairment - fit).abs() < 0.5, "{ms} ms: {impairment}");
+        }
+    }
+
+    /// Delays up to which calls are rated 70, from the article on voice quality in Telektronikk
+    /// 2/3.2001, table 3: by G.107 with perfect echo control, of a codec's Ie and a rating of 94
+    /// without impairments. Only Idd is left, so that Idd(delay) = 94 − 70 − Ie.
+    #[test]
+    fn interaction_suffers_as_the_published_bounds_say() {
+        for (codec, impairment, ms) in [
+            ("G.711", 0.0, 400.0),
+            ("G.726 at 40 kb/s", 2.0, 375.0),
+            ("GSM-EFR", 5.0, 342.0),
+            ("G.728 at 16 kb/s", 7.0, 322.0),
+            ("G.729", 10.0, 294.0),
+            ("G.723.1 at 6.3 kb/s", 15.0, 251.0),
+            ("G.723.1 at 5.3 kb/s", 19.0, 219.0),
+            ("GSM-HR", 23.0, 177.0),
+        ] {
+            let left = 24.0 - impairment;
+            let lost = loss_of_interaction(ms);
+            assert!((lost - left).abs() < 0.3, "{codec}: {lost}");
         }
     }
 

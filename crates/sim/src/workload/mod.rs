@@ -25,7 +25,7 @@ pub use game::{GameConfig, Player};
 pub use ping::{Pinger, Responder};
 pub use source::{PacketSize, SourceConfig};
 pub use stream::StreamConfig;
-pub use voice::{Listener, VoiceConfig};
+pub use voice::{Listener, SpeechCodec, VoiceConfig};
 
 /// Words of all workloads.
 pub const WORKLOADS: [&str;

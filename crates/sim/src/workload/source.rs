@@ -3,7 +3,7 @@
 use super::{GameConfig, KIND, VoiceConfig};
 use crate::{Law, TIMES};
 use goodqueue_types::parameters::{
-    Declared, INTERVAL, Key, Kind, PACKET, Parameters, Refusal, Value, integer, key, number,
+    Declared, Given, INTERVAL, Key, Kind, PACKET, Parameters, Refusal, Value, integer, key, number,
 };
 use goodqueue_types::{Span, variants};
 
@@ -80,6 +80,16 @@ variants! {
 }
 
 impl SourceConfig {
+    /// Creates the source `word` with the values that a table gives.
+    pub fn read(word: &str, given: &Given) -> Self {
+        let mut config = Self::defaults(word);
+        config.apply(given);
+        if let Self::Voice(voice) = &mut config {
+            voice.complete(given);
+        }
+        config
+    }
+
     /// Returns the IP bytes that the source sends at each of its times.
     pub fn bytes_at_once(&self) -> u64 {
         let whole = |key| match self.get(key) {

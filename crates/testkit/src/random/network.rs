@@ -390,8 +390,9 @@ fn workload() -> impl Strategy<Value = WorkloadConfig> {
             WorkloadConfig::Source(SourceConfig::Bursts { mean_interval, packets, packet })
         }),
         1 => (interval(), packet(), 0_u64..4).prop_map(|(interval, packet, ms)| {
-            let (playout, concealment) = (Span::from_millis(ms), true);
-            WorkloadConfig::Source(SourceConfig::Voice(VoiceConfig { interval, packet, playout, concealment }))
+            let playout = Span::from_millis(ms);
+            let voice = VoiceConfig { interval, packet, playout, ..VoiceConfig::default() };
+            WorkloadConfig::Source(SourceConfig::Voice(voice))
         }),
         1 => (interval(), packet(), seconds(), seconds()).prop_map(|(interval, packet, on, off)| {
             WorkloadConfig::Source(SourceConfig::OnOff { interval, packet, on, off })

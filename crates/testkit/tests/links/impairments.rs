@@ -242,12 +242,7 @@ fn tcp_takes_no_copy_for_a_loss() {
 /// Copies do not reduce the loss of a call.
 #[test]
 fn a_call_plays_a_packet_once() {
-    let call = WorkloadConfig::Source(SourceConfig::Voice(VoiceConfig {
-        interval: Span::from_millis(20),
-        packet: 200,
-        playout: Span::from_millis(60),
-        concealment: true,
-    }));
+    let call = WorkloadConfig::Source(SourceConfig::Voice(VoiceConfig::default()));
     let mut copied = network(call, duplicate(0.5));
     copied.links[0].drop_list = (0..1_000).filter(|number| number % 10 == 5).collect();
     let outcome = run(&copied);

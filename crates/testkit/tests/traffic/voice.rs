@@ -19,10 +19,8 @@ fn call(loss: f64, concealment: bool, seconds: u64) -> FlowOutcome {
         end: Time::ZERO + Span::from_secs(seconds),
     };
     let voice = WorkloadConfig::Source(SourceConfig::Voice(VoiceConfig {
-        interval: Span::from_millis(20),
-        packet: 200,
-        playout: Span::from_millis(60),
         concealment,
+        ..VoiceConfig::default()
     }));
     let mut network = dumbbell.network(vec![(Time::ZERO, voice)]);
     network.links[0].loss = (loss > 0.0).then_some(LossConfig::Independent(IndependentLoss {

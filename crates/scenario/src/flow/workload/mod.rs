@@ -15,7 +15,7 @@ use crate::language::units::{LONGEST, format_span};
 use crate::language::value;
 use crate::network::topology::Topology;
 use goodqueue_sim::{SessionConfig, SourceConfig, StreamConfig, WorkloadConfig};
-use goodqueue_types::parameters::{Parameter, Parameters, TableValue, Value};
+use goodqueue_types::parameters::{Parameter, Parameters, Value};
 use goodqueue_types::{Bytes, Span};
 use std::sync::Arc;
 
@@ -84,8 +84,7 @@ fn read_source(
     table: &Reader<'_>,
     files: Library<'_>,
 ) -> Checked<SourceConfig> {
-    let (word, given) = (Some(kind), Laws(files).given(table, "kind")?);
-    let mut source = SourceConfig::from_value(Value::Table(TableValue { word, given }));
+    let mut source = SourceConfig::read(kind, &Laws(files).given(table, "kind")?);
     if source.key("rate").is_some() {
         let interval = read_interval(table, "rate", source.bytes_at_once())?;
         source.set("interval", Value::Span(interval));
