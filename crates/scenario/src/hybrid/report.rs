@@ -176,6 +176,7 @@ fn seconds(nanoseconds: &Histogram) -> Distribution {
     Distribution {
         mean: nanoseconds.mean().map(|mean| mean * 1e-9),
         p50: quantile(0.5),
+        p95: quantile(0.95),
         p99: quantile(0.99),
         max: nanoseconds.max().map(|max| max as f64 * 1e-9),
     }

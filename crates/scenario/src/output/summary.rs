@@ -188,6 +188,7 @@ pub(crate) fn flow_json(network: &Network, flow: &FlowOutcome) -> Value {
                 }
                 Metric::Seconds(values) | Metric::Ratio(values) => {
                     distribution(map, name, values);
+                    map.insert(["p95_", *name].concat(), json!(values.p95));
                 }
                 Metric::Number(number) => {
                     map.insert((*name).to_owned(), json!(number));

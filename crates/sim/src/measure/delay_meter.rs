@@ -96,6 +96,7 @@ impl DelayMeter {
             delay_s: Distribution {
                 mean: histogram.mean().map(seconds),
                 p50: quantile(0.5).map(|ns| seconds(ns as f64)),
+                p95: quantile(0.95).map(|ns| seconds(ns as f64)),
                 p99: quantile(0.99).map(|ns| seconds(ns as f64)),
                 max: histogram.max().map(|ns| seconds(ns as f64)),
             },

@@ -420,6 +420,7 @@ impl Distribution {
         Self {
             mean: histogram.mean().map(|mean| mean / scale),
             p50: quantile(0.5),
+            p95: quantile(0.95),
             p99: quantile(0.99),
             max: histogram.max().map(|max| max as f64 / scale),
         }
@@ -430,6 +431,25 @@ impl Distribution {
 mod tests {
     use super::*;
     use goodqueue_types::FlowId;
+
+    #[test]
+    fn quantiles_are_those_of_a_hundred_values() {
+        let mut values = Histogram::default();
+        for value in 1..=100 {
+            values.record(value * 1_000, 1);
+        }
+        let found = Distribution::of(&values, 1_000.0);
+        for (quantile, value) in [
+            (found.mean, 50.5),
+            (found.p50, 50.0),
+            (found.p95, 95.0),
+            (found.p99, 99.0),
+            (found.max, 100.0),
+        ] {
+            let quantile = quantile.unwrap_or_default();
+            assert!((quantile / value - 1.0).abs() < 1.0 / 64.0, "{quantile}");
+        }
+    }
 
     fn second(s: u64) -> Time {
         Time::ZERO + Span::from_secs(s)

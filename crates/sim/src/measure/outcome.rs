@@ -135,6 +135,8 @@ pub struct Distribution {
     pub mean: Option<f64>,
     /// Median.
     pub p50: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
     /// 99th percentile.
     pub p99: Option<f64>,
     /// Largest value.
