@@ -273,6 +273,70 @@ fn a_page_takes_as_many_round_trips_as_its_objects_ask_for() {
     }
 }
 
+/// An answer of 30 segments takes two round trips after its request. Its first byte takes one.
+/// Opening a connection takes another one.
+#[test]
+fn the_first_byte_takes_one_round_trip_of_an_open_connection() {
+    let bytes = 30.0 * f64::from(TcpConfig::profile(Profile::Linux).mss);
+    let size = Law::Fixed(bytes);
+    let download = transfers(Span::from_secs(5), size.clone(), TransferWay::Down, 5);
+    let exchanges = ExchangesConfig {
+        reply: size.clone(),
+        // An idle window begins anew after this time.
+        pause: Law::Fixed(5.0),
+        most: Some(5),
+        ..ExchangesConfig::default()
+    };
+    let page = WebConfig {
+        objects: Law::Fixed(4.0),
+        main_size: size.clone(),
+        object_size: size,
+        parallel: 1,
+        most: Some(1),
+        ..WebConfig::default()
+    };
+    for (session, round_trips) in [
+        (SessionConfig::Transfers(download), 2.0),
+        (SessionConfig::Exchanges(exchanges), 6.0 / 5.0),
+        (SessionConfig::Web(page), 6.0 / 5.0),
+    ] {
+        let flow = outcome(&dumbbell(60, 1_000_000_000, 1), session.clone());
+        let (mean, max) = seconds(&flow, "first_byte_time_s");
+        assert!(
+            (mean - RTT_S * round_trips).abs() < 1e-3,
+            "{session:?}: {mean}"
+        );
+        assert!((max - 2.0 * RTT_S).abs() < 1e-3, "{session:?}: {max}");
+    }
+}
+
+/// Transfers of up to 100 kB are short, and those above 10 MB long. The transfers of one class have
+/// the figures of all transfers if there are no others.
+#[test]
+fn transfers_count_by_their_size() {
+    let classes = ["short", "medium", "long"];
+    for (bytes, class) in [
+        (100_000.0, 0),
+        (100_001.0, 1),
+        (10_000_000.0, 1),
+        (10_000_001.0, 2),
+    ] {
+        let session = transfers(Span::from_secs(5), Law::Fixed(bytes), TransferWay::Up, 3);
+        let flow = outcome(
+            &dumbbell(60, 1_000_000_000, 1),
+            SessionConfig::Transfers(session),
+        );
+        for (place, name) in classes.iter().enumerate() {
+            let expected = if place == class { 3 } else { 0 };
+            let found = count(&flow, &format!("{name}_transfers"));
+            assert_eq!(found, expected, "{bytes}: {name}");
+        }
+        let all = seconds(&flow, "transfer_time_s");
+        let own = seconds(&flow, &format!("{}_transfer_time_s", classes[class]));
+        assert_eq!(own, all, "{bytes}");
+    }
+}
+
 /// A hundred thousand short flows run, but few of them are active at the same time.
 #[test]
 fn finished_connections_give_their_memory_back() {

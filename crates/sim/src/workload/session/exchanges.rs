@@ -14,6 +14,9 @@ const MAX_REPLIES: f64 = 10_000.0;
 /// Largest number of replies to a request that a law draws far above its mean. Each then answers more.
 const MAX_DRAWN_REPLIES: u64 = 100_000;
 
+const EXCHANGE: usize = 0;
+const FIRST_BYTE: usize = 1;
+
 parameters! {
     /// Parameters of requests on one connection.
     #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +69,9 @@ pub struct Exchanges {
     /// Answers that are due: the position in the server's stream at which each ends, and the time
     /// of its request.
     due: VecDeque<(u64, Time)>,
+    /// Answers that have not begun: the position after which each begins, and the time of its
+    /// request.
+    silent: VecDeque<(u64, Time)>,
     last_end: u64,
     pub measure: Measure,
 }
@@ -80,13 +86,16 @@ impl Exchanges {
             begun: 0,
             written: 0,
             due: VecDeque::new(),
+            silent: VecDeque::new(),
             last_end: 0,
-            measure: measure.of("exchanges", "exchange_time_s"),
+            measure: measure
+                .of("exchanges", "exchange_time_s")
+                .times("first_byte_time_s"),
         }
     }
 
     pub fn bytes(&self) -> usize {
-        self.due.capacity() * size_of::<(u64, Time)>()
+        (self.due.capacity() + self.silent.capacity()) * size_of::<(u64, Time)>()
     }
 
     pub fn wakes_at(&self) -> Time {
@@ -102,6 +111,7 @@ impl Exchanges {
             after: self.config.server_time.draw_span(desk.random),
             closes: false,
         };
+        self.silent.push_back((self.last_end, desk.now));
         let end = self.written + request;
         let least = request.div_ceil(MAX_DRAWN_REPLIES);
         while self.written < end {
@@ -128,12 +138,18 @@ impl Exchanges {
 
     pub fn progress(&mut self, id: u32, desk: &mut Desk<'_>) {
         let delivered = desk.delivered(id);
+        while let Some((begin, asked)) = self.silent.front().copied()
+            && begin < delivered
+        {
+            self.silent.pop_front();
+            self.measure.record(FIRST_BYTE, asked, desk.now);
+        }
         while let Some((end, asked)) = self.due.front().copied() {
             if end > delivered {
                 return;
             }
             self.due.pop_front();
-            self.measure.record(0, asked, desk.now);
+            self.measure.record(EXCHANGE, asked, desk.now);
             if !self.config.periodic {
                 self.plan(desk);
             }

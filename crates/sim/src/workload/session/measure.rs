@@ -23,11 +23,21 @@ pub struct AppOutcome {
     pub metrics: Vec<(&'static str, Metric)>,
 }
 
+/// Durations of one kind of thing.
+#[derive(Clone, Debug)]
+struct Durations {
+    /// Name of the number of these things, if it is a figure.
+    count: Option<&'static str>,
+    name: &'static str,
+    /// In nanoseconds.
+    times: Histogram,
+}
+
 /// Durations and counts of what ends after the warm-up.
 #[derive(Clone, Debug)]
 pub struct Measure {
     from: Time,
-    durations: Vec<(&'static str, &'static str, Histogram)>,
+    durations: Vec<Durations>,
 }
 
 impl Measure {
@@ -46,8 +56,19 @@ impl Measure {
 
     /// Adds a kind of thing with the names of its count and its duration.
     #[must_use]
-    pub fn of(mut self, count: &'static str, duration: &'static str) -> Self {
-        self.durations.push((count, duration, Histogram::default()));
+    pub fn of(self, count: &'static str, duration: &'static str) -> Self {
+        self.with(Some(count), duration)
+    }
+
+    /// Adds a kind of thing with the name of its duration, whose number is no figure.
+    #[must_use]
+    pub fn times(self, duration: &'static str) -> Self {
+        self.with(None, duration)
+    }
+
+    fn with(mut self, count: Option<&'static str>, name: &'static str) -> Self {
+        let times = Histogram::default();
+        self.durations.push(Durations { count, name, times });
         self
     }
 
@@ -55,18 +76,20 @@ impl Measure {
     pub fn record(&mut self, kind: usize, start: Time, end: Time) {
         if end >= self.from {
             let nanoseconds = (end - start).0.div_ceil(1_000);
-            self.durations[kind].2.record(nanoseconds, 1);
+            self.durations[kind].times.record(nanoseconds, 1);
         }
     }
 
     /// Returns the results.
     pub fn outcome(&self) -> AppOutcome {
-        let metrics = self.durations.iter().flat_map(|(count, duration, times)| {
-            [
-                (*count, Metric::Count(times.total())),
-                (*duration, Metric::Seconds(Distribution::of(times, 1e9))),
-            ]
-        });
+        let metrics = self
+            .durations
+            .iter()
+            .flat_map(|Durations { count, name, times }| {
+                let count = count.map(|count| (count, Metric::Count(times.total())));
+                let times = (*name, Metric::Seconds(Distribution::of(times, 1e9)));
+                count.into_iter().chain([times])
+            });
         AppOutcome {
             metrics: metrics.collect(),
         }

@@ -30,6 +30,15 @@ words! {
     }
 }
 
+/// Sizes up to which transfers are short and medium, as in pFabric (Alizadeh et al., SIGCOMM 2013).
+const SHORT: u64 = 100_000;
+const MEDIUM: u64 = 10_000_000;
+
+const TRANSFER: usize = 0;
+/// Place of the short transfers; medium and long ones follow.
+const BY_SIZE: usize = 1;
+const FIRST_BYTE: usize = 4;
+
 /// Bytes of the request for a download.
 const REQUEST: u64 = 200;
 
@@ -101,6 +110,14 @@ impl Parameters for Load {
     fn set(&mut self, _key: &str, _value: Value) {}
 }
 
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    began: Time,
+    size: u64,
+    /// True from the first byte of an answer on.
+    answered: bool,
+}
+
 /// The client of short flows.
 #[derive(Debug)]
 pub struct Transfers {
@@ -108,8 +125,8 @@ pub struct Transfers {
     gap: Law,
     next: Time,
     begun: u64,
-    /// Start time and bytes of each transfer that has not ended.
-    under_way: Numbered<(Time, u64)>,
+    /// Transfers that have not ended.
+    under_way: Numbered<UnderWay>,
     measure: Measure,
     measured_from: Time,
     /// The path without other traffic, for which the slowdown is 1.
@@ -129,6 +146,14 @@ impl Transfers {
     ) -> Self {
         let gap = config.gap();
         let next = start.saturating_add(gap.draw_span(random));
+        let mut measure = measure
+            .of("transfers", "transfer_time_s")
+            .of("short_transfers", "short_transfer_time_s")
+            .of("medium_transfers", "medium_transfer_time_s")
+            .of("long_transfers", "long_transfer_time_s");
+        if config.direction == TransferWay::Down {
+            measure = measure.times("first_byte_time_s");
+        }
         Self {
             gap,
             next,
@@ -136,7 +161,7 @@ impl Transfers {
             begun: 0,
             under_way: Numbered::default(),
             measured_from: measure.from(),
-            measure: measure.of("transfers", "transfer_time_s"),
+            measure,
             alone,
             slowdown: Histogram::default(),
         }
@@ -170,18 +195,30 @@ impl Transfers {
             desk.close(id);
         }
         self.begun += 1;
-        self.under_way.insert(id, (desk.now, size));
+        let transfer = UnderWay {
+            began: desk.now,
+            size,
+            answered: false,
+        };
+        self.under_way.insert(id, transfer);
         let gap = self.gap.draw_span(desk.random);
         self.next = desk.now.saturating_add(gap);
     }
 
     /// Ends a transfer when its last byte has arrived, or has been acknowledged.
     pub fn progress(&mut self, id: u32, desk: &mut Desk<'_>) {
-        let Some((begun, size)) = self.under_way.get(id).copied() else {
+        let Some(transfer) = self.under_way.get_mut(id) else {
             return;
         };
+        let UnderWay { began, size, .. } = *transfer;
         let ended = match self.config.direction {
-            TransferWay::Down => desk.delivered(id) >= size,
+            TransferWay::Down => {
+                let delivered = desk.delivered(id);
+                if delivered > 0 && !std::mem::replace(&mut transfer.answered, true) {
+                    self.measure.record(FIRST_BYTE, began, desk.now);
+                }
+                delivered >= size
+            }
             TransferWay::Up => desk
                 .connections
                 .get(id)
@@ -189,8 +226,10 @@ impl Transfers {
         };
         if ended {
             self.under_way.remove(id);
-            self.measure.record(0, begun, desk.now);
-            self.record_slowdown(size, desk.now - begun, desk.now);
+            self.measure.record(TRANSFER, began, desk.now);
+            let class = usize::from(size > SHORT) + usize::from(size > MEDIUM);
+            self.measure.record(BY_SIZE + class, began, desk.now);
+            self.record_slowdown(size, desk.now - began, desk.now);
         }
     }
 

@@ -103,11 +103,16 @@ impl VideoConfig {
     }
 }
 
+const SEGMENT: usize = 0;
+const FIRST_BYTE: usize = 1;
+
 /// The segment that is being downloaded.
 #[derive(Clone, Copy, Debug)]
 struct Fetch {
     asked: Time,
-    /// Position in the server's stream at which it ends.
+    /// Position in the server's stream after which it begins, until its first byte has arrived.
+    begins_after: Option<u64>,
+    /// Position at which it ends.
     ends_at: u64,
 }
 
@@ -151,7 +156,9 @@ impl Video {
             rates: 0,
             switches: 0,
             measured_from,
-            measure: measure.of("segments", "segment_time_s"),
+            measure: measure
+                .of("segments", "segment_time_s")
+                .times("first_byte_time_s"),
             config,
         }
     }
@@ -178,19 +185,26 @@ impl Video {
         };
         let id = *self.connection.get_or_insert_with(|| desk.open());
         self.written = desk.ask(id, self.config.request, self.written, reply);
+        let begins_after = Some(self.received);
         self.received += reply.bytes;
         self.asked += 1;
         self.fetch = Some(Fetch {
             asked: desk.now,
+            begins_after,
             ends_at: self.received,
         });
     }
 
     pub fn progress(&mut self, id: u32, desk: &mut Desk<'_>) {
-        let Some(fetch) = self.fetch else {
+        let Some(fetch) = &mut self.fetch else {
             return;
         };
         let delivered = desk.delivered(id);
+        let begun = fetch.begins_after.take_if(|begin| *begin < delivered);
+        let fetch = *fetch;
+        if begun.is_some() {
+            self.measure.record(FIRST_BYTE, fetch.asked, desk.now);
+        }
         if desk.now >= self.measured_from {
             self.smoothing.note(desk.now, delivered.min(fetch.ends_at));
         }
@@ -198,7 +212,7 @@ impl Video {
             return;
         }
         self.fetch = None;
-        self.measure.record(0, fetch.asked, desk.now);
+        self.measure.record(SEGMENT, fetch.asked, desk.now);
         if desk.now >= self.measured_from {
             self.rates += self.config.ladder[self.rung].0;
         }

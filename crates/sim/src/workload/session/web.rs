@@ -32,6 +32,7 @@ parameters! {
 
 const OBJECT: usize = 0;
 const PAGE: usize = 1;
+const FIRST_BYTE: usize = 2;
 
 /// A connection of the page.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +42,8 @@ struct Lane {
     /// Position in the server's stream at which the last requested object ends.
     ends_at: u64,
     asked: Option<Time>,
+    /// Position after which the answer begins, until its first byte has arrived.
+    begins_after: Option<u64>,
 }
 
 /// The client of a web server.
@@ -68,7 +71,8 @@ impl Web {
             lanes: Vec::new(),
             measure: measure
                 .of("objects", "object_time_s")
-                .of("pages", "page_time_s"),
+                .of("pages", "page_time_s")
+                .times("first_byte_time_s"),
         }
     }
 
@@ -98,6 +102,7 @@ impl Web {
             written: 0,
             ends_at: 0,
             asked: None,
+            begins_after: None,
         });
         self.lanes.len() - 1
     }
@@ -110,6 +115,7 @@ impl Web {
             closes: !self.config.persistent,
         };
         lane.written = desk.ask(lane.id, self.config.request, lane.written, reply);
+        lane.begins_after = Some(lane.ends_at);
         lane.ends_at += size;
         lane.asked = Some(desk.now);
     }
@@ -126,7 +132,16 @@ impl Web {
             return;
         };
         let lane = &mut self.lanes[at];
-        if desk.delivered(id) < lane.ends_at {
+        let delivered = desk.delivered(id);
+        if let Some(asked) = lane.asked
+            && lane
+                .begins_after
+                .take_if(|begin| *begin < delivered)
+                .is_some()
+        {
+            self.measure.record(FIRST_BYTE, asked, desk.now);
+        }
+        if delivered < lane.ends_at {
             return;
         }
         let Some(asked) = lane.asked.take() else {
