@@ -2,10 +2,12 @@
 
 use super::Outgoing;
 use super::receipts::Receipts;
-use super::session::{AppOutcome, Metric};
+use super::session::{AppOutcome, Measure, Metric};
 use crate::{Law, SIZES};
 use goodqueue_types::parameters::{INTERVAL, Key};
 use goodqueue_types::{Body, Packet, RandomStream, Span, Time, parameters};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 parameters! {
     /// A player and the server, each with updates for the other.
@@ -25,9 +27,27 @@ parameters! {
     }
 }
 
+/// The client's updates that reached the server and whose effect the client has not seen: the number
+/// of the server's update from which on they have an effect, and the time at which they were sent.
+///
+/// The simulated updates have no content, so both sides share this record.
+#[derive(Clone, Debug, Default)]
+struct Inputs(Arc<Mutex<VecDeque<(u64, Time)>>>);
+
+impl Inputs {
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<(u64, Time)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// One side of a game.
 #[derive(Debug)]
 pub struct Player {
+    is_server: bool,
+    inputs: Inputs,
+    /// Number of updates sent.
+    sent: u64,
+    lag: Measure,
     /// Time between updates.
     interval: Span,
     /// Law of the bytes of their IP packets.
@@ -48,7 +68,12 @@ pub fn pair(
     mut random: RandomStream,
 ) -> [Player; 2] {
     let server_random = RandomStream::new(random.bits(), "game server", 0);
+    let inputs = Inputs::default();
     let player = |interval, packet: &Law, next, random| Player {
+        is_server: next == Time::MAX,
+        inputs: inputs.clone(),
+        sent: 0,
+        lag: Measure::new(measured_from).times("lag_s"),
         interval,
         packet: packet.clone(),
         next,
@@ -71,9 +96,19 @@ pub fn pair(
 impl Player {
     pub(super) fn receive(&mut self, now: Time, packet: &Packet) {
         let late = now - packet.sent > self.deadline;
-        self.receipts.record(now, packet, late);
+        let is_new = self.receipts.record(now, packet, late);
         if self.next == Time::MAX {
             self.next = now;
+        }
+        let mut waiting = self.inputs.waiting();
+        if self.is_server {
+            if is_new {
+                waiting.push_back((self.sent, packet.sent));
+            }
+            return;
+        }
+        while let Some((_, sent)) = waiting.pop_front_if(|(from, _)| *from <= packet.number) {
+            self.lag.record(0, sent, now);
         }
     }
 
@@ -90,6 +125,7 @@ impl Player {
 
     pub(super) fn transmit(&mut self) -> Option<Outgoing> {
         std::mem::take(&mut self.due).then(|| {
+            self.sent += 1;
             let bytes = self.packet.draw_bytes(&mut self.random);
             (bytes.clamp(MIN_PACKET, 65_535) as u32, Body::Datagram)
         })
@@ -115,6 +151,7 @@ impl Player {
                 (delay, Metric::Seconds(receipts.delays())),
             ]);
         }
+        metrics.extend(client.lag.outcome().metrics);
         AppOutcome { metrics }
     }
 }

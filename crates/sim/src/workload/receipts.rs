@@ -52,11 +52,12 @@ impl Receipts {
         }
     }
 
-    /// Records a packet, which may be too late to be used.
-    pub fn record(&mut self, now: Time, packet: &Packet, late: bool) {
+    /// Records a packet, which may be too late to be used. Returns true if it is no copy.
+    pub fn record(&mut self, now: Time, packet: &Packet, late: bool) -> bool {
         let (number, delay) = (packet.number, now - packet.sent);
-        if !self.heard.is_new(number) || now < self.measured_from {
-            return;
+        let is_new = self.heard.is_new(number);
+        if !is_new || now < self.measured_from {
+            return is_new;
         }
         let (first, last) = self.numbers.unwrap_or((number, number));
         self.numbers = Some((first.min(number), last.max(number)));
@@ -67,6 +68,7 @@ impl Receipts {
             self.delay_ns.reserve_octaves(7);
         }
         self.delay_ns.record(delay.0 / 1_000);
+        true
     }
 
     /// Returns the number of packets that should have arrived.

@@ -241,3 +241,37 @@ fn updates_are_lost_by_the_network_or_by_the_clock() {
         "{late}"
     );
 }
+
+/// Returns the mean and the longest lag of a game whose server's update of this number is lost.
+fn lag(lost: Option<u64>) -> (f64, f64) {
+    let game = WorkloadConfig::Source(SourceConfig::Game(GameConfig {
+        interval: Span::from_millis(16),
+        packet: Law::Fixed(80.0),
+        server_interval: Span::from_millis(50),
+        server_packet: Law::Fixed(200.0),
+        deadline: Span::from_millis(50),
+    }));
+    let mut network = dumbbell(MBPS, 100).network(vec![(Time::ZERO, game)]);
+    network.links[1].drop_list = lost.into_iter().collect();
+    let flow = run(&network).flows.remove(0);
+    let mut metrics = flow.app.metrics.iter();
+    match metrics.find(|(name, _)| *name == "lag_s") {
+        Some((_, Metric::Seconds(lag))) => (lag.mean.unwrap(), lag.max.unwrap()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The way there takes 20.64128 ms and the way back 21.6032 ms. An update of the client waits for the
+/// next one of the server 0, 2, … or 48 ms, each equally often, because 16 ms and 50 ms are
+/// multiples of 2 ms.
+#[test]
+fn a_player_sees_an_effect_after_both_ways_and_the_servers_wait() {
+    let ways = 0.020_641_28 + 0.021_603_2;
+    let (mean, max) = lag(None);
+    assert!((mean - (ways + 0.024)).abs() < 1e-4, "{mean}");
+    assert!((max - (ways + 0.048)).abs() < 1e-6, "{max}");
+    // The server's update 500 is sent 25 s after the first. The client's updates that it answers were
+    // sent 8, 24 and 40 ms before their shares of this time, and wait for the next one if it is lost.
+    let (_, max) = lag(Some(500));
+    assert!((max - (ways + 0.040 + 0.050)).abs() < 1e-6, "{max}");
+}
