@@ -47,8 +47,8 @@ pub use network::{
 };
 pub use workload::law::{ChanceLaw, Drawn, Empirical, Law, Points, SIZES, TIMES};
 pub use workload::session::{
-    AppOutcome, ExchangesConfig, Intervals, Metric, SessionConfig, TransferWay, TransfersConfig,
-    VideoConfig, WebConfig,
+    AppOutcome, ExchangesConfig, Intervals, Metric, ResponsivenessConfig, SessionConfig,
+    TransferWay, TransfersConfig, VideoConfig, WebConfig,
 };
 pub use workload::{
     EchoReply, GameConfig, KIND as KIND_OF_WORKLOAD, PacketSize, SourceConfig, SpeechCodec,

@@ -348,12 +348,15 @@ impl Shared {
             return;
         };
         let length = duration.as_secs_f64();
+        // A transfer without a queue takes some round trips, or a timeout.
+        let lasts = 1.0 + 10.0 * base_rtt.as_secs_f64();
+        let short = |begun: f64| (begun, begun * (lasts / length).min(1.0));
         let (begun, open) = match session {
-            SessionConfig::Transfers(config) => {
-                let begun = transfers(config, duration);
-                // A transfer without a queue takes some round trips, or a timeout.
-                let lasts = 1.0 + 10.0 * base_rtt.as_secs_f64();
-                (begun, begun * (lasts / length).min(1.0))
+            SessionConfig::Transfers(config) => short(transfers(config, duration)),
+            SessionConfig::Responsiveness(config) => {
+                let (probes, open) = short(length / config.shortest_interval().as_secs_f64());
+                let loads = f64::from(config.connections);
+                (loads + probes, loads + open)
             }
             SessionConfig::Web(config) => (f64::from(config.parallel), config.parallel.into()),
             SessionConfig::Exchanges(_) | SessionConfig::Video(_) => (1.0, 1.0),

@@ -45,6 +45,11 @@ impl IdealPath {
         }
     }
 
+    /// Returns the rate of the slowest link in this direction.
+    pub fn rate(&self, data: Direction) -> Rate {
+        self.slowest[data as usize].0
+    }
+
     /// Returns the time of a transfer of `bytes` bytes: one round trip, and the transmission of its
     /// frames at the slowest link.
     pub fn transfer_time(&self, bytes: u64, data: Direction, tcp: &TcpConfig) -> Span {

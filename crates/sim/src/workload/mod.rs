@@ -46,7 +46,7 @@ pub const KIND: Key = key(
     "\"bulk\"",
     "`bulk`: TCP data. `echo`: the same, and the server answers all that comes. `transfers`: short TCP flows, which begin at random times. `exchanges`: requests and answers \
      on one TCP connection. `web`: pages of objects over parallel TCP connections. `video`: segments of a video, at the bit rates that the \
-     player's buffer allows. `cbr`: datagrams at constant \
+     player's buffer allows. `responsiveness`: small requests on and beside connections that load the path. `cbr`: datagrams at constant \
      intervals. `poisson`: datagrams at exponential intervals. `bursts`: several at once at exponential \
      intervals. `on_off`: datagrams at constant intervals in on periods, silence between them. `voice`: one direction of a \
      call. `game`: small updates both ways. `ping`: echo requests.",

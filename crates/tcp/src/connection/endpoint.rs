@@ -376,6 +376,17 @@ impl TcpEndpoint {
         &self.stats
     }
 
+    /// Returns the bytes of data that were sent at least once.
+    pub fn sent_bytes(&self) -> u64 {
+        let sender = &self.sender;
+        sender.max_sent.min(sender.data_end).saturating_sub(FIRST)
+    }
+
+    /// Returns true if the data to send have no end.
+    pub fn is_endless(&self) -> bool {
+        self.sender.data_end >= ENDLESS
+    }
+
     /// Returns the configuration of both ends.
     pub fn config(&self) -> &TcpConfig {
         &self.config

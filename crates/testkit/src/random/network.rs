@@ -9,9 +9,9 @@ use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfi
 use goodqueue_sim::{
     DeliveryTrace, EchoReply, Equipment, ExchangesConfig, FlowConfig, GameConfig, Impairments,
     Intervals, Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network, PacketSize, PoolConfig,
-    RateStep, RateTrace, Record, Reorder, ServiceConfig, SessionConfig, SourceConfig, StreamConfig,
-    TransferWay, TransfersConfig, UniformRates, VideoConfig, VoiceConfig, WebConfig,
-    WorkloadConfig,
+    RateStep, RateTrace, Record, Reorder, ResponsivenessConfig, ServiceConfig, SessionConfig,
+    SourceConfig, StreamConfig, TransferWay, TransfersConfig, UniformRates, VideoConfig,
+    VoiceConfig, WebConfig, WorkloadConfig,
 };
 use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{
@@ -459,6 +459,20 @@ fn session() -> impl Strategy<Value = SessionConfig> {
     let most = || prop::option::of(1_u64..8);
     prop_oneof![
         video().prop_map(SessionConfig::Video),
+        (1_u32..4, any::<bool>(), 2_u64..50, any::<bool>()).prop_map(
+            |(connections, up, ms, tls)| {
+                SessionConfig::Responsiveness(ResponsivenessConfig {
+                    connections,
+                    direction: if up {
+                        TransferWay::Up
+                    } else {
+                        TransferWay::Down
+                    },
+                    interval: Some(Span::from_millis(ms)),
+                    tls,
+                })
+            }
+        ),
         (seconds(), bytes(), prop::option::of(1_u64..800), most()).prop_map(
             |(gap, size, request, most)| {
                 SessionConfig::Transfers(TransfersConfig {

@@ -4,6 +4,7 @@ mod fast_open;
 mod ns2_transmissions;
 mod recoveries;
 mod reno_sawtooth;
+mod responsiveness;
 mod sessions;
 mod short_flows;
 mod streams;

@@ -86,6 +86,7 @@ pub(crate) fn offer(workload: &WorkloadConfig, duration: Span) -> Offer {
             let bytes = highest as f64 * segment / 8.0;
             Offer::Waiting(data(tcp, bytes, 1.0, times(segment, config.most) + ahead))
         }
+        SessionConfig::Responsiveness(_) => Offer::Endless,
         SessionConfig::Web(config) => {
             let objects = config.objects.mean();
             let bytes = config.main_size.mean() + objects * config.object_size.mean();
@@ -165,6 +166,9 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
                 SessionConfig::Transfers(config) => events(config.interval),
                 SessionConfig::Exchanges(_) | SessionConfig::Video(_) => 1,
                 SessionConfig::Web(config) => 2 * u128::from(config.parallel),
+                SessionConfig::Responsiveness(config) => {
+                    u128::from(config.connections) + events(config.shortest_interval())
+                }
             };
             connections * window(tcp)
         }

@@ -114,6 +114,13 @@ impl Connections {
         self.live.get(id).map(|live| &*live.endpoint)
     }
 
+    /// Returns the bytes of data sent on a connection with an endless stream, after which nothing
+    /// else is ever sent, or none if the stream has an end.
+    pub fn sent_of_endless(&self, id: u32) -> Option<u64> {
+        let endless = self.get(id).filter(|endpoint| endpoint.is_endless());
+        endless.map(TcpEndpoint::sent_bytes)
+    }
+
     /// Queues bytes to send on a connection.
     pub fn write(&mut self, id: u32, bytes: u64) {
         if let Some(live) = self.live.get_mut(id) {

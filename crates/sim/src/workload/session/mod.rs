@@ -10,6 +10,7 @@ mod laws;
 mod measure;
 mod numbered;
 mod playout;
+mod responsiveness;
 mod script;
 mod smoothing;
 mod transfers;
@@ -30,6 +31,8 @@ use std::sync::Arc;
 use exchanges::Exchanges;
 pub use exchanges::ExchangesConfig;
 pub use measure::{AppOutcome, Measure, Metric};
+use responsiveness::Responsiveness;
+pub use responsiveness::ResponsivenessConfig;
 use transfers::Transfers;
 pub use transfers::{Intervals, TransferWay, TransfersConfig};
 use video::Video;
@@ -66,6 +69,8 @@ variants! {
         Web(config: WebConfig) = "web"("web"),
         /// Segments of a video.
         Video(config: VideoConfig) = "video"("video"),
+        /// Probes on and beside connections that load the path.
+        Responsiveness(config: ResponsivenessConfig) = "responsiveness"("responsiveness"),
     }
 }
 
@@ -83,7 +88,7 @@ impl SessionConfig {
                 config.complete(given);
                 config.check()?;
             }
-            Self::Transfers(_) | Self::Web(_) => {}
+            Self::Transfers(_) | Self::Web(_) | Self::Responsiveness(_) => {}
         }
         Ok(config)
     }
@@ -96,6 +101,7 @@ enum App {
     Exchanges(Exchanges),
     Web(Web),
     Video(Box<Video>),
+    Responsiveness(Box<Responsiveness>),
 }
 
 impl App {
@@ -106,6 +112,7 @@ impl App {
             Self::Exchanges(app) => app.wake(desk),
             Self::Web(app) => app.wake(desk),
             Self::Video(app) => app.wake(desk),
+            Self::Responsiveness(app) => app.wake(desk),
         }
     }
 
@@ -116,6 +123,7 @@ impl App {
             Self::Exchanges(app) => app.progress(connection, desk),
             Self::Web(app) => app.progress(connection, desk),
             Self::Video(app) => app.progress(connection, desk),
+            Self::Responsiveness(app) => app.progress(connection, desk),
         }
     }
 
@@ -125,6 +133,7 @@ impl App {
             Self::Exchanges(app) => app.wakes_at(),
             Self::Web(app) => app.wakes_at(),
             Self::Video(app) => app.wakes_at(),
+            Self::Responsiveness(app) => app.wakes_at(),
         }
     }
 
@@ -133,6 +142,7 @@ impl App {
         match self {
             Self::Transfers(app) => app.bytes(),
             Self::Exchanges(app) => app.bytes(),
+            Self::Responsiveness(app) => app.bytes(),
             Self::Web(_) | Self::Video(_) => 0,
         }
     }
@@ -144,6 +154,7 @@ impl App {
             Self::Exchanges(app) => app.measure.outcome(),
             Self::Web(app) => app.measure.outcome(),
             Self::Video(app) => app.outcome(end),
+            Self::Responsiveness(app) => app.outcome(),
         }
     }
 }
@@ -169,9 +180,11 @@ impl Desk<'_> {
     }
 
     /// Writes a request of `bytes` bytes and returns the position in the client's stream at which
-    /// it ends. `written_before` bytes of requests precede it.
+    /// it ends. `written_before` bytes of requests precede it. In an endless stream, the request is
+    /// the bytes that are sent next.
     fn ask(&mut self, connection: u32, bytes: u64, written_before: u64, reply: Reply) -> u64 {
-        let ends_at = written_before + bytes;
+        let sent = self.connections.sent_of_endless(connection);
+        let ends_at = sent.unwrap_or(written_before) + bytes;
         let Reply {
             bytes: reply,
             after,
@@ -186,7 +199,9 @@ impl Desk<'_> {
                 closes,
             },
         );
-        self.connections.write(connection, bytes);
+        if sent.is_none() {
+            self.connections.write(connection, bytes);
+        }
         ends_at
     }
 
@@ -255,6 +270,10 @@ pub fn pair(
         SessionConfig::Web(config) => App::Web(Web::new(config.clone(), start, measure)),
         SessionConfig::Video(config) => {
             App::Video(Box::new(Video::new(config.clone(), start, measure)))
+        }
+        SessionConfig::Responsiveness(config) => {
+            let client = Responsiveness::new(config.clone(), start, measured_from, path);
+            App::Responsiveness(Box::new(client))
         }
     };
     let script = Script::default();
@@ -398,7 +417,11 @@ impl Server {
                 return;
             }
             self.thinking.pop();
-            self.connections.write(id, bytes);
+            if let Some(sent) = self.connections.sent_of_endless(id) {
+                self.script.add_answer(id, sent + bytes);
+            } else {
+                self.connections.write(id, bytes);
+            }
             let ended = self
                 .connections
                 .get(id)

@@ -2,7 +2,8 @@
 //!
 //! The simulated TCP carries byte counts, not bytes. The client's requests are therefore written in
 //! a script that both ends share. The client adds a message when it writes it. The server reads the
-//! message when its last byte has been delivered, never before.
+//! message when its last byte has been delivered, never before. The server adds where an answer
+//! ends in its stream if the client cannot know that.
 
 use super::numbered::Numbered;
 use goodqueue_types::Span;
@@ -24,11 +25,34 @@ pub struct Message {
 
 /// Messages that the server has not read yet, by connection.
 #[derive(Clone, Debug, Default)]
-pub struct Script(Arc<Mutex<Numbered<VecDeque<Message>>>>);
+pub struct Script {
+    messages: Arc<Mutex<Numbered<VecDeque<Message>>>>,
+    /// Positions in the server's endless streams at which answers end, by connection.
+    answers: Arc<Mutex<Numbered<VecDeque<u64>>>>,
+}
 
 impl Script {
     fn messages(&self) -> MutexGuard<'_, Numbered<VecDeque<Message>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let messages = self.messages.lock();
+        messages.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answers(&self) -> MutexGuard<'_, Numbered<VecDeque<u64>>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an answer of the server that ends at this position in its endless stream.
+    pub fn add_answer(&self, connection: u32, ends_at: u64) {
+        let mut answers = self.answers();
+        match answers.get_mut(connection) {
+            Some(queue) => queue.push_back(ends_at),
+            None => answers.insert(connection, VecDeque::from([ends_at])),
+        }
+    }
+
+    /// Takes the next answer in an endless stream.
+    pub fn take_answer(&self, connection: u32) -> Option<u64> {
+        self.answers().get_mut(connection)?.pop_front()
     }
 
     /// Adds a message that the client has written.
