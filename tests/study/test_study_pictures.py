@@ -263,10 +263,12 @@ HIGHER = [
     *("bottleneck.utilization", "bottleneck.jain_index", "bottleneck.min_interval_jain_index"),
     *("long.goodput_bps", "long.goodput_bps.sum", "long.goodput_bps.min", "long.goodput_bps.jain"),
     *("flows.goodput_bps.mean", "flows.throughput_bps.sum", "call.mos", "call.r_factor"),
+    *("rpm.responsiveness_rpm", "rpm.foreign_responsiveness_rpm", "web.short_transfers"),
     *("ping.round_trips_per_minute", "video.video_bitrate_bps", "video.p5_playout_buffer_s"),
 ]
 LOWER = [
     *("bottleneck.loss_rate", "bottleneck.p99_queueing_delay_s", "bottleneck.limit.packets"),
+    *("web.p95_page_time_s", "web.p50_first_byte_time_s", "game.p99_lag_s"),
     *("ping.p50_rtt_s", "web.completion_time_s", "flows.timeouts.sum", "flows.packets_lost.sum"),
     *("bottleneck.fairness_interval_s", "video.stall_share", "bottleneck.loss_synchronization"),
 ]

@@ -30,8 +30,8 @@ _STEPS: dict[str, list[tuple[float, str]]] = {
 
 _HIGHER_IS_BETTER = re.compile(
     "utilization|.*goodput_bps|throughput_bps|.*jain_index|jain|mos|r_factor|video_bitrate_bps"
-    "|round_trips_per_minute|.*playout_buffer_s|packets_received|delivered|delivered_forward"
-    "|departures|segments|transfers|pages|objects|exchanges"
+    "|round_trips_per_minute|.*responsiveness_rpm|.*playout_buffer_s|packets_received|delivered|delivered_forward"
+    "|departures|segments|.*transfers|pages|objects|exchanges"
 )
 """Metrics whose larger values are better, by the last part of their names. Smaller values of all
 other metrics are better: delays, losses, retransmissions, backlogs, limits, completion times.

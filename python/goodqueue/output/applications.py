@@ -12,15 +12,21 @@ if TYPE_CHECKING:
 TIMED = {
     "handshakes": ("connections", "handshake_time_s"),
     "transfers": ("transfers", "transfer_time_s"),
+    "short transfers": ("short_transfers", "short_transfer_time_s"),
+    "medium transfers": ("medium_transfers", "medium_transfer_time_s"),
+    "long transfers": ("long_transfers", "long_transfer_time_s"),
     "exchanges": ("exchanges", "exchange_time_s"),
     "objects": ("objects", "object_time_s"),
     "pages": ("pages", "page_time_s"),
     "segments": ("segments", "segment_time_s"),
+    "first bytes": ("", "first_byte_time_s"),
 }
-"""Actions of applications: the keys of their number and of their durations."""
+"""Actions of applications: the keys of their number, if it is reported, and of their durations."""
 
+CLASSES = ("short transfers", "medium transfers", "long transfers")
+"""Actions that are listed only if a flow has transfers of several classes of sizes."""
 
-ALL = ("mean", "p50", "p99", "max")
+ALL = ("mean", "p50", "p95", "p99", "max")
 
 
 def application_tables(flows: dict[str, Any]) -> Iterator[object]:
@@ -28,12 +34,12 @@ def application_tables(flows: dict[str, Any]) -> Iterator[object]:
     tables = [
         (
             "Applications (times in ms)",
-            ["flow", "what", "ended", "mean", "p50", "p99", "max"],
+            ["flow", "what", "ended", "mean", "p50", "p95", "p99", "max"],
             _times(flows),
         ),
         (
             "Slowdown of transfers",
-            ["flow", "mean", "p50", "p99", "max"],
+            ["flow", "mean", "p50", "p95", "p99", "max"],
             _slowdowns(flows),
         ),
         (
@@ -45,6 +51,16 @@ def application_tables(flows: dict[str, Any]) -> Iterator[object]:
             "Games (one-way delay in ms)",
             ["flow", "way", "updates", "late", "lost or late", "mean", "p50", "p99"],
             _games(flows),
+        ),
+        (
+            "Lag of games: from an input until its effect is seen (ms)",
+            ["flow", "mean", "p50", "p95", "p99", "max"],
+            _lags(flows),
+        ),
+        (
+            "Responsiveness under load (times in ms)",
+            ["flow", "probes", "beside: TCP", "TLS", "HTTP", "on the load", "round trips / min"],
+            _responsiveness(flows),
         ),
         (
             "Calls (one-way delay in ms; rated by the E-model)",
@@ -60,16 +76,25 @@ def _times(flows: dict[str, Any]) -> list[list[str]]:
         [
             name,
             what,
-            number(flow[count]),
+            number(flow[count]) if count else "",
             *_delays(flow, time, ALL),
         ]
         for name, flow in flows.items()
-        for what, (count, time) in TIMED.items()
-        if count in flow
+        for what, (count, time) in _timed(flow).items()
     ]
 
 
-def _delays(flow: dict[str, Any], key: str, statistics: Sequence[str] = ALL[:3]) -> Iterator[str]:
+def _timed(flow: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Returns the actions of a flow."""
+    own = {what: keys for what, keys in TIMED.items() if f"mean_{keys[1]}" in flow}
+    used = [what for what in CLASSES if what in own and flow[own[what][0]] > 0]
+    listed = used if len(used) > 1 else []
+    return {what: keys for what, keys in own.items() if what in listed or what not in CLASSES}
+
+
+def _delays(
+    flow: dict[str, Any], key: str, statistics: Sequence[str] = ("mean", "p50", "p99")
+) -> Iterator[str]:
     return (milliseconds(flow[f"{statistic}_{key}"]) for statistic in statistics)
 
 
@@ -113,6 +138,26 @@ def _games(flows: dict[str, Any]) -> list[list[str]]:
         for name, flow in flows.items()
         for way in ("up", "down")
         if f"{way}_updates" in flow
+    ]
+
+
+def _lags(flows: dict[str, Any]) -> list[list[str]]:
+    return [
+        [name, *_delays(flow, "lag_s", ALL)] for name, flow in flows.items() if "mean_lag_s" in flow
+    ]
+
+
+def _responsiveness(flows: dict[str, Any]) -> list[list[str]]:
+    times = ("foreign_tcp_time_s", "foreign_tls_time_s", "foreign_http_time_s", "self_probe_time_s")
+    return [
+        [
+            name,
+            number(flow["foreign_probes"] + flow["self_probes"]),
+            *(milliseconds(flow[f"mean_{time}"]) for time in times),
+            number(flow["responsiveness_rpm"]),
+        ]
+        for name, flow in flows.items()
+        if "responsiveness_rpm" in flow
     ]
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from goodqueue.core.columns import distinct_ends
+from goodqueue.core.felt import FELT
 from goodqueue.core.intervals import Interval, t_interval
 from goodqueue.errors import RequestError
 from goodqueue.runs.settings import settings_of
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue._core import Scenario
+    from goodqueue.core.felt import Unit
     from goodqueue.study.runner import Runner
 
-Unit = Literal["share", "s", "bps", ""]
 Finding = Literal["higher", "lower", "no difference shown"]
 
 ROUNDING = 1 / 64
@@ -241,15 +242,13 @@ def _metrics(side: Side) -> dict[Figure, str]:
     wanted: list[tuple[Figure, tuple[str, ...]]] = [
         (Figure(key, title, unit), (f"{side.link}.{key}",)) for key, title, unit in OF_THE_LINK
     ]
-    for name, is_ping in _groups(side.scenario):
-        if is_ping:
-            wanted += [
-                (Figure(f"{name}.{p}_rtt_s", f"{name}: RTT, {p}", "s"), (f"{name}.{p}_rtt_s",))
-                for p in ("p50", "p99")
-            ]
-        else:
+    for name, kind in _groups(side.scenario):
+        if kind != "ping":
             goodput = Figure(f"{name}.goodput_bps", f"{name}: goodput", "bps")
             wanted.append((goodput, (f"{name}.goodput_bps.sum", f"{name}.goodput_bps")))
+        for key, title, unit in FELT.get(kind, ()):
+            metric = f"{name}.{key}"
+            wanted.append((Figure(metric, f"{name}: {title}", unit), (metric,)))
     found = {}
     for figure, names in wanted:
         present = [name for name in names if name in known]
@@ -258,10 +257,10 @@ def _metrics(side: Side) -> dict[Figure, str]:
     return found
 
 
-def _groups(scenario: Scenario) -> list[tuple[str, bool]]:
-    """Returns the name of each group of flows in the file, and True if its flows are pings."""
+def _groups(scenario: Scenario) -> list[tuple[str, str]]:
+    """Returns the name of each group of flows in the file, and the kind of its workload."""
     flows = settings_of(scenario).get("flow", [])
-    return [(flow["name"], flow["workload"]["kind"] == "ping") for flow in flows]
+    return [(flow["name"], flow["workload"]["kind"]) for flow in flows]
 
 
 def difference(figure: Figure, own: Sequence[float], first: Sequence[float]) -> Sample | None:
