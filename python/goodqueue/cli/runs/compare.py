@@ -140,7 +140,7 @@ def _print(found: Comparison) -> None:
         console.print(table(title, ["figure", "difference", "finding"], rows))
     console.print()
     console.print(
-        f"Intervals of p50 and p99 include their rounding, {percent(ROUNDING)} of a value.",
+        f"Intervals of quantiles include their rounding, {percent(ROUNDING)} of a value.",
         markup=False,
     )
     if found.unchanging:

@@ -22,7 +22,8 @@ Direction = Literal["up", "down"]
 UP: tuple[Direction, ...] = ("up",)
 DOWN: tuple[Direction, ...] = ("down",)
 WAYS: dict[str, tuple[Direction, ...]] = {
-    **dict.fromkeys(("bulk", "transfers", "cbr", "poisson", "bursts", "on_off", "voice"), UP),
+    **dict.fromkeys(("bulk", "transfers", "responsiveness", "voice"), UP),
+    **dict.fromkeys(("cbr", "poisson", "bursts", "on_off"), UP),
     **dict.fromkeys(("web", "video"), DOWN),
     **dict.fromkeys(("echo", "exchanges", "game"), UP + DOWN),
     "ping": (),

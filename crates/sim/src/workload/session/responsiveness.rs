@@ -56,7 +56,7 @@ const CLIENT_HELLO: u64 = 517;
 /// Bytes of the server's part, with certificates.
 const SERVER_HELLO: u64 = 3_500;
 
-/// What a probe on a connection of its own does.
+/// Step of a probe on a connection of its own.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Handshake,
