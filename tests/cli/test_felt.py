@@ -35,7 +35,8 @@ shape = "dumbbell"
 [topology.bottleneck]
 rate = "10Mbps"
 delay = "10ms"
-queue = { kind = "drop_tail", limit = "100p" }
+queue = { limit = "100p" }
+reverse = { queue = { limit = "100p" } }
 """
 
 
@@ -120,7 +121,7 @@ def test_run_prints_pages_first_bytes_classes_of_sizes_and_lag(
 
 
 def test_compare_has_the_figures_that_people_feel(home: Path) -> None:
-    variants = ("--variant", "", "--variant", "topology.bottleneck.queue.limit=10p")
+    variants = ("--variant", "", "--variant", "topology.bottleneck.reverse.queue.limit=10p")
     done = goodqueue("compare", home, *variants, "--replicates", 2, "--json")
     assert done.returncode == 0, done.stderr
     for side in json.loads(done.stdout)["sides"]:

@@ -12,19 +12,15 @@ if TYPE_CHECKING:
 TIMED = {
     "handshakes": ("connections", "handshake_time_s"),
     "transfers": ("transfers", "transfer_time_s"),
-    "short transfers": ("short_transfers", "short_transfer_time_s"),
-    "medium transfers": ("medium_transfers", "medium_transfer_time_s"),
-    "long transfers": ("long_transfers", "long_transfer_time_s"),
     "exchanges": ("exchanges", "exchange_time_s"),
     "objects": ("objects", "object_time_s"),
     "pages": ("pages", "page_time_s"),
     "segments": ("segments", "segment_time_s"),
-    "first bytes": ("", "first_byte_time_s"),
 }
-"""Actions of applications: the keys of their number, if it is reported, and of their durations."""
+"""Actions of applications: the keys of their number and of their durations."""
 
-CLASSES = ("short transfers", "medium transfers", "long transfers")
-"""Actions that are listed only if a flow has transfers of several classes of sizes."""
+CLASSES = ("short", "medium", "long")
+"""Classes of transfers by their size."""
 
 ALL = ("mean", "p50", "p95", "p99", "max")
 
@@ -80,16 +76,23 @@ def _times(flows: dict[str, Any]) -> list[list[str]]:
             *_delays(flow, time, ALL),
         ]
         for name, flow in flows.items()
-        for what, (count, time) in _timed(flow).items()
+        for what, count, time in _timed(flow)
     ]
 
 
-def _timed(flow: dict[str, Any]) -> dict[str, tuple[str, str]]:
-    """Returns the actions of a flow."""
-    own = {what: keys for what, keys in TIMED.items() if f"mean_{keys[1]}" in flow}
-    used = [what for what in CLASSES if what in own and flow[own[what][0]] > 0]
-    listed = used if len(used) > 1 else []
-    return {what: keys for what, keys in own.items() if what in listed or what not in CLASSES}
+def _timed(flow: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yields the actions of a flow, with the keys of their number, if it has one, and durations.
+
+    Classes of transfers are listed if the flow has transfers of several ones.
+    """
+    for what, (count, time) in TIMED.items():
+        if count in flow:
+            yield what, count, time
+    used = [one for one in CLASSES if flow.get(f"{one}_transfers", 0) > 0]
+    for one in used if len(used) > 1 else []:
+        yield f"{one} transfers", f"{one}_transfers", f"{one}_transfer_time_s"
+    if "mean_first_byte_time_s" in flow:
+        yield "first bytes", "", "first_byte_time_s"
 
 
 def _delays(
