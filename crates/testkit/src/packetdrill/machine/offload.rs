@@ -45,7 +45,7 @@ mod tests {
             found,
             [(1, 1000, "."), (1001, 1000, "."), (2001, 500, "P.")]
         );
-        assert_eq!(parts(&spec, None), [spec.clone()]);
+        assert_eq!(parts(&spec, None), std::slice::from_ref(&spec));
         assert_eq!(parts(&spec, Some(2500)), [spec]);
     }
 }
