@@ -22,7 +22,7 @@ MISTAKES = [
     ('limit = "20p"', 'limt = "20p"', 31, 'help: did you mean "limit"?'),
     ('duration = "20s"', 'duration = "1e30s"', 12, "help:"),
     ('kind = "bulk"', 'kind = "bulkk"', 21, 'help: did you mean "bulk"?'),
-    ("schema_version = 1", "schema_version = 2", 18, "help:"),
+    ("schema_version = 1", "schema_version = 3", 18, "help:"),
     ("[[flow]]", "[[flow", 7, "help: close what the line opens"),
 ]
 
