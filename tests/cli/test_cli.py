@@ -171,7 +171,7 @@ def test_size_recommends_and_exports(small: Path, tmp_path: Path) -> None:
     assert list(points) == sorted(points)
     assert best["bytes"] == best["packets"] * 583
     assert best["seconds"] == pytest.approx(best["bytes"] * 8 / 1e6)
-    line = f"bfifo limit {best['packets'] * (576 + 14)}"
+    line = f"pfifo limit {best['packets']}"
     assert line in answer["exports"][0]["lines"][0]
     assert line in done.stdout
     assert {"curve.png", "pareto.png", "rules.csv"} <= {path.name for path in out.iterdir()}
@@ -245,7 +245,7 @@ def test_out_never_removes_foreign_files_beside_results(small: Path, tmp_path: P
     assert (out / "notes.txt").read_text() == "x"
     (out / "notes.txt").unlink()
     assert goodqueue("run", small, "--out", out).returncode == 0
-    assert goodqueue("size", small, "--quick", "--out", out).returncode == 0
+    assert goodqueue("size", small, "--quick", "--out", out).returncode == 6
     assert goodqueue("run", small, "--out", out, "--set", "record.packets=true").returncode == 0
 
 

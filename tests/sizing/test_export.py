@@ -27,6 +27,22 @@ def test_a_buffer_is_exported_in_the_units_of_each_device() -> None:
         assert export.warning
 
 
+def test_a_limit_of_packets_is_exported_in_packets() -> None:
+    linux, shaped, *others = exports(100, 1500, 50e6, "packets")
+    assert linux.lines == ("tc qdisc replace dev DEV root pfifo limit 100",)
+    assert all(line.endswith("pfifo limit 100") for line in shaped.lines)
+    assert not any("bfifo" in line for line in (*linux.lines, *shaped.lines))
+    assert [one.device for one in others if one.unlike] == ["Junos", "switch with shared memory"]
+
+
+def test_a_limit_of_bytes_is_exported_in_bytes() -> None:
+    full, of_bytes = exports(100, 1500, 50e6), exports(100, 1500, 50e6, "bytes")
+    assert [one.lines for one in full] == [one.lines for one in of_bytes]
+    unlike = [one.device.partition(" ")[0] for one in of_bytes if one.unlike]
+    assert unlike == ["Cisco", "OpenWrt", "MikroTik"]
+    assert not any(one.unlike for one in full)
+
+
 def test_the_instructions_for_a_check_give_the_expected_round_trips() -> None:
     lines = checks(50e6, 0.040, 0.024)
     assert any("idle about 40 ms, p99 about 64 ms" in line for line in lines)

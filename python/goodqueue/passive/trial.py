@@ -34,6 +34,7 @@ class CaptureTrial:
 
     name = LINK
     elastic = True
+    pool = None
 
     def __init__(self, model: Model, link: Link) -> None:
         """Takes the model, and the link as the rules see it."""

@@ -1,17 +1,21 @@
 """Device configurations for a buffer, with the arithmetic from packets to each device's unit.
 
 Every vendor counts a different quantity: bytes with an Ethernet header, packets, microseconds of
-the shaped rate, bytes of a shared memory. Each configuration comes with its warning.
+the shaped rate, bytes of a shared memory. Each configuration comes with its warning. A limit of
+packets and one of bytes agree only for full packets: behind a limit of packets an ACK takes the
+place of a full one.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from goodqueue.sizing.trials.shared import Pool
 
 ETHERNET_HEADER_BYTES = 14
 """Bytes of the link layer that Linux counts: its qdiscs count the Ethernet header, but neither the
@@ -33,45 +37,73 @@ class Export:
         lines: lines to paste; DEV and BUFFER stand for names that the reader fills in.
         arithmetic: conversion of packets to the device's unit.
         warning: further conditions under which the device has the computed buffer.
+        unlike: difference between the unit of the device and that of the answer; None if there is
+            none, or if all packets are full.
     """
 
     device: str
     lines: tuple[str, ...]
     arithmetic: str
     warning: str
+    unlike: str | None = None
 
 
-def exports(packets: int, packet_bytes: int, rate_bps: float) -> tuple[Export, ...]:
+Unit = Literal["full packets", "packets", "bytes"]
+"""What the limit of the answer counts: nothing but full packets waits, packets of any size, or
+bytes."""
+
+
+def exports(
+    packets: int, packet_bytes: int, rate_bps: float, unit: Unit = "full packets"
+) -> tuple[Export, ...]:
     """Returns the buffer for every supported device, Linux first.
 
     Args:
-        packets: packets that may wait.
+        packets: packets that may wait, or full packets whose bytes may wait.
         packet_bytes: IP bytes of a full packet.
         rate_bps: the link's rate in bits per second.
+        unit: what the limit counts.
     """
+    in_packets = unit == "packets"
+    of_packets = COUNTS_PACKETS if unit == "bytes" else None
+    of_bytes = COUNTS_BYTES if in_packets else None
     return (
-        linux(packets, packet_bytes),
-        linux_shaped(packets, packet_bytes, rate_bps),
-        cisco(packets, rate_bps),
-        junos(packets, packet_bytes, rate_bps),
-        switch_memory(packets, packet_bytes),
-        openwrt(packets, rate_bps),
-        mikrotik(packets, rate_bps),
+        linux(packets, packet_bytes, in_packets=in_packets),
+        linux_shaped(packets, packet_bytes, rate_bps, in_packets=in_packets),
+        replace(cisco(packets, rate_bps), unlike=of_packets),
+        replace(junos(packets, packet_bytes, rate_bps), unlike=of_bytes),
+        replace(switch_memory(packets, packet_bytes), unlike=of_bytes),
+        replace(openwrt(packets, rate_bps), unlike=of_packets),
+        replace(mikrotik(packets, rate_bps), unlike=of_packets),
     )
 
 
-def linux(packets: int, packet_bytes: int) -> Export:
+COUNTS_BYTES = (
+    "this device counts bytes and the queue that was sized counts packets of any size: state the "
+    "limit of that queue in bytes to size it for this device"
+)
+COUNTS_PACKETS = (
+    "this device counts packets of any size and the queue that was sized counts bytes: state the "
+    "limit of that queue in packets to size it for this device"
+)
+
+
+def linux(packets: int, packet_bytes: int, *, in_packets: bool = False) -> Export:
     """Returns a FIFO for a Linux device whose own line is the bottleneck."""
-    frame = packet_bytes + ETHERNET_HEADER_BYTES
+    offload = (
+        "counts as one packet, whatever its size: use ethtool -K DEV gso off tso off gro off"
+        if in_packets
+        else "is accepted or dropped whole: use ethtool -K DEV gso off tso off gro off, or expect "
+        "a buffer that is coarser by that size"
+    )
     return Export(
         "Linux, the device is the bottleneck",
-        (f"tc qdisc replace dev DEV root bfifo limit {packets * frame}",),
-        _frames(packets, packet_bytes, ETHERNET_HEADER_BYTES, packets * frame),
+        (f"tc qdisc replace dev DEV root {_fifo(packets, packet_bytes, in_packets)}",),
+        _counted(packets, packet_bytes, in_packets),
         (
             "The driver's ring and BQL hold further frames below this queue (ethtool -g DEV, "
             "/sys/class/net/DEV/queues/tx-0/byte_queue_limits). An aggregate of segmentation "
-            "offload (up to 64 KiB) is accepted or dropped whole: use ethtool -K DEV gso off "
-            "tso off gro off, or expect a buffer that is coarser by that size."
+            f"offload (up to 64 KiB) {offload}."
         ),
     )
 
@@ -93,11 +125,17 @@ def linux_queue(commands: Sequence[str]) -> Export:
     )
 
 
-def linux_shaped(packets: int, packet_bytes: int, rate_bps: float) -> Export:
+def linux_shaped(
+    packets: int, packet_bytes: int, rate_bps: float, *, in_packets: bool = False
+) -> Export:
     """Returns a FIFO behind a shaper, for a bottleneck farther down the path."""
     frame = packet_bytes + ETHERNET_HEADER_BYTES
     limit, burst = packets * frame, SHAPER_BURST_FRAMES * frame
     rate = f"{math.floor(rate_bps)}bit"
+    fifo = _fifo(packets, packet_bytes, in_packets)
+    tbf = f"tc qdisc replace dev DEV root handle 1: tbf rate {rate} burst {burst} limit {limit}"
+    if in_packets:  # The limit of a tbf is that of its own queue of bytes, which is replaced.
+        tbf += f" && tc qdisc replace dev DEV parent 1:1 handle 10: {fifo}"
     return Export(
         "Linux, shaped to the link",
         (
@@ -105,17 +143,34 @@ def linux_shaped(packets: int, packet_bytes: int, rate_bps: float) -> Export:
                 f"tc qdisc replace dev DEV root handle 1: htb default 1 && "
                 f"tc class replace dev DEV parent 1: classid 1:1 htb rate {rate} burst {burst} "
                 f"cburst {burst} && "
-                f"tc qdisc replace dev DEV parent 1:1 handle 10: bfifo limit {limit}"
+                f"tc qdisc replace dev DEV parent 1:1 handle 10: {fifo}"
             ),
-            f"tc qdisc replace dev DEV root tbf rate {rate} burst {burst} limit {limit}",
+            tbf,
         ),
-        f"{_frames(packets, packet_bytes, ETHERNET_HEADER_BYTES, limit)}; the second line is the "
-        "same with tbf, whose limit is that of its own FIFO",
+        f"{_counted(packets, packet_bytes, in_packets)}; the second line is the same with tbf",
         (
             "Shape 2 % to 5 % below the true rate, or the queue forms in the next device. "
             "With offload, a tbf drops aggregates larger than its burst."
         ),
     )
+
+
+def _fifo(packets: int, packet_bytes: int, in_packets: bool) -> str:
+    """Returns a FIFO of Linux that counts packets, or bytes with the Ethernet header."""
+    if in_packets:
+        return f"pfifo limit {packets}"
+    return f"bfifo limit {packets * (packet_bytes + ETHERNET_HEADER_BYTES)}"
+
+
+def _counted(packets: int, packet_bytes: int, in_packets: bool) -> str:
+    """Returns the arithmetic of such a FIFO."""
+    if in_packets:
+        return WHATEVER_SIZE.format(packets)
+    limit = packets * (packet_bytes + ETHERNET_HEADER_BYTES)
+    return _frames(packets, packet_bytes, ETHERNET_HEADER_BYTES, limit)
+
+
+WHATEVER_SIZE = "{} packets, whatever their size"
 
 
 def cisco(packets: int, rate_bps: float) -> Export:
@@ -128,7 +183,7 @@ def cisco(packets: int, rate_bps: float) -> Export:
             f"  shape average {math.floor(rate_bps)}",
             f"  queue-limit {packets} packets",
         ),
-        f"{packets} packets, whatever their size",
+        WHATEVER_SIZE.format(packets),
         (
             "queue-limit applies to a class with its own queue. The interface's transmit ring "
             "(tx-ring-limit) follows it. Small packets count as much as large ones."
@@ -168,6 +223,29 @@ def switch_memory(packets: int, packet_bytes: int) -> Export:
         (
             "Memory is allocated in cells (often 80 B to 256 B: round up per frame). With "
             "dynamic thresholds a queue gets alpha times the free memory, not a fixed share."
+        ),
+    )
+
+
+def shared_memory(packets: int, pool: Pool) -> Export:
+    """Returns the shared memory of a switch that lets one busy port hold these frames."""
+    needed, held = pool.capacity_for(packets), packets * pool.frame_bytes
+    lines = [f"{needed} B of shared memory with {pool.thresholds}"]
+    alpha = pool.alpha_for(packets)
+    if alpha is not None:
+        power = math.ceil(math.log2(alpha))
+        lines.append(
+            f"or the {pool.capacity_bytes} B of today with alpha {alpha:.3g}: dynamic_th {power} "
+            f"(alpha {2.0**power:g}) in SONiC"
+        )
+    return Export(
+        "switch with shared memory",
+        tuple(lines),
+        f"{packets} x {pool.frame_bytes} B = {held} B, which are {100 * pool.share:.3g} % of the "
+        "shared bytes while the other ports are idle",
+        (
+            "Other busy ports leave less: N of them get alpha / (1 + N alpha) of the memory each. "
+            "Memory is allocated in cells (often 80 B to 256 B: round up per frame)."
         ),
     )
 

@@ -360,6 +360,8 @@ def export_lines(answer: Answer, limit: int) -> list[str]:
         lines.append(f"{one.device}: {one.arithmetic}")
         lines.extend(f"    {line}" for line in one.lines)
         lines.append(f"    mind: {one.warning}")
+        if one.unlike is not None:
+            lines.append(f"    mind: {one.unlike}")
     delay = None if answer.trials is None else answer.interval(limit, "p99_delay_s").mean
     lines.append("to check it:")
     lines.extend(f"    {line}" for line in checks(link.rate_bps, link.mean_rtt_s, delay))

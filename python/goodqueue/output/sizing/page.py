@@ -190,6 +190,8 @@ def _exports(answer: Answer) -> list[str]:
             f"<h3>{escape(one.device)}</h3><p>{escape(one.arithmetic)}</p><pre>{lines}</pre>"
             f"<p>Mind: {escape(one.warning)}</p>"
         )
+        if one.unlike is not None:
+            parts.append(f"<p>Mind: {escape(one.unlike)}.</p>")
     delay = None if answer.trials is None else answer.interval(answer.buffer, DELAY).mean
     items = checks(link.rate_bps, link.mean_rtt_s, delay)
     parts.append("<h3>How to check it</h3><ul>")

@@ -8,7 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodqueue.output.sizing.theory import in_units
-from goodqueue.output.terminal import goes_on, milliseconds, number, packets, percent
+from goodqueue.output.terminal import (
+    goes_on,
+    milliseconds,
+    number,
+    packets,
+    percent,
+    size_of,
+)
 from goodqueue.sizing.trials.hosts import OUT_OF_PHASE
 
 if TYPE_CHECKING:
@@ -16,6 +23,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.answer.world import World
 
 PARTS = {
+    "queries": "times of queries",
     "cost": "half and twice the buffer",
     "guard": "the buffer that loses 1 %",
     "page": "a page beside the flows",
@@ -26,7 +34,7 @@ PARTS = {
 }
 
 SYNTAXES = {
-    "linux": ("Linux", "switch with shared memory and ECN"),
+    "linux": ("Linux", "switch with shared memory"),
     "ios": ("Cisco IOS",),
     "junos": ("Junos",),
     "sonic": ("switch with shared memory",),
@@ -61,6 +69,7 @@ def screen(answer: Answer, syntax: str) -> list[str]:
     lines += guard(answer)
     if answer.world is not None:
         lines += over_hosts(answer.world)
+    lines += memory(answer)
     lines += costs(answer)
     lines += page(answer)
     lines += device(answer, syntax)
@@ -111,6 +120,31 @@ def over_hosts(world: World) -> list[str]:
     return lines
 
 
+def memory(answer: Answer) -> list[str]:
+    """Returns the shared memory that the buffer needs, and how long queries take with it."""
+    found = answer.memory
+    if found is None:
+        return []
+    pool, today = found.pool, size_of(found.pool.capacity_bytes)
+    needed, held = size_of(found.capacity_bytes), packets(found.packets)
+    lines = [f"[bold]shared memory[/]: {held} on one busy link need {needed} ({pool.thresholds})"]
+    if found.alpha is not None:
+        lines.append(f"  or the {today} of today with alpha {found.alpha:.3g} or more")
+    elif pool.alpha is not None:
+        lines.append(f"  no alpha suffices with the {today} of today")
+    for name, one in found.times.items():
+        what = "99th percentile" if one.metric.startswith("p99") else "mean"
+        it, half, now, lossless = (
+            f"{milliseconds(seconds)} ms"
+            for seconds in (one.with_it_s, one.with_half_s, one.today_s, one.lossless_s)
+        )
+        lines.append(
+            f"  a query of {name} takes {it} ({what}), {half} with half as many packets, {now} "
+            f"with the {today} of today, {lossless} if nothing is dropped"
+        )
+    return lines
+
+
 def costs(answer: Answer) -> list[str]:
     """Returns the figures of half and twice the buffer."""
     trials = answer.trials
@@ -158,6 +192,8 @@ def device(answer: Answer, syntax: str) -> list[str]:
         lines.append(f"for a device: {packets(at)}, which suffice for nine tenths of those hosts")
     for one in chosen:
         lines.extend(f"    {line}" for line in one.lines)
+        if one.unlike is not None:
+            lines.append(f"[yellow]mind[/]: {one.unlike}")
     return lines
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from goodqueue.core.intervals import Interval
     from goodqueue.runs.engines import Engine
     from goodqueue.sizing.answer.facts import Facts, Guard
+    from goodqueue.sizing.answer.memory import Memory
     from goodqueue.sizing.answer.page import Page
     from goodqueue.sizing.answer.parts import Alternative, Change, RuleAnswer
     from goodqueue.sizing.answer.world import World
@@ -59,6 +60,7 @@ class Answer:
         interrupted: True if Ctrl-C ended it before everything was done.
         budget_over: True if the budget was over before the search had an answer.
         more_packets: estimated work in packets in which the stopped search would end.
+        used_packets: work of all runs in packets, stored ones included; 0 if nothing was simulated.
         share: measured part of replicates, as a share of their full length.
         left_out: parts beside the answer for which the budget did not suffice: `rules`, `queues`,
             `changes`, `world`, `cost`, `guard`, `page`.
@@ -74,6 +76,7 @@ class Answer:
         world: the answer over hosts that were not described; None if it is not known.
         guard: facts that the answer must not hide; None if there are none.
         page: times of a small page behind its buffer; None if that was not run.
+        memory: shared memory that its buffer needs; None if no shared memory decides.
 
     Examples:
         >>> from goodqueue.sizing import Link, judge_rules
@@ -97,6 +100,7 @@ class Answer:
     interrupted: bool = False
     budget_over: bool = False
     more_packets: float | None = None
+    used_packets: float = 0.0
     share: float = 1.0
     left_out: tuple[str, ...] = ()
     kept: bool = True
@@ -109,6 +113,7 @@ class Answer:
     world: World | None = None
     guard: Guard | None = None
     page: Page | None = None
+    memory: Memory | None = None
 
     def plot(self, name: str = "curve") -> list[Axes]:
         """Draws a picture of the answer by pyplot, without a caption, and returns its axes.
@@ -316,6 +321,7 @@ class Answer:
             "budget": {
                 "over": self.budget_over,
                 "more_packets": self.more_packets,
+                "used_packets": round(self.used_packets),
                 "replicate_share": self.share,
                 "left_out": list(self.left_out),
             },
@@ -341,6 +347,7 @@ class Answer:
             "best_for_each_bound": None if facts is None else facts.best,
             "guard": None if guard is None else asdict(guard),
             "page": None if self.page is None else self.page.as_dict(),
+            "memory": None if self.memory is None else self.memory.as_dict(),
         }
 
     def _expected(self, packets: int) -> dict[str, Any] | None:

@@ -26,6 +26,7 @@ from goodqueue.sizing.answer.extras import (
 from goodqueue.sizing.answer.facts import facts_of
 from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.answer.longer import LONGER, bias_of_full, checked, unchecked
+from goodqueue.sizing.answer.memory import Memory, with_times
 from goodqueue.sizing.answer.page import page_of
 from goodqueue.sizing.answer.parts import RuleAnswer, figures_at
 from goodqueue.sizing.answer.world import by_theory as world_by_theory
@@ -131,7 +132,8 @@ def work_out(
             answer = _extras(answer, laboratory, effort)
     if effort.hosts and answer.world is None:
         answer = _hosts_by_theory(answer, trial)
-    return answer
+    budget = laboratory.budget
+    return answer if budget is None else replace(answer, used_packets=budget.used)
 
 
 def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Answer:
@@ -236,6 +238,8 @@ def _extras(answer: Answer, laboratory: Laboratory, effort: Effort) -> Answer:
     link, trials = answer.link, answer.trials
     assert trials is not None
     left = list(effort.parts(laboratory.engine))
+    if answer.memory is not None:
+        left.insert(0, "queries")
     try:
         while left:
             answer = _part(left[0], answer, laboratory, effort)
@@ -261,6 +265,8 @@ def _part(name: str, answer: Answer, laboratory: Laboratory, effort: Effort) -> 
     """Adds one of the other parts to the answer."""
     link, trials = answer.link, answer.trials
     assert trials is not None
+    if name == "queries" and answer.memory is not None:
+        answer = replace(answer, memory=with_times(link, laboratory, answer.memory))
     if name == "cost":
         at = answer.number
         half_and_double(link, trials, laboratory, at)
@@ -301,4 +307,7 @@ def _exported(answer: Answer, trial: Trial) -> Answer:
     packets = answer.device_packets
     if packets is None:
         return answer
-    return replace(answer, exports=trial.exports(answer.link, packets))
+    memory = answer.memory
+    if trial.pool is not None and (memory is None or memory.packets != packets):
+        memory = Memory(trial.pool, packets)
+    return replace(answer, exports=trial.exports(answer.link, packets), memory=memory)

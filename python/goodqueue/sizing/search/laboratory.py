@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.search.agreement import Widened
     from goodqueue.sizing.search.smallest import Smallest
     from goodqueue.sizing.search.trials import Sampler
+    from goodqueue.sizing.trials.shared import Pool
     from goodqueue.study.model import Parameter, Variant
     from goodqueue.study.runner import Runner
 
@@ -104,6 +105,11 @@ class Trial(Measured, Protocol):
     @property
     def name(self) -> str:
         """Name of the link in the scenario."""
+        ...
+
+    @property
+    def pool(self) -> Pool | None:
+        """Shared memory that is sized in place of the link's limit; None if there is none."""
         ...
 
     @property

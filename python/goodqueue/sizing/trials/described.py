@@ -71,6 +71,7 @@ class LinkTrial:
 
     name = LINK
     elastic = True
+    pool = None
 
     def scenario(
         self, link: Link, packets: int, queue: str | None = None, extent: Extent = WHOLE

@@ -10,40 +10,60 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from goodqueue.core.text import shortened
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.runs.plugins import LIMIT, class_of, takes_limit
 from goodqueue.runs.settings import changed, settings_of
 from goodqueue.sizing.controls import CONTROLS
-from goodqueue.sizing.export import exports, linux_queue
+from goodqueue.sizing.export import exports, linux_queue, shared_memory
 from goodqueue.sizing.link import Link
 from goodqueue.sizing.trials.length import WHOLE, Extent, length
 from goodqueue.sizing.trials.meter import Meter
 from goodqueue.sizing.trials.shaped import from_the_first_flow, shaped_rate_bps
+from goodqueue.sizing.trials.shared import pool_of, with_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodqueue._core import LongFlow, Scenario
-    from goodqueue.sizing.export import Export
+    from goodqueue.sizing.export import Export, Unit
     from goodqueue.sizing.link import Asked
+
+MAX_NAMES = 40
+"""Largest number of links that a message names."""
 
 JITTER_FRAMES = 10
 """Largest random delay of starts in frame times, for a link without round-trip times."""
 
 
 def link_name(scenario: Scenario, wanted: str | None) -> str:
-    """Returns the link to size: the requested one, the one called bottleneck, or the only one."""
-    if wanted is not None:
-        return wanted
+    """Returns the link to size: the requested one, the one called bottleneck, or the only one.
+
+    Raises:
+        RequestError: if there is no such link, or if several could be meant.
+    """
     forward = [name for name in scenario.links if not name.endswith(".reverse")]
+    names = ", ".join(forward[:MAX_NAMES])
+    if len(forward) > MAX_NAMES:
+        names += f", … ({len(forward)} in all)"
+    if wanted in scenario.links:
+        return wanted
+    if wanted is not None:
+        near = get_close_matches(wanted, scenario.links, 1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise RequestError(
+            f"--link {shortened(wanted)}: there is no such link\n"
+            f"  help: {hint}the links are {names}, and the other direction of each is called as in "
+            f"{forward[0]}.reverse"
+        )
     if "bottleneck" in forward:
         return "bottleneck"
     if len(forward) == 1:
         return forward[0]
-    names = ", ".join(forward[:8]) + (", …" if len(forward) > 8 else "")
     raise RequestError(f"several links could be sized; choose one with --link: {names}")
 
 
@@ -71,6 +91,13 @@ def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[
             "other flows may cross the link; the rules assume that the long flows have "
             "its whole capacity unless --mix gives their share; the simulation contains "
             "all flows"
+        )
+    counts_packets = not buffer["counted_in_bytes"] and pool_of(scenario, name) is None
+    if counts_packets and _others_cross(scenario, flows):
+        notes.append(
+            f"the limit of {name} counts packets of any size, so ACKs and small packets take the "
+            "place of full ones; a limit in bytes has another answer, which is searched in bytes "
+            "if the file states the limit in bytes, such as 100kB"
         )
     shaped_bps = shaped_rate_bps(scenario, name)
     if shaped_bps is not None:
@@ -136,6 +163,7 @@ class FileTrial:
         link: the link as the rules see it.
         notes: sentences about what the rules do not consider.
         jitter_s: largest random delay of the start of flows that do not set it.
+        pool: shared memory that decides what the link may hold, and is sized then; or None.
     """
 
     elastic = False
@@ -158,6 +186,7 @@ class FileTrial:
         """
         scenario.with_limit(name, 1)  # reports that a link has no queue
         self.name = name
+        self.pool = pool_of(scenario, name)
         # The names of its metrics come from its network, which is built for them.
         check_runs([scenario], limit_of(None))
         self.link, self.notes = read_link(scenario, name, asked)
@@ -171,6 +200,8 @@ class FileTrial:
         if own is not None:
             note = f"the queue of {name} is {own}, and the answer is its limit"
             self.notes = (*self.notes, note)
+        elif self.pool is not None:
+            self.notes = (*self.notes, self.pool.decides(name))
         elif not _is_fifo(self._commands(self.link, 1)):
             about = f"the queue of {name} is not a drop-tail FIFO"
             rules = ", which the rules assume" if self.link.flows else ""
@@ -188,6 +219,8 @@ class FileTrial:
         The file states the length of the run. It is shortened if time does not suffice.
         """
         scenario = self._cut(link, packets, extent.share)
+        if queue is None and self.pool is not None:
+            return with_memory(scenario, self.name, self.pool, packets)
         if queue is None:
             return scenario.with_limit(self.name, packets)
         return changed(scenario, {f"{self._key(scenario)}.queue": {"kind": queue}})
@@ -279,11 +312,20 @@ class FileTrial:
         return {}
 
     def exports(self, link: Link, packets: int) -> tuple[Export, ...]:
-        """Returns the buffer as lines to paste; for Linux only if the queue is not a FIFO."""
+        """Returns the buffer as lines to paste, in packets or in bytes as the file's queue counts.
+
+        A queue that is not a FIFO has lines for Linux only.
+        """
+        if self.pool is not None:
+            return (shared_memory(packets, self.pool),)
         commands = self._commands(link, packets)
         if _is_fifo(commands):
-            return exports(packets, link.packet_bytes, link.rate_bps)
+            unit: Unit = "bytes" if self._counts_bytes(link) else "packets"
+            return exports(packets, link.packet_bytes, link.rate_bps, unit)
         return (linux_queue(commands),) if commands else ()
+
+    def _counts_bytes(self, link: Link) -> bool:
+        return self._of(link).buffer(self.name)["counted_in_bytes"]
 
     def _commands(self, link: Link, packets: int) -> list[str]:
         """Returns the commands for the link's queue in Linux; none if Linux does not have it."""

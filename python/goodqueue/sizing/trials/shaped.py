@@ -9,6 +9,8 @@ from goodqueue.errors import ScenarioError
 from goodqueue.runs.settings import changed, settings_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from goodqueue._core import Scenario
 
 SHAPERS = {"tbf": "rate", "cake": "bandwidth"}
@@ -59,13 +61,15 @@ def from_the_first_flow(scenario: Scenario, link: str) -> tuple[Scenario, str | 
     )
 
 
-def _queue(scenario: Scenario, link: str) -> dict[str, Any]:
-    """Returns the settings of a link's queue; empty if the file has no such link."""
-    topology = settings_of(scenario)["topology"]
+def link_settings(topology: Mapping[str, Any], link: str) -> dict[str, Any]:
+    """Returns the settings of a link of a topology; empty if it has no such link."""
     name = link.removesuffix(REVERSE)
     links = {one.get("name"): one for one in topology.get("link", [])}
     settings: dict[str, Any] = links.get(name, topology.get(name, {}))
-    if link.endswith(REVERSE):
-        settings = settings.get("reverse", {})
-    queue: dict[str, Any] = settings.get("queue", {})
+    return settings.get("reverse", {}) if link.endswith(REVERSE) else settings
+
+
+def _queue(scenario: Scenario, link: str) -> dict[str, Any]:
+    found = link_settings(settings_of(scenario)["topology"], link)
+    queue: dict[str, Any] = found.get("queue", {})
     return queue
