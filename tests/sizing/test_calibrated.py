@@ -47,7 +47,7 @@ def test_a_table_older_than_the_engine_says_so_and_has_wider_intervals(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     flags = ["size", "--rate", "5Mbps", "--rtt", "20ms", "--flows", "5", "--quick"]
-    assert run_command(flags) == 0
+    assert run_command(flags) == 6
     assert "older than the engine" not in capsys.readouterr().out
     own = calibrated(FAST)
     monkeypatch.setattr(surface, "is_older", lambda: True)
@@ -55,7 +55,7 @@ def test_a_table_older_than_the_engine_says_so_and_has_wider_intervals(
     surfaces.cache_clear()
     try:
         older = calibrated(FAST)
-        assert run_command(flags) == 0
+        assert run_command(flags) == 6
     finally:
         surfaces.cache_clear()
     assert own is not None
@@ -180,12 +180,12 @@ def test_the_quick_answer_needs_no_scipy() -> None:
 
 def test_the_json_contains_the_printed_figures(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["size", "--rate", "5Mbps", "--rtt", "20ms", "--flows", "5", "--quick"]
-    assert run_command([*command, "--json"]) == 0
+    assert run_command([*command, "--json"]) == 6
     answer = json.loads(capsys.readouterr().out)
     said = answer["calibrated_theory"]
     assert answer["recommendation"]["packets"] == said["packets"]
     assert said["at_least_packets"] <= said["packets"] <= said["at_most_packets"]
-    assert run_command([*command, "--explain"]) == 0
+    assert run_command([*command, "--explain"]) == 6
     out = capsys.readouterr().out
     assert f"finds {said['at_least_packets']:,} to {said['at_most_packets']:,} packets" in out
     bdp = answer["rules"][0]

@@ -109,6 +109,8 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(
     code, answer = answers[0]
     assert code == 0
     assert answer["recommendation"]["proved"] is True
+    used = answer["budget"].pop("used_packets")
+    assert 1e5 < used < 1e7
     assert answer["budget"] == {
         "over": False,
         "more_packets": None,
@@ -165,6 +167,8 @@ def test_progress_shows_the_remaining_time_and_the_bracket() -> None:
         (["--only", "rules"], "write --only answer"),
         (["--only", "answer", "--aqm", "pie"], "--only answer omits them"),
         (["--quick", "--budget", "5M"], "--budget applies to runs"),
+        (["--quick", "--only", "answer"], "--only applies to runs"),
+        (["--quick", "--store", "folder"], "--store applies to runs"),
     ],
 )
 def test_wrong_options_of_the_search_are_refused(

@@ -131,7 +131,7 @@ def test_a_file_is_read_as_rules_see_it() -> None:
 def test_traffic_without_a_rule_is_named_and_not_guessed() -> None:
     trial = trial_of(SMALL, flow__upload__tcp__congestion_control="vegas")
     assert trial.link.flows == 0
-    assert trial.notes == ("the long flows have vegas, to which no rule applies",)
+    assert trial.notes[0] == "the long flows have vegas, to which no rule applies"
     mixed = SMALL + SMALL[
         SMALL.index("[[flow]]") : SMALL.index('[[flow]]\nname = "probe"')
     ].replace("upload", "other").replace(
@@ -179,6 +179,17 @@ def test_a_limit_in_bytes_is_searched_in_bytes() -> None:
     buffer = trial.scenario(trial.link, 7).buffer("bottleneck")
     assert buffer["counted_in_bytes"]
     assert (buffer["limit_bytes"], buffer["limit_packets"]) == (7000, 7)
+
+
+@pytest.mark.parametrize(
+    ("limit", "line"), [("250p", "pfifo limit 44"), ("66kB", f"bfifo limit {44 * 1514}")]
+)
+def test_a_fifo_is_exported_as_its_limit_counts(limit: str, line: str) -> None:
+    """ACKs and requests take places behind a limit in packets, and few bytes of one in bytes."""
+    file, path = ROOT / "scenarios" / "home-web.toml", "topology.bottleneck.queue.limit"
+    trial = FileTrial(goodqueue.load(file, set={path: limit}), "bottleneck", Asked())
+    assert trial.exports(trial.link, 44)[0].lines == (f"tc qdisc replace dev DEV root {line}",)
+    assert any("counts packets of any size" in one for one in trial.notes) == ("p" in limit)
 
 
 def test_a_queue_that_is_no_fifo_is_exported_as_it_is() -> None:
@@ -277,7 +288,7 @@ def test_too_few_replicates_for_a_search_are_refused() -> None:
 
 def test_quick_answers_a_file_by_theory_alone(capsys: pytest.CaptureFixture[str]) -> None:
     file = str(ROOT / "scenarios" / "bufferbloat.toml")
-    assert run_command(["size", file, "--quick", "--json"]) == 0
+    assert run_command(["size", file, "--quick", "--json"]) == 6
     answer = json.loads(capsys.readouterr().out)
     assert answer["link"]["flows"] == 1
     assert answer["recommendation"]["by"] == "theory"
@@ -285,3 +296,38 @@ def test_quick_answers_a_file_by_theory_alone(capsys: pytest.CaptureFixture[str]
     assert answer["rules"][0]["bytes"] == 5 * 583
     assert run_command(["size", str(ROOT / "scenarios" / "web-search.toml"), "--quick"]) == 6
     assert "no rule applies to this link" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("prt0", "did you mean 'port0'"),
+        ("uplink", "port17, and the other direction of each is called as in port0.reverse"),
+        (None, "port16, port17"),
+    ],
+)
+def test_an_unknown_link_lists_the_links(
+    link: str | None, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(ROOT / "scenarios" / "incast.toml")
+    flags = [] if link is None else ["--link", link]
+    assert run_command(["size", file, "--quick", *flags]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_long_list_of_links_is_bounded(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(ROOT / "scenarios" / "partition-aggregate.toml")
+    assert run_command(["size", file, "--quick", "--link", "uplink"]) == 2
+    said = capsys.readouterr().err
+    assert "port39, … (129 in all)" in said
+    assert len(said) < 600
+
+
+def test_quick_says_what_theory_does_not_know_of_a_file(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By simulation the office needs 70 packets; theory expects 12 to 23 of its backup alone."""
+    run_command(["size", str(ROOT / "scenarios" / "office.toml"), "--quick"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "mind: theory knows the long flows alone" in said
+    assert "leave out --quick to simulate the file" in said

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 import pytest
 
 import goodqueue
 from goodqueue.cli import run_command
+from goodqueue.core.intervals import Interval
 from goodqueue.errors import RequestError
+from goodqueue.output.sizing import verdict
 from goodqueue.sizing import RULES, Effort, Link, as_in_theory, judge_rules, rtt_range, size_link
 from helpers.closed_forms import sawtooth_needs
 from helpers.ledgers import rewrite
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from goodqueue.sizing.answer.answer import Answer
 
 SMALL = ["size", "--rate", "2Mbps", "--rtt", "40ms", "--flows", "1"]
 
@@ -32,7 +37,7 @@ def answered(capsys: pytest.CaptureFixture[str], *flags: str) -> tuple[int, dict
 
 def test_quick_judges_every_rule_without_a_simulation(capsys: pytest.CaptureFixture[str]) -> None:
     code, answer = answered(capsys, "--quick", "--as-in-theory")
-    assert code == 0
+    assert code == 6
     assert answer["link"]["bdp_packets"] == pytest.approx(20 / 3)
     assert [one["rule"] for one in answer["rules"]] == [rule.name for rule in RULES]
     bdp = answer["rules"][0]
@@ -242,11 +247,11 @@ def test_a_rule_that_holds_but_exceeds_the_delay_reports_both(
     link += ["--max-delay", "5ms"]
     page = tmp_path / "page.html"
     command = ["size", *link, "--quick"]
-    assert run_command([*command, "--explain", "--report", str(page)]) == 3
+    assert run_command([*command, "--explain", "--report", str(page)]) == 6
     out = capsys.readouterr().out
     assert re.search(r"assumptions hold +keeps bounds$", out.replace(" \n", "\n"), re.MULTILINE)
     assert re.search(r"^bdp .* yes +not delay *$", out, re.MULTILINE)
-    assert run_command([*command, "--json"]) == 3
+    assert run_command([*command, "--json"]) == 6
     rules = {one["rule"]: one for one in json.loads(capsys.readouterr().out)["rules"]}
     assert (rules["bdp"]["holds"], rules["bdp"]["keeps_bounds"]) == (True, False)
     assert rules["bdp"]["unmet"] == ["p99_delay_s"]
@@ -254,7 +259,7 @@ def test_a_rule_that_holds_but_exceeds_the_delay_reports_both(
     html = page.read_text(encoding="utf-8")
     assert "<th>assumptions hold</th>" in html
     assert "<th>keeps bounds</th>" in html
-    assert run_command(["size", *link[:-2], "--quick", "--json"]) == 0
+    assert run_command(["size", *link[:-2], "--quick", "--json"]) == 6
     rules = {one["rule"]: one for one in json.loads(capsys.readouterr().out)["rules"]}
     assert rules["bdp"]["keeps_bounds"] is True
 
@@ -265,7 +270,7 @@ def test_text_and_page_show_what_bscl_says_beside_its_buffer(
     crowded = ["--rate", "50Mbps", "--rtt", "50ms", "--flows", "300", "--max-loss", "1%"]
     page = tmp_path / "page.html"
     command = ["size", *crowded, "--max-delay", "50ms", "--quick", "--as-in-theory"]
-    assert run_command([*command, "--explain", "--report", str(page)]) == 3
+    assert run_command([*command, "--explain", "--report", str(page)]) == 6
     out = " ".join(capsys.readouterr().out.split())
     # C T is 208.3 packets. (22): 8.7 x 300 - 208.3 = 2402 packets, which take 576 ms. The delay
     # allows 208.3 packets, and these keep the loss up to (208.3 + 208.3) / 8.7 = 47 flows.
@@ -280,7 +285,7 @@ def test_text_and_page_show_what_bscl_says_beside_its_buffer(
 def test_theory_names_the_bound_to_give_up(capsys: pytest.CaptureFixture[str]) -> None:
     crowded = ["--rate", "50Mbps", "--rtt", "50ms", "--flows", "300", "--max-loss", "1%"]
     command = ["size", *crowded, "--max-delay", "50ms", "--quick", "--as-in-theory"]
-    assert run_command([*command, "--explain"]) == 3
+    assert run_command([*command, "--explain"]) == 6
     out = capsys.readouterr().out
     # (0.87 x 300 / 416)^2 is 39 %, but equation (18) is for at most 2 % to 5 %.
     assert "39.3" not in out
@@ -290,7 +295,7 @@ def test_theory_names_the_bound_to_give_up(capsys: pytest.CaptureFixture[str]) -
     assert given_up is not None
     # (22): 8.7 x 300 - 208.3 packets.
     assert int(given_up.group(1).replace(",", "")) == pytest.approx(2401, rel=0.25)
-    assert run_command([*command, "--json"]) == 3
+    assert run_command([*command, "--json"]) == 6
     answer = json.loads(capsys.readouterr().out)
     assert "p99_delay_s" in answer["recommendation"]["give_up"]
     assert answer["calibrated_theory"]["chance_feasible"] < 0.01
@@ -302,13 +307,13 @@ def test_theory_says_that_no_buffer_keeps_the_loss_of_cubic(
     """Linux 6.18 loses 2 to 3 % on this link with 291, 800 and 1745 packets."""
     crowded = ["--rate", "17Mbps", "--rtt", "100ms", "--flows", "40", "--control", "cubic"]
     command = ["size", *crowded, "--quick", "--max-loss"]
-    assert run_command([*command, "1%"]) == 3
+    assert run_command([*command, "1%"]) == 6
     out = capsys.readouterr().out
     words = r"no buffer keeps a loss of 1 %: the smallest expected loss is ([\d.]+) %"
     least = re.search(words, out)
     assert least is not None
     assert float(least.group(1)) == pytest.approx(2.07, rel=0.25)
-    assert run_command([*command, "3%", "--max-delay", "10ms"]) == 3
+    assert run_command([*command, "3%", "--max-delay", "10ms"]) == 6
     assert "the delay allows" in capsys.readouterr().out
 
 
@@ -413,3 +418,33 @@ def test_wrong_options_are_refused_with_the_reason(
 ) -> None:
     assert run_command(["size", *flags]) == 2
     assert words in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_quick_says_if_the_flows_cannot_fill_the_link(capsys: pytest.CaptureFixture[str]) -> None:
+    link = ["--rate", "50Mbps", "--rtt", "30ms", "--flows", "10", "--access-rate", "2Mbps"]
+    run_command(["size", *link, "--quick"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "limit these flows to 40 % of the rate, so no buffer fills this link" in said
+
+
+def test_theory_says_why_it_knows_no_upper_end(capsys: pytest.CaptureFixture[str]) -> None:
+    link = ["--rate", "10Gbps", "--rtt", "100ms", "--flows", "1000", "--max-loss", "0.1%"]
+    run_command(["size", *link, "--quick"])
+    said = " ".join(capsys.readouterr().out.split())
+    words = (
+        r"or more; no upper end is known, because no buffer may suffice \(probability [\d.]+ %\)"
+    )
+    assert re.search(words, said)
+
+
+@pytest.mark.parametrize(("profile", "is_told"), [("linux", False), (None, True)])
+def test_only_a_file_is_told_to_set_its_duration(profile: str | None, is_told: bool) -> None:
+    """A described link has no file in which a duration could be set."""
+    link = Link(10e6, (0.1,), 1, profile=profile)
+    rare = Interval(1e-4, 0.0)
+    answer = SimpleNamespace(
+        link=link, number=9, share=1, epochs=2.0, interval=lambda _limit, _name: rare
+    )
+    (line,) = verdict.short(cast("Answer", answer))
+    assert "only 2.0 loss epochs per flow instead of 20" in line
+    assert ("--set duration" in line) == is_told

@@ -241,8 +241,8 @@ def exit_code(answer: Answer) -> int:
     """Returns the exit code of an answer."""
     if answer.interrupted:
         return EXIT_INTERRUPTED
-    if answer.trials is None and answer.buffer is not None:
-        return 0
+    if answer.trials is None:  # Theory shows nothing, whatever it expects.
+        return EXIT_UNPROVED
     if answer.why_impossible is not None and answer.firm:
         return EXIT_NOT_FEASIBLE
     return 0 if answer.proved and answer.firm else EXIT_UNPROVED

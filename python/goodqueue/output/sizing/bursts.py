@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 def burst_lines(found: Bursts, notes: tuple[str, ...]) -> list[str]:
     """Returns the answer in sentences, with the line for Linux."""
     link = found.link
-    flows = counted(max(found.together, 1), "flow")
+    together = max(found.together, 1)
+    flows = f"{counted(together, 'flow')} that {'begins' if together == 1 else 'begin at once'}"
     used = f"{percent(found.used)} used ({rate(found.load_bps)})"
     why = (
-        f"for {flows} that begin at once with {INITIAL_WINDOW} segments each, and one burst of "
+        f"for {flows} with {INITIAL_WINDOW} segments each, and one burst of "
         f"offload of 64 KiB, from hosts {FASTER:g} times as fast; {number(found.flows_per_s, 3)} "
         "flows begin in a second"
     )

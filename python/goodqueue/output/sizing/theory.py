@@ -9,6 +9,7 @@ from goodqueue.sizing.answer.parts import buffer_dict
 from goodqueue.sizing.calibrated.coverage import of_kind
 from goodqueue.sizing.calibrated.record import fitted_version, is_older
 from goodqueue.sizing.calibrated.smallest import least_loss, most_busy, without
+from goodqueue.sizing.search.filled import offered_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +43,10 @@ def names_of(figures: Iterable[str]) -> str:
 def by_calibrated_theory(link: Link, found: Calibrated) -> list[str]:
     """Returns the answer of calibrated theory, with its error."""
     if found.high is None:
-        ends = f"{found.low:,} packets or more, or that no buffer suffices"
+        ends = (
+            f"{packets(found.low)} or more; no upper end is known, because no buffer may suffice "
+            f"(probability {percent(1 - found.chance)})"
+        )
     else:
         ends = f"{found.low:,} to {packets(found.high)}"
     at = found.packets or found.least
@@ -74,8 +78,19 @@ def by_calibrated_theory(link: Link, found: Calibrated) -> list[str]:
             f"[yellow]outside[/] the links on which the theory was calibrated: {known}. "
             "The interval is therefore wider"
         )
-    if link.profile is None and not found.outside:
-        lines.append("the scenario's own traffic may differ from that of the calibration")
+    offered = offered_share(link)
+    if offered < link.min_utilization:
+        lines.append(
+            f"[yellow]mind[/]: hosts or windows limit these flows to {percent(offered)} of the "
+            "rate, so no buffer fills this link and no rule applies; leave out --quick to size it "
+            "for bursts"
+        )
+    if link.profile is None:
+        lines.append(
+            "[yellow]mind[/]: theory knows the long flows alone, with the whole link: the interval "
+            "does not contain what the other flows of the file, ACKs in the same queue and late "
+            "starts do, which may be several times as much; leave out --quick to simulate the file"
+        )
     return lines
 
 

@@ -59,7 +59,7 @@ def recommendation(answer: Answer) -> list[str]:
     if answer.ended and not answer.shown:
         lines += _ended(answer)
     lines += several_sets(link.max_delay_s is not None, facts)
-    return [*lines, *_shortened(answer), *_short(answer), *_engine(answer)]
+    return [*lines, *_shortened(answer), *short(answer), *_engine(answer)]
 
 
 def _not_run(answer: Answer) -> list[str]:
@@ -263,7 +263,7 @@ def _shortened(answer: Answer) -> list[str]:
     ]
 
 
-def _short(answer: Answer) -> list[str]:
+def short(answer: Answer) -> list[str]:
     """Returns that replicates have few loss epochs although they have their full length.
 
     Flows of a link that no buffer fills need not lose.
@@ -274,10 +274,12 @@ def _short(answer: Answer) -> list[str]:
         return []
     if answer.share != 1 or answer.epochs is None or answer.epochs >= FEW_EPOCHS * wanted:
         return []
+    is_file = answer.link.profile is None and not isinstance(answer, CaptureAnswer)
+    longer = "; --set duration=... makes it longer" if is_file else ""
     return [
         (
             f"[yellow]short[/]: a replicate contained only {answer.epochs:.1f} loss epochs "
-            f"per flow instead of {wanted:.0f}; for a file, --set duration=... makes it longer"
+            f"per flow instead of {wanted:.0f}{longer}"
         )
     ]
 
