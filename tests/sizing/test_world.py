@@ -36,6 +36,17 @@ def test_each_host_differs_in_one_property_that_was_not_described() -> None:
     assert not any("0.3 times" in what for what in hosts(replace(LINK, flows=5)))
 
 
+@pytest.mark.parametrize(
+    ("rate_bps", "merged"), [(5e6, None), (8e6, None), (12e6, 4), (20e6, 6), (24e6, 8), (1e9, 8)]
+)
+def test_receivers_merge_what_arrives_within_an_aggregate(
+    rate_bps: float, merged: int | None
+) -> None:
+    """A packet of 1500 bytes takes 2.4 ms at 5 Mb/s, and a Wi-Fi aggregate lasts 4 ms."""
+    other = hosts(replace(LINK, rate_bps=rate_bps)).get("receivers merge ACKs")
+    assert (None if other is None else other.ack_every) == merged
+
+
 def test_flows_of_one_round_trip_are_tried_out_of_phase() -> None:
     """Their round trips differ by less than a packet takes, and keep their mean."""
     link = Link(37.15e6, (0.0276,), 23)

@@ -22,7 +22,13 @@ MIN_ACCESS_SHARE = 2.0
 """Smallest sum of the hosts' rates over that of the link with which flows can still fill it."""
 
 MERGED_ACKS = 8
-"""Segments per ACK of receivers that merge them (generic receive offload, Wi-Fi, DOCSIS)."""
+"""Most segments per ACK of receivers that merge them (generic receive offload, Wi-Fi, DOCSIS)."""
+
+MERGING_S = 4e-3
+"""Longest time in which packets that arrive are merged: that of a Wi-Fi aggregate in Linux
+(Høiland-Jørgensen and others, "Ending the Anomaly", USENIX ATC 2017). Cable modems get a grant
+every 2 ms, and wired hosts merge what arrives within some 50 µs. A slow link sends fewer packets
+than eight in this time, so no receiver behind it can merge eight."""
 
 DEVIATION = 0.2
 """Relative error of the numbers of flows and of the round trips that a user states."""
@@ -57,8 +63,9 @@ def hosts(link: Link) -> dict[str, Link]:
             changes["access links of 0.3 times the rate"] = {"access_rate_bps": slow}
     if not link.paces:
         changes["senders pace"] = {"paced": True}
-    if link.ack_every == 2:
-        changes["receivers merge ACKs"] = {"ack_every": MERGED_ACKS}
+    merged = min(MERGED_ACKS, int(MERGING_S / link.packet_time_s))
+    if link.ack_every == 2 and merged > link.ack_every:
+        changes["receivers merge ACKs"] = {"ack_every": merged}
     if link.local_share == 1:
         changes["a tenth of other traffic"] = {"local_share": 1 - OTHER_TRAFFIC}
     control = link.congestion_control
