@@ -98,7 +98,7 @@ def checked(  # noqa: PLR0913, PLR0917 - what was found, by what, and what is kn
         try:
             bias = _compared(link, trials, laboratory, facts.packets, times, FIRST_REPLICATES)
         except BudgetSpent:
-            return unchecked(found, facts)
+            return unchecked(found), facts
     if bias is None:
         return found, facts
     proved = found.proved and bias.suffices and bias.shift >= 1 / ALLOWED
@@ -133,9 +133,9 @@ def _compared(  # noqa: PLR0913, PLR0917 - both groups of replicates, and when t
     return Bias(shift, suffices)
 
 
-def unchecked(found: Smallest, facts: Facts) -> tuple[Smallest, Facts]:
+def unchecked(found: Smallest) -> Smallest:
     """Returns the result of shortened replicates that were not compared with longer ones."""
-    return replace(found, proved=False, settled=False), _moved(facts, 1 / UNCHECKED, UNCHECKED)
+    return replace(found, proved=False, settled=False)
 
 
 def _moved(facts: Facts, below: float, above: float) -> Facts:
@@ -147,10 +147,6 @@ def _moved(facts: Facts, below: float, above: float) -> Facts:
     )
     return replace(facts, chance=moved)
 
-
-UNCHECKED = 1.35
-"""Factor by which the interval of shortened replicates is widened if the budget does not suffice
-to compare them with longer ones."""
 
 ALLOWED = 1.1
 """Factor by which the lower end may move while an answer that suffices still counts as shown."""

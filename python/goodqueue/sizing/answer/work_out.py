@@ -188,7 +188,7 @@ def _search(answer: Answer, laboratory: Laboratory, most_replicates: int) -> Ans
         try:
             found, facts = checked(link, trials, laboratory, found, facts, bias)
         except KeyboardInterrupt:
-            found, facts = unchecked(found, facts)
+            found = unchecked(found)
             answer = replace(answer, interrupted=True)
     at = found.limit or found.floor or found.reached
     doubt, error = laboratory.doubt(link, found, trials.interval(at, "loss_rate").high)

@@ -18,7 +18,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue._core import COARSE, grid
+from goodqueue._core import COARSE, GRID_STEP, grid
 from goodqueue.sizing.search.sets import excluded, nearest
 from goodqueue.sizing.search.trials import (
     COARSE_REPLICATES,
@@ -39,13 +39,13 @@ STILL_HELPS = 0.03
 """Decrease of the miss (`Target.miss`) from one coarse limit to the next, or between doublings of
 the range, from which on a larger buffer still helps: 3 % of the idle share or of the loss."""
 
-MAX_ABOVE = 1.35
-"""Largest ratio of a limit that was shown to suffice to the smallest that might, in an answer that
-counts as shown."""
-
 PATIENCE = (48, 64)
 """Replicates after which a lean search leaves a neighbour of the answer open, and tries the next
-one: limits one and two grid steps away. Three steps to either side are within `MAX_ABOVE`."""
+one: limits one and two grid steps away."""
+
+MAX_ABOVE = (1 + GRID_STEP) ** (2 * (len(PATIENCE) + 1))
+"""Largest ratio of a limit that was shown to suffice to the smallest that might, in an answer that
+counts as shown: the last limits that `PATIENCE` leaves are three steps away on either side."""
 
 UNDECIDED = (Answered.CLOSE, Answered.FAILS)
 """Verdicts on a limit that is not recommended."""
