@@ -110,7 +110,7 @@ class Outcome:
         low, high = self.found["chance"]
         if not self.verdict.solvable or low is None or high is None:
             return None
-        return max(low / self.verdict.row["least"], (self.verdict.above + 1) / high, 1.0)
+        return float(max(low / self.verdict.row["least"], (self.verdict.above + 1) / high, 1.0))
 
 
 def main(folder: Path) -> None:
