@@ -83,7 +83,7 @@ class Outcome:
     """A search beside the truth of its question.
 
     Attributes:
-        found: what the search found.
+        found: result of the search.
         verdict: the question with its truth.
     """
 

@@ -326,7 +326,7 @@ def test_a_long_list_of_links_is_bounded(capsys: pytest.CaptureFixture[str]) -> 
 def test_quick_says_what_theory_does_not_know_of_a_file(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """By simulation the office needs 70 packets; theory expects 12 to 23 of its backup alone."""
+    """The office needs 70 packets by simulation, and its backup alone 12 to 23 by theory."""
     run_command(["size", str(ROOT / "scenarios" / "office.toml"), "--quick"])
     said = " ".join(capsys.readouterr().out.split())
     assert "mind: theory knows the long flows alone" in said

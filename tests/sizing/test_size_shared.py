@@ -11,8 +11,9 @@ import goodqueue
 from conftest import ROOT
 from goodqueue.cli import run_command
 from goodqueue.sizing.link import Asked
+from goodqueue.sizing.pool import Pool, pool_of, with_memory
 from goodqueue.sizing.trials.file import FileTrial
-from goodqueue.sizing.trials.shared import Pool, pool_of, times_of, with_memory
+from goodqueue.sizing.trials.queries import times_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goodqueue.sizing.trials.shared import Pool
+    from goodqueue.sizing.pool import Pool
 
 ETHERNET_HEADER_BYTES = 14
 """Bytes of the link layer that Linux counts: its qdiscs count the Ethernet header, but neither the
@@ -49,7 +49,7 @@ class Export:
 
 
 Unit = Literal["full packets", "packets", "bytes"]
-"""What the limit of the answer counts: nothing but full packets waits, packets of any size, or
+"""Unit of the answer's limit: packets where nothing but full ones waits, packets of any size, or
 bytes."""
 
 
@@ -62,7 +62,7 @@ def exports(
         packets: packets that may wait, or full packets whose bytes may wait.
         packet_bytes: IP bytes of a full packet.
         rate_bps: the link's rate in bits per second.
-        unit: what the limit counts.
+        unit: unit of the limit.
     """
     in_packets = unit == "packets"
     of_packets = COUNTS_PACKETS if unit == "bytes" else None

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from goodqueue.core.intervals import Interval
     from goodqueue.runs.engines import Engine
     from goodqueue.sizing.answer.facts import Facts, Guard
-    from goodqueue.sizing.answer.memory import Memory
     from goodqueue.sizing.answer.page import Page
     from goodqueue.sizing.answer.parts import Alternative, Change, RuleAnswer
     from goodqueue.sizing.answer.world import World
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.search.agreement import Widened
+    from goodqueue.sizing.search.memory import Memory
     from goodqueue.sizing.search.smallest import Smallest
     from goodqueue.sizing.search.trials import Trials
 

@@ -26,7 +26,6 @@ from goodqueue.sizing.answer.extras import (
 from goodqueue.sizing.answer.facts import facts_of
 from goodqueue.sizing.answer.listener import SILENT, Listener
 from goodqueue.sizing.answer.longer import LONGER, bias_of_full, checked, unchecked
-from goodqueue.sizing.answer.memory import Memory, with_times
 from goodqueue.sizing.answer.page import page_of
 from goodqueue.sizing.answer.parts import RuleAnswer, figures_at
 from goodqueue.sizing.answer.world import by_theory as world_by_theory
@@ -36,6 +35,7 @@ from goodqueue.sizing.rules import rules_for
 from goodqueue.sizing.search.bounds import targets
 from goodqueue.sizing.search.budget import BudgetSpent
 from goodqueue.sizing.search.filled import for_bursts
+from goodqueue.sizing.search.memory import Memory, with_times
 from goodqueue.sizing.search.outlook import more_packets
 from goodqueue.sizing.search.reach import (
     expected_packets,

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.sizing.search.reach import FARTHEST
 from goodqueue.sizing.search.trials import COARSE_REPLICATES, Trials
-from goodqueue.sizing.trials.shared import QueryTrial, times_of
+from goodqueue.sizing.trials.queries import QueryTrial, times_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goodqueue.sizing.link import Link
+    from goodqueue.sizing.pool import Pool
     from goodqueue.sizing.search.laboratory import Laboratory
-    from goodqueue.sizing.trials.shared import Pool
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long the queries of a group of flows take, in seconds: means over a few runs.
+    """Times of the queries of a group of flows, in seconds: means over a few runs.
 
     Attributes:
-        metric: what is measured of each run.
+        metric: metric of a run.
         with_it_s: time with the memory of the answer.
         with_half_s: time with half as many frames.
         today_s: time with the memory of the file.
