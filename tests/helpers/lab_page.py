@@ -38,6 +38,15 @@ TWO = "#rate=2Mbps&flows=1&buffer=60p&versus=yes&b.queue=fq_codel"
 """Settings of two links side by side."""
 
 
+COLOURS = """
+import('./charts/plot.js').then(({ COLOURS, onPaper }) => {
+  const style = getComputedStyle(document.documentElement);
+  const value = (name) => style.getPropertyValue(name).trim();
+  return { flows: COLOURS.map(onPaper), grounds: [value('--paper'), value('--card')] }; })
+"""
+"""Colours of flows and of the grounds behind them."""
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[LabServer]:
     """A server on a free port."""
@@ -88,3 +97,12 @@ def figure(page: Page, key: str) -> float:
 def question(page: Page) -> str:
     """Returns the part of the address after `#`."""
     return str(page.run("location.hash"))
+
+
+def clipboard(page: Page) -> None:
+    """Lets the page collect in `copied` what it copies."""
+    page.run(
+        "(() => { window.copied = [];"
+        " const writeText = async (text) => { window.copied.push(text); };"
+        " Object.defineProperty(navigator, 'clipboard', { value: { writeText } }); })()"
+    )

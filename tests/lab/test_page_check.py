@@ -37,7 +37,7 @@ def test_the_recommended_buffer_keeps_the_target_in_the_pages_own_runs(
     """Headline, button and device line have one buffer. With it, the tile is at least 98 %."""
     page.open(f"{server.url}#{link}")
     page.wait(DONE, PATIENCE_S)
-    headline = page.run("document.querySelector('.answer h2').firstChild.textContent")
+    headline = page.run("document.querySelector('.answer h2').textContent.trim()")
     state = page.run("document.querySelector('.answer').dataset.answer")
     lines = page.run(
         "[...document.querySelectorAll('.take code')].map((e) => e.textContent)"
@@ -50,14 +50,25 @@ def test_the_recommended_buffer_keeps_the_target_in_the_pages_own_runs(
         assert "There is no line" in device
         assert lines == []
         return
-    packets = int(re.findall(r"(\d+) packets", headline)[0])
-    assert f"A FIFO of {packets} packets" in device
+    packets = int(page.run("document.querySelector('.answer [data-packets]').dataset.packets"))
+    unit = "packets" if "buffer=1000p" in link else "BDP"
+    words = page.run("document.querySelector('.answer [data-packets]').textContent")
+    assert words.endswith(unit)
+    assert f"A FIFO of {words} for a Linux router" in device
+    verdict = page.run("document.querySelector('[data-verdict-of-runs]').textContent")
+    assert re.match(r"These 5 runs: [\d.]+\xa0% busy; ", verdict)
+    if figure(page, "utilization") < 98:
+        assert f"take {words}" in verdict
     # 14 bytes are Ethernet's header, which Linux counts.
     assert [line.split("limit ")[1] for line in lines] == [str(1514 * packets)] * 2
     assert lines[0] in linux(packets, 1500).lines
     page.click("Use this buffer")
-    page.wait(f"location.hash.includes('buffer={packets}p') && {DONE}", PATIENCE_S)
+    now = "document.querySelector('.results').textContent"
+    page.wait(f"{now}.includes('Buffer: {packets}\xa0packet') && {DONE}", PATIENCE_S)
+    assert unit == "packets" or "bdp" in question(page) or "buffer" not in question(page)
     assert figure(page, "utilization") >= 98
+    kept = "this buffer keeps the link busy."
+    assert page.run("document.querySelector('[data-verdict-of-runs]').textContent").endswith(kept)
     assert page.run("document.querySelector('.answer').dataset.answer") == state
 
 
@@ -74,7 +85,9 @@ import('./compute/check.js').then(async ({ check, recommended }) => {
 @pytest.mark.parametrize(
     ("busy", "seen", "packets", "state"),
     [
-        ("(p) => (p >= 7 ? 0.98 : 0)", [7], 7, "confirmed"),
+        ("(p) => (p >= 7 ? 0.98 : 0)", [7, 3], 7, "confirmed"),
+        ("(p) => (p >= 2 ? 0.98 : 0)", [7, 3, 1, 2], 2, "smaller"),
+        ("() => 1", [7, 3, 1], 1, "smaller"),
         ("(p) => (p >= 20 ? 0.98 : p / 21)", [7, 14, 28, 20, 17], 20, "larger"),
         ("(p) => (p >= 8 ? 0.98 : 0.5)", [7, 14, 10, 8], 8, "larger"),
         ("() => 0.979999", [7, 14], None, "none"),
@@ -84,10 +97,44 @@ import('./compute/check.js').then(async ({ check, recommended }) => {
 def test_the_check_finds_the_smallest_buffer_that_it_runs(
     page: Page, busy: str, seen: list[int], packets: int | None, state: str
 ) -> None:
-    """It doubles the buffer until the target is kept or little is gained, and then halves twice."""
+    """It doubles the buffer until the target is kept or little is gained, or halves it while it is
+    kept, and then looks twice between."""
     found: list[Any] = page.run(CHECK % busy)
     assert found[0][: len(seen)] == seen
+    if state != "larger":
+        assert found[0] == seen
     assert found[1] == {"packets": packets, "state": state}
+
+
+RANGE = """
+import('./compute/check.js').then(({ rangeOf }) => {
+  const tried = %s.map(([packets, low, high]) => ({ packets, means: { utilization:
+    { mean: (low + high) / 2, low, high } } }));
+  return rangeOf({ at_least_packets: 7, at_most_packets: 10 }, { tried }, %d);
+})"""
+
+
+@pytest.mark.parametrize(
+    ("tried", "packets", "least", "most"),
+    [
+        ([(8, 0.981, 0.983)], 8, 7, 10),  # theory's own range
+        ([(7, 0.96, 0.97), (8, 0.981, 0.983)], 8, 8, 10),  # seven surely fail
+        ([(7, 0.97, 0.99), (8, 0.981, 0.983)], 8, 7, 10),  # seven may suffice
+        (
+            [(8, 0.9, 0.91), (12, 0.97, 0.99), (16, 0.99, 0.995)],
+            12,
+            9,
+            16,
+        ),  # sixteen surely suffice
+        ([(3, 0.985, 0.99), (8, 0.99, 0.991)], 3, 3, 10),
+    ],
+)
+def test_the_range_of_the_headline_is_what_runs_leave_possible(
+    page: Page, tried: list[tuple[int, float, float]], packets: int, least: int, most: int
+) -> None:
+    """The interval of calibrated theory, without what runs surely refute."""
+    found = page.run(RANGE % (json.dumps(tried), packets))
+    assert found == {"least": least, "most": most}
 
 
 def test_a_missed_target_is_not_rounded_to_the_target(page: Page) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import re
 from importlib import resources
 from typing import TYPE_CHECKING
 
 import pytest
 
-from helpers.lab_page import DONE, NEEDS_BROWSER, TWO
+from helpers.colours import VISIONS, contrast, difference
+from helpers.lab_page import COLOURS, DONE, NEEDS_BROWSER, TWO
 
 if TYPE_CHECKING:
     from goodqueue.lab.server import LabServer
@@ -39,7 +41,7 @@ def test_the_keyboard_alone_reaches_every_control(page: Page) -> None:
     """Tab visits each control once, and each has a visible focus."""
     page.run("document.activeElement.blur(); window.scrollTo(0, 0)")
     expected = page.run(
-        "[...document.querySelectorAll('button, input, select, summary, pre[tabindex]')]"
+        "[...document.querySelectorAll('button, input, select, summary, [tabindex]')]"
         ".filter((e) => e.checkVisibility()).length"
     )
     key = {"key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}
@@ -71,7 +73,7 @@ def test_a_phone_shows_the_figures_above_the_sliders_that_change_them(page: Page
     """The figures and the slider of the buffer fit on one screen of a phone."""
     page.size(390, 800)
     place = "document.querySelector('{}').getBoundingClientRect()"
-    top = page.run(f"{place.format('.results')}.top")
+    top = page.run(f"{place.format('.tiles')}.top")
     bottom = page.run(f"{place.format('[aria-label=Buffer]')}.bottom")
     page.size(1280, 800)
     assert 0 < bottom - top <= 800
@@ -79,12 +81,10 @@ def test_a_phone_shows_the_figures_above_the_sliders_that_change_them(page: Page
 
 def test_every_chart_is_a_sentence_for_who_hears_the_page(page: Page) -> None:
     """The sentence has the units of both axes, and the ends of the lines."""
-    labels = page.run(
-        "[...document.querySelectorAll('main > .charts .chart')].map((e) => e.ariaLabel)"
-    )
-    assert len(labels) == 4
-    assert labels[0].startswith("packets waiting: packets against time in s.")
-    assert labels[2].startswith("What a buffer buys: % busy against buffer in packets.")
+    labels = page.run("[...document.querySelectorAll('main .chart')].map((e) => e.ariaLabel)")
+    assert len(labels) == 3
+    assert labels[1].startswith("packets waiting: packets against time in s.")
+    assert labels[0].startswith("What a buffer buys, and what it costs: % busy, ms against buffer")
     for label in labels:
         assert re.search(r"lowest [\d.,]+, highest [\d.,]+", label), label
 
@@ -107,11 +107,32 @@ def test_the_page_prints_on_one_sheet(page: Page, server: LabServer, state: str)
 
 
 def test_paper_has_the_colours_of_light_paper(page: Page) -> None:
-    """A legend has the colour of its line on a dark screen, and on white paper."""
-    stroke = "getComputedStyle(document.querySelector('.legend line')).stroke"
+    """The curve of the trade-off has the colour of its side on a dark screen and on white paper."""
+    stroke = (
+        "document.querySelector('.tradeoff polyline[stroke-width=\\'2\\']').getAttribute('stroke')"
+    )
     page.size(1280, 800, dark=True)
-    assert page.run(stroke) == "rgb(86, 180, 233)"
+    page.wait(f"{stroke} === '#a98bff'")
     page.call("Emulation.setEmulatedMedia", media="print")
-    printed = page.run(stroke)
-    page.call("Emulation.setEmulatedMedia", media="")
-    assert printed == "rgb(0, 114, 178)"
+    try:
+        page.wait(f"{stroke} === '#6d1fe0'")
+    finally:
+        page.call("Emulation.setEmulatedMedia", media="")
+
+
+SIDES = """(() => { const style = getComputedStyle(document.documentElement);
+  return ['a', 'b'].map((side) => style.getPropertyValue(`--side-${side}`).trim()); })()"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_colours_of_the_settings_are_used_for_nothing_else(page: Page, dark: bool) -> None:
+    """They differ from each other and from every flow, and are read on both grounds."""
+    page.size(1280, 800, dark=dark)
+    sides = page.run(SIDES)
+    found = page.run(COLOURS)
+    for side, ground in itertools.product(sides, found["grounds"]):
+        assert contrast(side, ground) >= 4.5, (side, ground)
+    for vision in VISIONS:
+        assert difference(*sides, vision) >= 20, vision
+        for side, flow in itertools.product(sides, found["flows"]):
+            assert difference(side, flow, vision) >= 12, (side, flow, vision)

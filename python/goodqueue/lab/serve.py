@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import webbrowser
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
@@ -15,15 +16,27 @@ if TYPE_CHECKING:
     from goodqueue.lab.opened import Opened
 
 
-def serve_lab(
-    port: int, opened: Opened | None = None, settings: str = "", *, browser: bool, json: bool
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the page shows first, and what its readers share.
+
+    Attributes:
+        settings: settings as in the address of the page after `#`.
+        opened: a scenario or a report.
+        site: address of the page as static files, which shared addresses have; empty without one.
+    """
+
+    settings: str = ""
+    opened: Opened | None = None
+    site: str = ""
+
+
+def serve_lab(port: int, shown: Shown, *, browser: bool, json: bool) -> None:
     """Prints the address of the page and serves it until Ctrl-C.
 
     Args:
         port: the port of the loopback interface; 0 chooses a free one.
-        opened: a scenario that the page shows first.
-        settings: settings that it shows first, as in the address of the page after `#`.
+        shown: what the page shows first.
         browser: True if the usual browser opens the page.
         json: True if the address is printed as JSON.
 
@@ -31,13 +44,14 @@ def serve_lab(
         RequestError: the port is taken.
     """
     try:
-        server = LabServer(port, opened)
+        server = LabServer(port, shown.opened, shown.site)
     except OSError as error:
         reason = error.strerror or str(error)
         raise RequestError(
             f"--port {port}: {reason}; choose another port, or 0 for any that is free"
         ) from error
-    url = server.url + (f"#{settings.removeprefix('#')}" if settings else "")
+    settings = shown.settings.removeprefix("#")
+    url = server.url + (f"#{settings}" if settings else "")
     with server:
         if json:
             print_json({"url": url, "port": server.port})

@@ -159,12 +159,13 @@ class LabServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port: int = 0, opened: Opened | None = None) -> None:
+    def __init__(self, port: int = 0, opened: Opened | None = None, site: str = "") -> None:
         """Binds to a port of the loopback interface; 0 chooses a free one.
 
         Args:
             port: the port.
             opened: a scenario that the page shows first.
+            site: address of the page as static files, which shared addresses have.
 
         Raises:
             OSError: the port is taken.
@@ -173,6 +174,7 @@ class LabServer(ThreadingHTTPServer):
         self.files = page_files()
         self.runs = Runs()
         self.opened = None if opened is None else asdict(opened)
+        self.site = site
         super().__init__(("127.0.0.1", port), LabHandler)
         self.port = self.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/?token={self.token}"
@@ -299,6 +301,8 @@ class LabHandler(BaseHTTPRequestHandler):
         turn = _turn(body)
         if action == "opened":
             return HTTPStatus.OK, json.dumps(self.server.opened)
+        if action == "site":
+            return HTTPStatus.OK, json.dumps(self.server.site)
         if action == "formats":
             return HTTPStatus.OK, json.dumps(["parquet"] if can_write() else [])
         if action == "progress":

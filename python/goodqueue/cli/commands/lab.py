@@ -29,6 +29,14 @@ class Lab:
             help="Settings to open, as pages of results print them: rate=10Mbps&rtt=40ms.",
         ),
     ] = ""
+    site: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address of the page as static files (make wasm), which addresses to share "
+            "then have.",
+        ),
+    ] = ""
     port: Annotated[
         int,
         typer.Option(

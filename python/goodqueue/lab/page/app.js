@@ -1,25 +1,35 @@
 // @ts-check
 // The lab: one link or two, their traffic, and what a buffer does. Every change runs them again.
 
+import { source } from "./charts/picture.js";
 import { Refusal, isGone, opened as commanded, start, wasStopped } from "./compute/engine.js";
-import { watch, work } from "./compute/work.js";
-import { PacketView } from "./packets/view.js";
-import { firstState, fromHash, inWords, nameOf, sides, toHash } from "./question/state.js";
+import { work } from "./compute/work.js";
+import { Playhead } from "./packets/playhead.js";
+import { PacketView, sidesOf } from "./packets/view.js";
+import { runSeconds } from "./question/scenario.js";
+import { USUAL, firstState, fromHash, inWords, nameOf, sides, toHash } from "./question/state.js";
 import { Story, isChanged, stateOf, stories } from "./stories/story.js";
-import { html, render, useEffect, useLayoutEffect, useState } from "./vendor/htm-preact-3.1.1.js";
+import { html, render, useEffect, useLayoutEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
 import { Answer } from "./views/answer.js";
 import { Bar } from "./views/bar.js";
 import { Controls, Sides } from "./views/controls.js";
 import { FilePanel } from "./views/file.js";
-import { Knee } from "./views/knee.js";
 import { MOST_REPORT, Report, contentsOf, isReport } from "./views/report.js";
 import { Rates, Series, commonEnds } from "./views/series.js";
 import { Take } from "./views/take.js";
 import { Tiles } from "./views/tiles.js";
+import { Tradeoff } from "./views/tradeoff.js";
 import { Intro } from "./views/words.js";
 
 /** Largest scenario file that is read, in bytes. */
 const MOST_FILE = 500_000;
+
+/** Longest time between two changes that Back takes back together, in milliseconds. */
+const ONE_CHANGE_MS = 700;
+
+/** True if the page is a part of another one: it shows the moving link, the answer and the trade-off. */
+const isEmbedded = new URLSearchParams(location.search).has("embed");
+document.documentElement.classList.toggle("embed", isEmbedded);
 
 /** Settings that the page was opened with; the page itself writes into its address later. */
 const settings = location.hash;
@@ -30,11 +40,13 @@ function App() {
   const [names, setNames] = useState(/** @type {any} */ ({ queues: [state.a.queue], controls: [state.a.control] }));
   const [all, setAll] = useState(/** @type {import("./stories/story.js").StoryData[]} */ ([]));
   const [found, setFound] = useState(/** @type {(import("./compute/work.js").Found & {of: string}) | null} */ (null));
-  const [trips, setTrips] = useState(/** @type {any} */ (null));
+  const playhead = useRef(new Playhead()).current;
   const [problem, setProblem] = useState(/** @type {any} */ (null));
   const [report, setReport] = useState(/** @type {{name: string, contents: DocumentFragment} | null} */ (null));
   const [isReading, setReading] = useState(false);
   const [attempt, setAttempt] = useState(0);
+  const [spread, setSpread] = useState(false);
+  const address = useRef({ isOpened: true, changed: 0 }).current;
   const [opening, setOpening] = useState({ text: "", contents: /** @type {any} */ (null) });
   const read = (/** @type {{name: string, text: string}} */ file) => {
     const contents = contentsOf(file);
@@ -53,12 +65,22 @@ function App() {
       else setState({ ...fromHash(""), file: one.text });
     });
     stories().then(setAll, setProblem);
-    const changed = () => setState(firstState(location.hash));
+    const changed = () => {
+      address.isOpened = true;
+      setState(firstState(location.hash));
+    };
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
   }, []);
 
-  useEffect(() => history.replaceState(null, "", location.pathname + location.search + toHash(state)), [toHash(state)]);
+  useEffect(() => {
+    // An address that was opened is completed, and a slider that moves makes one entry of the history.
+    const isNew = !address.isOpened && performance.now() - address.changed > ONE_CHANGE_MS;
+    address.isOpened = false;
+    if (toHash(state) === location.hash) return;
+    address.changed = performance.now();
+    history[isNew ? "pushState" : "replaceState"](null, "", location.pathname + location.search + toHash(state));
+  }, [toHash(state)]);
 
   const link = JSON.stringify([state.a, state.b, state.file, state.over]);
   useLayoutEffect(() => {
@@ -77,19 +99,6 @@ function App() {
     return () => stop.abort();
   }, [link, attempt]);
 
-  useEffect(() => {
-    setTrips(null);
-    if (state.watch === null) return;
-    const stop = new AbortController();
-    const failed = (/** @type {any} */ error) => {
-      if (stop.signal.aborted || wasStopped(error)) return;
-      setProblem(error);
-      setTrips({ a: null, b: null, failed: true });
-    };
-    watch(state, state.watch, stop.signal).then(setTrips).catch(failed);
-    return () => stop.abort();
-  }, [link, state.watch, attempt]);
-
   const current = found && { ...found, stage: found.of === link ? found.stage : "first" };
   const story = all.find((/** @type {import("./stories/story.js").StoryData} */ one) => one.id === state.story) ?? null;
   const openStory = (/** @type {string} */ id) => {
@@ -100,6 +109,14 @@ function App() {
   const side = state.b && edited === "b" ? "b" : "a";
   const change = (/** @type {any} */ part, note = "") =>
     setState({ ...state, notes: note ? [note] : [], [side]: { ...state[side], ...part } });
+  const setBuffer = (/** @type {"a" | "b"} */ which, /** @type {string} */ buffer) => {
+    if (state.file) setState({ ...state, over: { ...state.over, buffer } });
+    else setState({ ...state, notes: [], [which]: { .../** @type {any} */ (state[which]), buffer } });
+  };
+  const begin = (/** @type {{a: any, b?: any}} */ one) => {
+    const a = { ...USUAL, ...one.a };
+    setState({ ...fromHash(""), a, b: one.b ? { ...a, ...one.b } : null });
+  };
   const opened = async (/** @type {File | undefined} */ file) => {
     if (!file) return;
     const most = isReport(file.name) ? MOST_REPORT : MOST_FILE;
@@ -131,21 +148,23 @@ function App() {
     ${report && isReading ? html`<div role="status" aria-live="polite">${alert}</div>
     <${Report} name=${report.name} contents=${report.contents} play=${play} close=${closeReport} />` : html`
     ${story && html`<${Story} story=${story} found=${found?.of === link ? found : null} failed=${problem !== null} changed=${isChanged(state, story)} others=${all} open=${openStory} />`}
-    ${!state.file && html`<${Intro} begin=${!story && all.length > 0 ? () => openStory(all[0].id) : null} />`}
-    <div class="bench">
+    <${PacketView} state=${state} link=${link} found=${current} last=${lastOf(state, current)} attempt=${attempt} playhead=${playhead} places=${current ? placesOf(current.a.picture) : []}
+      move=${(/** @type {number | null} */ watch) => setState({ ...state, watch })} setBuffer=${setBuffer} failed=${(/** @type {any} */ error) => setProblem((/** @type {any} */ known) => known ?? error)} />
+    <div class="bench"><div class="side-by">
       ${state.file ? html`<${FilePanel} state=${state} setState=${setState} contents=${opening.text === state.file ? opening.contents : null} names=${names} />` : html`
-      <${Controls} question=${state[side]} change=${change} names=${names} legend=${state.b && html`<${Sides} side=${side} set=${setEdited} />`} />`}
+      <${Controls} question=${state[side]} change=${change} names=${names} begin=${begin} legend=${state.b && html`<${Sides} side=${side} set=${setEdited} />`} />
+      <${Intro} begin=${!story && all.length > 0 ? () => openStory(all[0].id) : null} />`}</div>
       <main>
         <div role="status" aria-live="polite">
           ${notes}${alert}
         </div>
-        ${current && html`<${Results} found=${current} state=${state} setState=${setState} trips=${trips} change=${change} />`}
+        ${current && html`<${Results} found=${current} state=${state} change=${change} playhead=${playhead} spread=${spread} setSpread=${setSpread} />`}
       </main>
     </div>`}</div>`;
 }
 
 /** @param {any} props */
-function Results({ found, state, setState, trips, change }) {
+function Results({ found, state, change, playhead, spread, setSpread }) {
   const { a, b, instant } = found;
   const names = state.b ? { a: nameOf(state.a, state.b), b: nameOf(state.b, state.a) } : { a: "", b: "" };
   const pictures = [a, b].filter(Boolean).map((side) => side.picture);
@@ -153,40 +172,46 @@ function Results({ found, state, setState, trips, change }) {
   const printed = state.file
     ? [[found.contents?.title ?? "A scenario file", ...Object.entries(state.over).map(([name, text]) => `${name} ${text}`)].join(", ")]
     : sides(state).map(({ side, question }) => `${state.b ? `${side.toUpperCase()}: ` : ""}${inWords(question)}`);
+  const known = sidesOf(state, found);
+  const of = (/** @type {"a" | "b"} */ side) => known.find((one) => one.side === side) ?? known[0];
+  source.text = `goodqueue lab: ${printed.join("; ")}`;
   return html`
     ${printed.map((/** @type {string} */ line) => html`<p class="printed">${line}.</p>`)}
-    <${Tiles} found=${found} names=${names} questions=${state.file ? [] : sides(state).map(({ question }) => question)} />
     ${instant && !b && html`<${Answer} instant=${instant} question=${state.a} side=${a} check=${found.check} change=${change} />`}
-    ${state.watch !== null && html`<${PacketView} data=${trips ?? { a: null, b: null }} from=${state.watch}
-      move=${(/** @type {number | null} */ from) => setState({ ...state, watch: from })} places=${placesOf(a.picture)} end=${Math.min(...pictures.map((one) => one.duration_s))} />`}
+    <${Tiles} found=${found} names=${names} questions=${state.file ? [] : sides(state).map(({ question }) => question)} spread=${spread} setSpread=${setSpread} />
+    <${Tradeoff} found=${found} of=${of} spread=${spread} />
     <div class="charts">
-      ${b ? html`<div class="column"><${Series} picture=${a.picture} side="A" to=${to} /></div>
-        <div class="column"><${Series} picture=${b.picture} side="B" to=${to} /></div>
-        <${Knee} found=${found} />` : html`
-        <${Series} picture=${a.picture} side="" to=${to} />
-        <${Knee} found=${found} />`}
+      ${b ? html`<div class="column"><${Series} picture=${a.picture} side="A" to=${to} playhead=${playhead} /></div>
+        <div class="column"><${Series} picture=${b.picture} side="B" to=${to} playhead=${playhead} /></div>` : html`
+        <${Series} picture=${a.picture} side="" to=${to} playhead=${playhead} />`}
     </div>
-    <${More} pictures=${pictures} to=${to} />
+    <${More} pictures=${pictures} to=${to} playhead=${playhead} />
     <${Take} found=${found} state=${state} />`;
 }
 
-/** Returns times of a run that are worth watching.
+/** Returns the time at which the run ends, or is likely to, in seconds.
+ * @param {import("./question/state.js").State} state @param {any} found */
+function lastOf(state, found) {
+  if (found && found.stage !== "first") return Math.min(...[found.a, found.b].filter(Boolean).map((side) => side.picture.duration_s));
+  return state.file ? 20 : Math.min(...sides(state).map(({ question }) => runSeconds(question)));
+}
+
+/** Returns times of a run that are worth watching; null is that of the first packet.
  * @param {any} picture */
 function placesOf({ links, column_s: width, warmup_s: warmup }) {
   const first = links[0].drops.findIndex((/** @type {number} */ count) => count > 0);
   const drop = Math.floor(10 * first * width - 5) / 10;
-  const places = [{ name: "Start", from: 0 }, { name: "First drop", from: drop }, { name: "Later", from: Math.round(warmup) }];
-  return places.filter(({ name, from }) => name === "Start" || from > 0);
+  return [{ name: "First packet", from: null }, ...(drop > 0 ? [{ name: "First drop", from: drop }] : []), { name: "Later", from: Math.round(warmup) }];
 }
 
 /** Charts that are drawn when the reader opens them.
  * @param {any} props */
-function More({ pictures, to }) {
+function More({ pictures, to, playhead }) {
   const [isOpen, setOpen] = useState(false);
   return html`<details class="more" onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}>
     <summary>Round-trip times and throughputs</summary>
     ${isOpen && html`<div class="charts">${pictures.map((/** @type {any} */ picture, /** @type {number} */ i) =>
-      html`<${Rates} picture=${picture} side=${pictures.length > 1 ? "AB"[i] : ""} to=${to} />`)}</div>`}
+      html`<${Rates} picture=${picture} side=${pictures.length > 1 ? "AB"[i] : ""} to=${to} playhead=${playhead} />`)}</div>`}
   </details>`;
 }
 

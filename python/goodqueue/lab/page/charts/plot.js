@@ -3,6 +3,7 @@
 
 import { save, SaveButton } from "../views/parts.js";
 import { number } from "../compute/figures.js";
+import { pngOf, source } from "./picture.js";
 import { svgOf } from "./svg.js";
 import { html, useLayoutEffect, useRef } from "../vendor/htm-preact-3.1.1.js";
 
@@ -39,26 +40,25 @@ export function whenPaperChanges(draw) {
  * @param {HTMLElement} element */
 const sizeOf = ({ clientWidth, clientHeight }) => ({ width: clientWidth || 600, height: clientHeight || 165 });
 
-/** Width of a row of labels beside marks, in CSS pixels. */
-const ROW = 13;
-
 /** Lines that the sentence of a chart describes. */
 const SPOKEN = 4;
 
 /** @typedef {{label: string, values: (number | null)[], colour: string, width?: number, dash?: number[], points?: boolean}} Line */
-/** A vertical line with a label. Those of a higher row are thin, and have their label that many rows higher.
- * @typedef {{x: number, label: string, row?: number}} Mark */
+/** A vertical line with a label.
+ * @typedef {{x: number, label: string}} Mark */
 /** `from` is the least value that the y axis includes, `to` its least upper end. The chart is drawn again when
  * `of` changes.
  * @typedef {{x: number[], lines: Line[], bands?: [number, number][], unit: string, xLabel: string,
- *   logX?: boolean, from?: number, to?: number, marks?: Mark[], of: any}} Drawing */
+ *   from?: number, to?: number, marks?: Mark[], of: any, playhead?: import("../packets/playhead.js").Playhead}} Drawing
+ *   With a playhead the chart shows its moment, and a click moves it. */
 
 /** A chart with its title, caption and buttons.
  * @param {Drawing & {title: string, caption: any, file: string}} props */
 export function Plot({ title, caption, file, ...drawing }) {
   const chart = useRef(/** @type {any} */ (null));
-  const asSvg = () => save(`${file}.svg`, svgOf(chart.current, { ...drawing, title }), "image/svg+xml");
-  const asPng = () => chart.current.ctx.canvas.toBlob((/** @type {Blob} */ blob) => save(`${file}.png`, blob));
+  const svg = () => svgOf(chart.current, { ...drawing, title, source: source.text });
+  const asSvg = () => save(`${file}.svg`, svg(), "image/svg+xml");
+  const asPng = async () => save(`${file}.png`, await pngOf(svg()));
   const asCsv = () => save(`${file}.csv`, csvOf(drawing), "text/csv");
   return html`<figure>
     <div class="head"><h2>${title}</h2>
@@ -126,6 +126,17 @@ function Chart({ label, chart, ...drawing }) {
       chart.current = null;
     };
   }, [shape]);
+  const line = useRef(/** @type {HTMLElement | null} */ (null));
+  const { playhead } = drawing;
+  useLayoutEffect(() => playhead?.follow(() => {
+    const element = /** @type {HTMLElement} */ (line.current);
+    element.hidden = playhead.time === null || !chart.current;
+    if (!element.hidden) element.style.transform = `translateX(${(chart.current.bbox.left / devicePixelRatio + chart.current.valToPos(playhead.time, "x")).toFixed(1)}px)`;
+  }));
+  const seek = (/** @type {MouseEvent} */ event) => {
+    const left = event.clientX - /** @type {HTMLElement} */ (place.current).getBoundingClientRect().left;
+    playhead?.seek(Math.max(0, chart.current.posToVal(left - chart.current.bbox.left / devicePixelRatio, "x")));
+  };
   // A chart of the same shape gets new values, because a new chart takes several times as long.
   const drawn = useRef("");
   useLayoutEffect(() => {
@@ -134,13 +145,13 @@ function Chart({ label, chart, ...drawing }) {
     const element = /** @type {HTMLElement} */ (place.current);
     element.dataset.drawn = String(Number(element.dataset.drawn ?? 0) + 1);
   }, [shape, drawing.of]);
-  return html`<div class="chart" role="img" aria-label=${label} ref=${place}></div>`;
+  return html`<div class="chart" role="img" aria-label=${label} ref=${place} onClick=${seek}>${playhead && html`<div class="playhead" ref=${line}></div>`}</div>`;
 }
 
 /** Returns all of a drawing that is fixed when a chart is made, as a text.
  * @param {Drawing} drawing */
-const shapeOf = ({ lines, bands, unit, xLabel, logX }) =>
-  JSON.stringify([lines.map(({ values, ...look }) => look), bands, unit, xLabel, logX]);
+const shapeOf = ({ lines, bands, unit, xLabel }) =>
+  JSON.stringify([lines.map(({ values, ...look }) => look), bands, unit, xLabel]);
 
 /** Returns the values of a drawing as uPlot takes them.
  * @param {Drawing} drawing */
@@ -149,7 +160,7 @@ const dataOf = ({ x, lines }) => [x, ...lines.map((line) => line.values)];
 /** Returns the options of uPlot. The ends of axes and the marks change with the values.
  * @param {{current: Drawing}} now @param {HTMLElement} element */
 function options(now, element) {
-  const { lines, bands = [], unit, xLabel, logX = false } = now.current;
+  const { lines, bands = [], unit, xLabel } = now.current;
   const style = getComputedStyle(element);
   const ink = style.getPropertyValue("--ink").trim();
   const grid = { stroke: style.getPropertyValue("--grid").trim(), width: 1 };
@@ -165,7 +176,7 @@ function options(now, element) {
   return {
     ...sizeOf(element),
     padding: [null, 30, null, null],
-    scales: { x: { time: false, distr: logX ? 3 : 1 }, y: { range } },
+    scales: { x: { time: false }, y: { range } },
     axes: [{ ...axis, label: xLabel, size: 28 }, { ...axis, label: unit, size: wide, ...(unit === "packets" ? { incrs: WHOLE } : {}) }],
     legend: { show: false },
     cursor: { y: false, points: { size: 5 } },
@@ -191,12 +202,12 @@ function seriesOf({ label, colour, width = 1.5, dash, points = false }) {
 function drawMarks(chart, marks, ink, paper) {
   const { ctx, bbox } = chart;
   const shown = marks.filter(({ x }) => x >= chart.scales.x.min && x <= chart.scales.x.max);
-  const placed = shown.map(({ x, label, row = 0 }) => ({ x, label, row, at: chart.valToPos(x, "x", true) }));
+  const placed = shown.map(({ x, label }) => ({ x, label, at: chart.valToPos(x, "x", true) }));
   ctx.save();
   ctx.strokeStyle = ink;
-  for (const { row, at } of placed) {
-    ctx.lineWidth = (row > 0 ? 0.5 : 1) * devicePixelRatio;
-    ctx.setLineDash(row > 0 ? [] : [4, 4]);
+  for (const { at } of placed) {
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([4, 4]);
     ctx.beginPath();
     ctx.moveTo(at, bbox.top);
     ctx.lineTo(at, bbox.top + bbox.height);
@@ -209,10 +220,10 @@ function drawMarks(chart, marks, ink, paper) {
   ctx.strokeStyle = paper;
   ctx.fillStyle = ink;
   ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
-  for (const { x, label, row, at } of placed) {
+  for (const { x, label, at } of placed) {
     const before = isBefore(at - bbox.left, ctx.measureText(label).width, bbox.width);
     ctx.textAlign = before ? "right" : "left";
-    const down = labelPlace(chart, x, row, bbox.height / devicePixelRatio) * devicePixelRatio;
+    const down = labelPlace(chart, x, bbox.height / devicePixelRatio) * devicePixelRatio;
     const place = [at + (before ? -5 : 5) * devicePixelRatio, bbox.top + down];
     ctx.strokeText(label, ...place);
     ctx.fillText(label, ...place);
@@ -226,10 +237,9 @@ function drawMarks(chart, marks, ink, paper) {
  * @param {number} width width of the chart, all in the same unit */
 export const isBefore = (at, wide, width) => at > 0.6 * width || (at + wide + 5 > width && at > wide + 5);
 
-/** Returns the place of a mark's label below the upper end of a chart, in CSS pixels: where no line runs in the first
- * row, and above the first row at the lower end in higher ones.
- * @param {any} chart @param {number} x @param {number} row @param {number} high */
-export const labelPlace = (chart, x, row, high) => (row === 0 && isLow(chart, x) ? 12 : high - 6 - ROW * row);
+/** Returns the place of a mark's label below the upper end of a chart, in CSS pixels: where no line runs.
+ * @param {any} chart @param {number} x @param {number} high */
+export const labelPlace = (chart, x, high) => (isLow(chart, x) ? 12 : high - 6);
 
 /** Returns true if the last line that reaches a place runs through the lower half there.
  * @param {any} chart @param {number} x */
@@ -239,12 +249,4 @@ function isLow(chart, x) {
   const values = lines.map((/** @type {(number | null)[]} */ line) => line.slice(from).find((value) => value != null)).filter((/** @type {any} */ value) => value != null);
   const { min, max } = chart.scales.y;
   return values.length > 0 && values.at(-1) < (min + max) / 2;
-}
-
-/** A legend of lines, which serves several charts.
- * @param {{lines: {label: string, colour: string, dash?: number[]}[]}} props */
-export function Legend({ lines }) {
-  return html`<ul class="legend">${lines.map(({ label, colour, dash }) => html`<li>
-    <svg width="22" height="8" aria-hidden="true" style=${{ "--on-light": colour, "--on-dark": onDark(colour) }}><line x1="0" y1="4" x2="22" y2="4"
-      stroke-width="3" stroke-dasharray=${dash?.join(" ") ?? ""} /></svg>${label}</li>`)}</ul>`;
 }

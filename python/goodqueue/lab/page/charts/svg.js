@@ -4,15 +4,15 @@
 import { isBefore, labelPlace } from "./plot.js";
 
 /** @param {string} text */
-const escaped = (text) => text.replace(/[<>&"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+export const escaped = (text) => text.replace(/[<>&"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
 /** Width of a letter of a label, about, in CSS pixels. */
 const LETTER = 6.5;
 
 /** Returns the SVG text of a chart.
  * @param {any} chart
- * @param {import("./plot.js").Drawing & {title: string}} drawing */
-export function svgOf(chart, { title, x, lines, bands = [], unit, xLabel, marks = [] }) {
+ * @param {import("./plot.js").Drawing & {title: string, source: string}} drawing */
+export function svgOf(chart, { title, source, x, lines, bands = [], unit, xLabel, marks = [] }) {
   const ratio = devicePixelRatio;
   const head = 24;
   const legend = 18 * lines.length;
@@ -45,14 +45,15 @@ export function svgOf(chart, { title, x, lines, bands = [], unit, xLabel, marks 
     const row = bottom + 46 + 18 * i;
     parts.push(line(left, row, left + 22, row, colour.slice(0, 7), `stroke-width="3"${dashed}`) + text(left + 28, row + 4, label, "start"));
   });
-  const placed = marks.map((mark) => ({ row: 0, ...mark, place: Number(at(mark.x, "x")) })).filter(({ place }) => place >= left && place <= right);
-  for (const { place, row } of placed) parts.push(line(place, top, place, bottom, "#222", row > 0 ? 'stroke-width="0.5"' : 'stroke-dasharray="4 4"'));
-  for (const { x: value, label, row, place } of placed) {
+  const placed = marks.map((mark) => ({ ...mark, place: Number(at(mark.x, "x")) })).filter(({ place }) => place >= left && place <= right);
+  for (const { place } of placed) parts.push(line(place, top, place, bottom, "#222", 'stroke-dasharray="4 4"'));
+  for (const { x: value, label, place } of placed) {
     const before = isBefore(place - left, LETTER * label.length, width);
-    const height = top + labelPlace(chart, value, row, bottom - top);
+    const height = top + labelPlace(chart, value, bottom - top);
     parts.push(text(place + (before ? -5 : 5), height, label, before ? "end" : "start", 'stroke="#fff" stroke-width="4" stroke-linejoin="round" paint-order="stroke"'));
   }
-  const [wide, tall] = [Math.ceil(right + 14), Math.ceil(bottom + 48 + legend)];
+  parts.push(text(left, bottom + 52 + legend, source, "start", 'font-size="10" fill="#5b6270"'));
+  const [wide, tall] = [Math.ceil(right + 14), Math.ceil(bottom + 64 + legend)];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" font-family="sans-serif" font-size="12">
 <rect width="100%" height="100%" fill="#fff"/>
 ${parts.join("\n")}
@@ -61,9 +62,9 @@ ${parts.join("\n")}
 }
 
 /** @param {number} x @param {number} y @param {string} content @param {string} anchor */
-const text = (x, y, content, anchor, more = "") =>
+export const text = (x, y, content, anchor, more = "") =>
   `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}" ${more}>${escaped(content)}</text>`;
 
 /** @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 @param {string} colour */
-const line = (x1, y1, x2, y2, colour, more = "") =>
+export const line = (x1, y1, x2, y2, colour, more = "") =>
   `<line x1="${x1.toFixed(1)}" y1="${y1.toFixed(1)}" x2="${x2.toFixed(1)}" y2="${y2.toFixed(1)}" stroke="${colour}" ${more}/>`;

@@ -6,9 +6,10 @@ import { shown } from "./figures.js";
 /** Share of the time in which the recommended buffer keeps the link busy. */
 export const BUSY = 0.98;
 
-/** Factor between two buffers that are run, most buffers beyond that of theory, and most between two of them. */
+/** Factor between two buffers that are run, most buffers beyond that of theory, most below it, and most between two of them. */
 const GROWTH = 2;
 const MOST_LARGER = 5;
+const MOST_SMALLER = 3;
 const MOST_BETWEEN = 2;
 
 /** Share of what is missing to the target that a larger buffer must gain. Where it gains less, as with random loss, still
@@ -19,8 +20,8 @@ const LEAST_GAIN = 0.05;
  * smallest of them that kept the link busy, or null. `ended` is true if no more are run.
  * @typedef {{tried: {packets: number, means: import("./figures.js").Means}[], kept: number | null, ended: boolean}} Check */
 
-/** Runs the recommended buffer. If it does not keep the link busy, larger ones are run until one does, and then some
- * between.
+/** Runs the recommended buffer. If it does not keep the link busy, larger ones are run until one does, and otherwise smaller
+ * ones until one does not. Then some between are run.
  * @param {number} packets the buffer by calibrated theory
  * @param {(packets: number) => Promise<import("./figures.js").Means>} measure runs a buffer with all seeds
  * @param {(check: Check) => void} tell gets each step */
@@ -39,7 +40,15 @@ export async function check(packets, measure, tell) {
     [fails, suffices] = [suffices, suffices * GROWTH];
     [before, busy] = [busy, await run(suffices)];
   }
-  for (let more = 0; more < MOST_BETWEEN && busy >= BUSY && fails > 0; more += 1) {
+  for (let more = 0; more < MOST_SMALLER && fails === 0 && busy >= BUSY && suffices > 1; more += 1) {
+    tell(known);
+    const smaller = Math.floor(suffices / GROWTH);
+    if ((await run(smaller)) >= BUSY) suffices = smaller;
+    else fails = smaller;
+  }
+  // Theory stands where half of its buffer fails: its interval has the buffers between.
+  const isTheory = suffices === packets;
+  for (let more = 0; more < MOST_BETWEEN && busy >= BUSY && fails > 0 && !isTheory; more += 1) {
     const between = Math.round(Math.sqrt(fails * suffices));
     if (between <= fails || between >= suffices) break;
     tell(known);
@@ -60,14 +69,27 @@ export function busyWords(means) {
 }
 
 /** What is recommended: `packets` is null if no buffer is known that keeps the link busy, and `state` says why.
- * @typedef {{packets: number | null, state: "checking" | "confirmed" | "larger" | "searching" | "none"}} Recommended */
+ * @typedef {{packets: number | null, state: "checking" | "confirmed" | "larger" | "smaller" | "searching" | "none"}} Recommended */
 
 /** Returns the recommendation: that of calibrated theory if the runs confirm it, or else that of the runs.
  * @param {any} answer of calibrated theory @param {Check | null} known @returns {Recommended} */
 export function recommended(answer, known) {
   if (known === null) return { packets: null, state: "checking" };
-  if (known.kept !== null) return { packets: known.kept, state: known.kept === answer.packets ? "confirmed" : "larger" };
+  if (known.kept !== null) return { packets: known.kept, state: known.kept === answer.packets ? "confirmed" : known.kept > answer.packets ? "larger" : "smaller" };
   return { packets: null, state: known.ended ? "none" : "searching" };
+}
+
+/** Returns the least and the most packets that the link may need: those of calibrated theory as far as the runs leave them
+ * possible. `most` is null if theory knows no upper end.
+ * @param {any} answer of calibrated theory @param {Check} known @param {number} packets the recommended buffer
+ * @returns {{least: number, most: number | null}} */
+export function rangeOf({ at_least_packets: from, at_most_packets: to }, { tried }, packets) {
+  const busy = tried.flatMap(({ packets: size, means: { utilization: of } }) => (of ? [{ size, low: of.low ?? of.mean, high: of.high ?? of.mean }] : []));
+  const fail = Math.max(0, ...busy.filter(({ size, high }) => size < packets && high < BUSY).map(({ size }) => size));
+  const sure = Math.min(...busy.filter(({ size, low }) => size >= packets && low >= BUSY).map(({ size }) => size));
+  const least = Math.min(packets, Math.max(from, fail + 1));
+  if (to == null) return { least, most: null };
+  return { least, most: packets <= to ? to : Number.isFinite(sure) ? sure : packets };
 }
 
 /** Returns commands with another buffer. Their limits are in bytes, the same number for each packet.

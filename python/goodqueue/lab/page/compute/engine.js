@@ -7,8 +7,28 @@
 // milliseconds.
 
 const address = new URLSearchParams(location.search);
-const token = address.get("token") ?? "";
+const token = tokenOf(address);
 const tab = Math.random().toString(36).slice(2);
+
+/** Returns the token of the server, and takes it out of the address, so that a copied one does not have it. A tab keeps it.
+ * @param {URLSearchParams} given @returns {string} */
+function tokenOf(given) {
+  const found = given.get("token");
+  // The types of the worker, which reads the types of this module, have neither a storage nor a history.
+  const page = /** @type {any} */ (globalThis);
+  const key = "goodqueue.token";
+  try {
+    if (found === null) return page.sessionStorage.getItem(key) ?? "";
+    page.sessionStorage.setItem(key, found);
+  } catch {
+    // Without storage the address keeps it, so that the page can be loaded again.
+    return found ?? "";
+  }
+  const rest = new URLSearchParams(given);
+  rest.delete("token");
+  page.history.replaceState(null, "", `${location.pathname}${String(rest) && `?${rest}`}${location.hash}`);
+  return found;
+}
 
 /** Runs that belong together. A turn with a higher number stops all runs of earlier ones with its tab, and
  * requests of earlier ones that arrive late are not answered.
@@ -135,6 +155,11 @@ if (backEnd === "wasm") workers.forEach((_, place) => void worker(place));
 /** Returns the formats, besides CSV, in which tables can be saved.
  * @returns {Promise<string[]>} */
 export const formats = () => (backEnd === "server" ? askServer("formats", {}).catch(() => []) : Promise.resolve([]));
+
+/** Returns the address of the page that others can open, or nothing if it is not known: that of the static page, which the
+ * server may know, too.
+ * @returns {Promise<string>} */
+export const site = () => (backEnd === "server" ? askServer("site", {}).catch(() => "") : Promise.resolve(token === "" ? location.origin + location.pathname : ""));
 
 /** Returns a table as a file in Parquet, from the server.
  * @param {[string, (number | null)[]][]} columns names and values */

@@ -4,7 +4,8 @@
 import { check } from "./check.js";
 import { begin, differences, intervals, open, packets, run, theory } from "./engine.js";
 import { alone, figuresOf } from "./figures.js";
-import { isFifo, roughRate, roughRtt, scenarioText, sizedRtt } from "../question/scenario.js";
+import { bdpOf } from "../question/buffer.js";
+import { isFifo, scenarioText, sizedRtt } from "../question/scenario.js";
 import { overridesOf, sides } from "../question/state.js";
 
 /** Packets of the first picture, which appears while the whole run goes on. */
@@ -186,10 +187,6 @@ export async function work(state, signal, report) {
   }
   tell({ stage: "done" });
 }
-
-/** Returns the packets of a bandwidth-delay product, or NaN.
- * @param {import("../question/state.js").Question} question */
-const bdpOf = ({ rate, rtt }) => (roughRate(rate) * roughRtt(rtt)) / 12_000;
 
 /** Returns buffers on both sides of the knee, in packets.
  * @param {import("../question/state.js").Question} question */

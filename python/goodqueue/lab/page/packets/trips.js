@@ -12,8 +12,9 @@ export const LOST = 4;
  * @typedef {{i: number, place: number, share: number}} Spot */
 
 export class Trips {
-  /** @param {any} data columns of the engine */
-  constructor(data) {
+  /** @param {any} data columns of the engine @param {number} ping flow of the ping, or -1 */
+  constructor(data, ping = -1) {
+    this.ping = ping;
     this.link = data.link;
     this.flows = data.flows;
     this.from = data.from_ns;
@@ -30,9 +31,45 @@ export class Trips {
     /** Packets that never reach the watched link return, as ACKs do. */
     this.returning = Array.from(data.reverse, (reverse, i) => reverse === 1 && Number.isNaN(this.arrived[i]));
     this.count = this.sent.length;
+    this.over = this.#over();
+    this.waits = this.#waits();
     this.moments = this.#moments();
     this.backlog = this.#backlog();
     this.most = this.backlog.reduce((most, [, waiting]) => Math.max(most, waiting), 0);
+  }
+
+  /** Returns for each packet the latest time at which it or one sent before it leaves the network. */
+  #over() {
+    let latest = Number.NEGATIVE_INFINITY;
+    return this.sent.map((_, i) => {
+      const end = Number.isNaN(this.dropped[i]) ? this.delivered[i] : this.dropped[i];
+      latest = Math.max(latest, Number.isNaN(end) ? Number.POSITIVE_INFINITY : end);
+      return latest;
+    });
+  }
+
+  /** Returns the packets whose wait is told, by arrival: pings, or all packets of data if there are none. */
+  #waits() {
+    const all = [...this.sent.keys()].filter((i) => !Number.isNaN(this.arrived[i]) && Number.isNaN(this.dropped[i]));
+    const pings = all.filter((i) => this.flow[i] === this.ping);
+    return (pings.length > 0 ? pings : all).sort((p, q) => this.arrived[p] - this.arrived[q]);
+  }
+
+  /** Returns how long the last of these packets to arrive waits in the queue, in nanoseconds, or until now if it still
+   * waits; null before the first.
+   * @param {number} t */
+  waitAt(t) {
+    const next = firstAbove(this.waits.length, (k) => this.arrived[this.waits[k]] > t);
+    if (next === 0) return null;
+    const i = this.waits[next - 1];
+    const isWaiting = !(this.started[i] <= t);
+    return { wait: (isWaiting ? t : this.started[i]) - this.arrived[i], isWaiting };
+  }
+
+  /** Returns the time of the first packet that is no ping, or null. */
+  first() {
+    const i = this.flow.findIndex((/** @type {number} */ flow) => flow !== this.ping);
+    return i < 0 ? null : Math.max(this.sent[i], this.from);
   }
 
   /** Returns the times of all events in order. */
@@ -75,7 +112,9 @@ export class Trips {
    * @param {number} t @param {number} fall @returns {Spot[]} */
   at(t, fall) {
     const spots = [];
-    for (let i = 0; i < this.count && this.sent[i] <= t; i++) {
+    // Packets before have left, and their falls have ended.
+    const from = firstAbove(this.count, (i) => this.over[i] > t - fall);
+    for (let i = from; i < this.count && this.sent[i] <= t; i++) {
       const spot = this.#spot(i, t, fall);
       if (spot) spots.push(spot);
     }
@@ -105,8 +144,19 @@ export class Trips {
   /** Returns the next event after a time, or the last before it.
    * @param {number} t @param {1 | -1} way */
   step(t, way) {
-    if (way > 0) return this.moments.find((time) => time > t) ?? this.to;
-    const next = this.moments.findIndex((time) => time >= t);
-    return this.moments[(next < 0 ? this.moments.length : next) - 1] ?? this.from;
+    if (way > 0) return this.moments[firstAbove(this.moments.length, (i) => this.moments[i] > t)] ?? this.to;
+    return this.moments[firstAbove(this.moments.length, (i) => this.moments[i] >= t) - 1] ?? this.from;
   }
+}
+
+/** Returns the first of the numbers below a count for which a rising condition is true, or the count.
+ * @param {number} count @param {(i: number) => boolean} isAbove */
+function firstAbove(count, isAbove) {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isAbove(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

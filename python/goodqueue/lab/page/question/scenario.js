@@ -173,25 +173,15 @@ export function sizeCommand({ rate, rtt, flows, control, profile }) {
  * @param {string} text */
 export const runCommand = (text) => `goodqueue run - <<'END'\n${text.trimEnd()}\nEND\n`;
 
-/** Returns a Python program that runs a scenario and prints the figures of its first link.
+/** Returns the command that opens settings of the page.
+ * @param {string} hash settings as in the address */
+export const labCommand = (hash) => `goodqueue lab --settings ${word(hash.replace(/^#/, ""))}`;
+
+/** Returns a Python program of five lines that runs a scenario and prints the figures of its first link.
  * @param {string} text */
-export function pythonText(text) {
-  const literal = JSON.stringify(text).replaceAll("\\n", "\\n\"\n    \"");
-  return `import tempfile
-from pathlib import Path
-
-import goodqueue
-
-SCENARIO = (
-    ${literal}
-)
-
-with tempfile.TemporaryDirectory() as folder:
-    file = Path(folder) / "scenario.toml"
-    file.write_text(SCENARIO, encoding="utf-8")
-    result = goodqueue.run(file)
-name, link = next(iter(result.summary["links"].items()))
+export const pythonText = (text) => `import goodqueue
+scenario = ${JSON.stringify(text)}
+name, link = next(iter(goodqueue.run(scenario).summary["links"].items()))
 for key in ("utilization", "loss_rate", "p99_queueing_delay_s"):
     print(name, key, link[key])
 `;
-}

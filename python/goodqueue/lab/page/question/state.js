@@ -30,7 +30,16 @@ export const USUAL = {
   seed: 1,
 };
 
-/** Links to begin with.
+/** Links as homes have them, each with the larger buffer that its devices often have, and a game's ping.
+ * @type {{name: string, a: Partial<Question>}[]} */
+export const LINKS = [
+  { name: "Home DSL", a: { rate: "10Mbps", rtt: "30ms", flows: 1, buffer: "100p", ping: true } },
+  { name: "Cable", a: { rate: "40Mbps", rtt: "20ms", flows: 4, buffer: "256KiB", ping: true } },
+  { name: "Fibre", a: { rate: "300Mbps", rtt: "10ms", flows: 8, buffer: "30ms", ping: true } },
+  { name: "Starlink", a: { rate: "15Mbps", rtt: "45ms", flows: 2, buffer: "4bdp", ping: true } },
+];
+
+/** Further links to begin with.
  * @type {{name: string, a: Partial<Question>, b?: Partial<Question>}[]} */
 export const PRESETS = [
   { name: "Home uplink, bloated", a: { rate: "10Mbps", rtt: "30ms", flows: 1, buffer: "100p" } },
@@ -44,7 +53,7 @@ export const PRESETS = [
 
 /** Returns the state of an address, or the first link to begin with if the address has no settings.
  * @param {string} hash */
-export const firstState = (hash) => (hash.length > 1 ? fromHash(hash) : { ...fromHash(""), a: { ...USUAL, ...PRESETS[0].a } });
+export const firstState = (hash) => (hash.length > 1 ? fromHash(hash) : { ...fromHash(""), a: { ...USUAL, ...LINKS[0].a } });
 
 /** Controls of an opened file. */
 export const OVER = ["rate", "rtt", "flows", "buffer", "control"];

@@ -1,9 +1,10 @@
 // @ts-check
 // The answer: calibrated theory at once, and then what the page's own runs say of it.
 
-import { BUSY, busyWords, recommended } from "../compute/check.js";
+import { BUSY, busyWords, rangeOf, recommended } from "../compute/check.js";
 import { number, shown } from "../compute/figures.js";
 import { SEEDS } from "../compute/work.js";
+import { bufferText, bufferWords, rangeWords } from "../question/buffer.js";
 import { isFifo, isLossy } from "../question/scenario.js";
 import { WORDS } from "../question/state.js";
 import { html } from "../vendor/htm-preact-3.1.1.js";
@@ -38,73 +39,90 @@ export const isUnsureOf = (answer, question) => answer.at_most_packets == null |
 
 /** What the runs of the curve show; `best` is the recommended buffer, or null.
  * @param {any} props */
-function Runs({ found, answer, best }) {
+function Runs({ found, answer, best, inWords }) {
   const { at_least_packets: least, at_most_packets: most } = answer ?? {};
   const fails = found.fails ?? -1;
   const apart = answer && (found.suffices < least || (most != null && fails >= most) || (best !== null && fails >= best));
   return html`<p class="soft small" data-shown>${apart ? "The short runs of the curve below differ from it" : "The short runs of the curve below"}:
-    98 % busy from ${number(found.suffices)} packets on${found.fails === null ? "" : `, and less with ${number(found.fails)}`}.
+    98 % busy from ${inWords(found.suffices)} on${found.fails === null ? "" : `, and less with ${inWords(found.fails)}`}.
     ${" "}<code>goodqueue size</code> proves the number with more runs.</p>`;
-}
-
-/** What the buffer of the controls costs in place of the recommended one.
- * @param {{packets: number, tried: import("../compute/check.js").Check["tried"], side: import("../compute/work.js").Side}} props */
-function Excess({ packets, tried, side: { runs: [run], means } }) {
-  if (!((run.buffer_packets ?? 0) > LARGER * packets)) return null;
-  const would = tried.find((one) => one.packets === packets)?.means;
-  const wait = (/** @type {any} */ of) => shown("p99_queueing_delay_s", of?.p99_queueing_delay_s?.mean);
-  return html`<p data-excess>Now ${shown("buffer_packets", run.buffer_packets)} may wait, and 1 in 100 waits ${wait(means)} or longer.
-    With ${number(packets)} it is ${wait(would)}, and the link is ${would && busyWords(would)} busy.</p>`;
 }
 
 /** @param {number} packets */
 const inPackets = (packets) => `${number(packets)} packet${packets === 1 ? "" : "s"}`;
 
+/** What the runs of the present setting say, and which buffer to take by those of the check.
+ * @param {{best: number | null, state: string, tried: import("../compute/check.js").Check["tried"],
+ *   side: import("../compute/work.js").Side, question: import("../question/state.js").Question}} props */
+function Verdict({ best, state, tried, side: { runs, means }, question }) {
+  const { buffer_packets: now } = runs[0];
+  const is = (means.utilization?.mean ?? 0) >= BUSY;
+  const wait = (/** @type {any} */ of) => shown("p99_queueing_delay_s", of?.p99_queueing_delay_s?.mean);
+  const would = tried.find((one) => one.packets === best)?.means;
+  const isLarger = is && best !== null && (now ?? Number.POSITIVE_INFINITY) > LARGER * best;
+  const take = best !== null && `take ${bufferWords(best, question, question.buffer)}${isFifo(question) ? "" : " in a FIFO"}`;
+  const rest = () => {
+    if (isLarger) return `1 in 100 packets waits ${wait(means)} or longer; ${take}: ${wait(would)}, and ${would ? busyWords(would) : "–"} busy`;
+    if (is) return "this buffer keeps the link busy";
+    if (state === "none" && tried.length > 0) return "no buffer that was run keeps the link 98 % busy";
+    return take || (state === "none" ? "the curve shows larger buffers" : "the buffer to take is being simulated …");
+  };
+  return html`<p class="verdict" data-verdict-of-runs data-excess=${isLarger ? "" : undefined}>${runs.length === 1 ? "This run" : `These ${runs.length} runs`}: ${busyWords(means)} busy; ${rest()}.</p>`;
+}
+
 /** Returns the headline: what the runs say of the answer of calibrated theory.
- * @param {any} answer @param {import("../compute/check.js").Check | null} check @param {string} link @param {boolean} isUnsure */
-function headline(answer, check, link, isUnsure) {
+ * @param {any} answer @param {import("../compute/check.js").Check | null} check @param {string} link
+ * @param {(packets: number) => string} inWords @param {(least: number, most: number) => string} between */
+function headline(answer, check, link, inWords, between) {
   const { packets, state } = recommended(answer, check);
-  const theory = inPackets(answer.packets);
   const tried = check?.tried ?? [];
-  const busy = tried.length > 0 && busyWords(tried[0].means);
-  if (state === "larger") return `${link} needs a buffer of ${inPackets(Number(packets))}: with the ${number(answer.packets)} of calibrated theory it is ${busy} busy.`;
+  const theory = tried.find((one) => one.packets === answer.packets);
+  const busy = theory && busyWords(theory.means);
   if (state === "none") {
     const most = tried[tried.length - 1];
-    return `No buffer up to ${inPackets(most.packets)} keeps this link 98 % busy in the runs of this page: it is ${busy} busy with the ${number(answer.packets)} of calibrated theory, and ${busyWords(most.means)} with ${number(most.packets)}.`;
+    return `No buffer up to ${inWords(most.packets)} keeps this link 98 % busy in the runs of this page: it is ${busy} busy with the ${inWords(answer.packets)} of calibrated theory, and ${busyWords(most.means)} with ${inWords(most.packets)}.`;
   }
-  if (state === "searching") return `Calibrated theory says ${theory}, but the link is ${busy} busy with them. Larger buffers are simulated …`;
-  if (isUnsure) return `Calibrated theory says ${theory}, but is unsure of this link.`;
-  return state === "checking" ? `Calibrated theory says ${theory}. Runs check it …` : `${link} needs a buffer of ${theory}.`;
+  if (state === "searching" && busy && theory.means.utilization && theory.means.utilization.mean < BUSY) return `Calibrated theory says ${inWords(answer.packets)}, but the link is ${busy} busy with them. Larger buffers are simulated …`;
+  if (packets === null || check === null) return `Calibrated theory says ${inWords(answer.packets)}. Runs check it …`;
+  const { least, most } = rangeOf(answer, check, packets);
+  const range = most === null ? `${inWords(least)} or more` : least === most ? "" : between(least, most);
+  const why = state === "larger" ? `: with the ${inWords(answer.packets)} of calibrated theory it is ${busy} busy` : state === "smaller" ? `, less than the ${inWords(answer.packets)} of calibrated theory` : "";
+  return html`${link} needs a buffer of <b class="big" data-packets=${packets}>${inWords(packets)}</b> ${range && html`<span data-range>(${range})</span>`}${why}.`;
 }
 
 /** Returns the utilisations of the buffers that were run for the answer.
- * @param {import("../compute/check.js").Check} check */
-function triedInWords({ tried, ended }) {
-  const each = tried.map(({ packets, means }) => `${busyWords(means)} with ${inPackets(packets)}`);
+ * @param {import("../compute/check.js").Check} check @param {(packets: number) => string} inWords */
+function triedInWords({ tried, ended }, inWords) {
+  const each = tried.map(({ packets, means }) => `${busyWords(means)} with ${inWords(packets)}`);
   return `Utilisation in ${SEEDS} runs of this page for each buffer: ${each.join(", ")}${ended ? "." : " …"}`;
 }
 
 /** @param {any} props */
 export function Answer({ instant, question, side, check, change }) {
   const { answer } = instant;
+  const inWords = (/** @type {number} */ packets) => bufferWords(packets, question, question.buffer);
   const found = isFifo(question) ? shownBy(side) : null;
   const { packets: best, state } = answer?.packets == null ? { packets: null, state: "none" } : recommended(answer, check);
-  const runs = found && html`<${Runs} found=${found} answer=${answer?.packets == null ? null : answer} best=${best} />`;
-  if (!answer) return html`<div class="answer"><p>Calibrated theory does not cover ${question.control}. The runs show what a buffer does.</p>${runs}</div>`;
-  if (answer.packets == null) return html`<div class="answer"><p>By calibrated theory no buffer keeps this link 98 % busy.</p>${runs}</div>`;
+  const runs = found && html`<${Runs} found=${found} answer=${answer?.packets == null ? null : answer} best=${best} inWords=${inWords} />`;
+  const verdict = html`<${Verdict} best=${best} state=${state} tried=${check?.tried ?? []} side=${side} question=${question} />`;
+  if (!answer) return html`<div class="answer"><p>Calibrated theory does not cover ${question.control}. The runs show what a buffer does.</p>${verdict}${runs}</div>`;
+  if (answer.packets == null) return html`<div class="answer"><p>By calibrated theory no buffer keeps this link 98 % busy.</p>${verdict}${runs}</div>`;
   const { packets, seconds, bdp, at_least_packets: least, at_most_packets: most } = answer;
   const range = most == null ? `${number(least)} or more` : most === least ? number(least) : `${number(least)} to ${number(most)}`;
   const reasons = doubts(answer, question);
   const isUsed = isFifo(question) && side.runs[0].buffer_packets === best;
   const link = isFifo(question) ? "This link" : "With a FIFO this link";
+  const use = () => change({ queue: "drop_tail", queueKeys: "", buffer: bufferText(/** @type {number} */ (best), question, question.buffer) });
   return html`<div class="answer" data-answer=${state}>
-    <h2>${headline(answer, check, link, isUnsureOf(answer, question))}
-      ${best !== null && !isUsed && html` <button type="button" class="small" onClick=${() => change({ queue: "drop_tail", queueKeys: "", buffer: `${best}p` })}>Use this buffer</button>`}</h2>
-    ${best !== null && isFifo(question) && html`<${Excess} packets=${best} tried=${check.tried} side=${side} />`}
-    <p class="small">${inPackets(packets)} in a FIFO = ${number(seconds * 1e3)} ms = ${number(bdp)} BDP: 98 % busy by calibrated theory.
-      ${" "}With 90 % probability a simulation finds ${range} packets.${check && html` <span data-tried>${triedInWords(check)}</span>`}</p>
-    ${runs}
-    ${reasons.length > 0 && html`<p class="soft small">Calibrated theory is unsure of this link.</p>`}
-    ${reasons.map((/** @type {string} */ reason) => html`<p class="soft small">${reason}</p>`)}
+    <h2>${headline(answer, check, link, inWords, (low, high) => rangeWords(low, high, question, question.buffer))}
+      ${best !== null && !isUsed && html` <button type="button" class="small" onClick=${use}>Use this buffer</button>`}</h2>
+    ${verdict}
+    <details><summary>How this was found</summary>
+      <p class="small">${inPackets(packets)} in a FIFO = ${number(seconds * 1e3)} ms = ${number(bdp)} BDP: 98 % busy by calibrated theory.
+        ${" "}With 90 % probability a simulation finds ${range} packets.${check && html` <span data-tried>${triedInWords(check, inWords)}</span>`}</p>
+      ${runs}
+      ${reasons.length > 0 && html`<p class="soft small">Calibrated theory is unsure of this link.</p>`}
+      ${reasons.map((/** @type {string} */ reason) => html`<p class="soft small">${reason}</p>`)}
+    </details>
   </div>`;
 }

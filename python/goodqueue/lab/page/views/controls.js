@@ -1,28 +1,37 @@
 // @ts-check
 // The controls of one question: sliders beside texts with units, choices, and what is rarely changed.
 
+import { bdpOf, bufferText, packetsOf } from "../question/buffer.js";
 import { roughRate, roughRtt } from "../question/scenario.js";
-import { whole } from "../question/state.js";
+import { LINKS, PRESETS, USUAL, differing, whole } from "../question/state.js";
 import { html } from "../vendor/htm-preact-3.1.1.js";
 
 /** Steps of a slider. */
 const STEPS = 200;
 
-/** @param {{question: import("../question/state.js").Question, change: (part: any, note?: string) => void, names: any, legend: any}} props */
-export function Controls({ question, change, names, legend }) {
+/** @param {{question: import("../question/state.js").Question, change: (part: any, note?: string) => void, names: any, legend: any,
+ *   begin: (link: {a: any, b?: any}) => void}} props */
+export function Controls({ question, change, names, legend, begin }) {
   const set = (/** @type {string} */ key) => (/** @type {any} */ value) => change({ [key]: value });
   const count = (/** @type {"flows" | "others" | "seed"} */ key) => (/** @type {any} */ text) => {
     const { value, note } = whole(key, text, question[key]);
     change({ [key]: value }, note);
   };
+  const scaled = (/** @type {keyof typeof SLIDERS} */ key) => html`<${Scaled} ...${SLIDERS[key]}
+    link=${question} text=${String(question[key])} set=${key === "flows" ? count("flows") : set(key)} />`;
+  const known = LINKS.find(({ a }) => isLike(question, { ...USUAL, ...a }));
   return html`<form onSubmit=${(/** @type {Event} */ event) => event.preventDefault()} aria-label="The link and its traffic">
     ${legend}
-    ${Object.entries(SLIDERS).map(([key, slider]) => html`<${Scaled} ...${slider}
-      link=${question} text=${String(question[/** @type {keyof typeof SLIDERS} */ (key)])} set=${key === "flows" ? count("flows") : set(key)} />`)}
+    <div class="links" role="group" aria-label="Links of homes">${LINKS.map((one) => html`<button type="button" aria-pressed=${one === known} onClick=${() => begin(one)}>${one.name}</button>`)}</div>
+    ${scaled("buffer")}
+    <details class="own" open=${!known}><summary>Your own link</summary>
+    ${(/** @type {const} */ (["rate", "rtt", "flows"])).map(scaled)}
     <div class="two">
       <${Choice} name="Queue" value=${question.queue} choices=${names.queues} set=${set("queue")} />
       <${Choice} name="Congestion control" value=${question.control} choices=${names.controls} set=${set("control")} />
     </div>
+    <label>Further links<select aria-label="Links to begin with" onChange=${(/** @type {any} */ event) => { const one = PRESETS[Number(event.target.value)]; event.target.value = ""; if (one) begin(one); }}>
+      <option value="">Begin with …</option>${PRESETS.map(({ name }, i) => html`<option value=${i}>${name}</option>`)}</select></label>
     <details open=${isRare(question)}><summary>More</summary>
       <div class="two">
         <${Text} name="Other flows" value=${String(question.others)} set=${count("others")} />
@@ -37,9 +46,13 @@ export function Controls({ question, change, names, legend }) {
       <label class="tick"><input type="checkbox" checked=${question.ping} onChange=${(/** @type {any} */ event) => change({ ping: event.target.checked })} />
         A ping every 100 ms</label>
     </details>
-    <p class="soft small">Values carry units, as in scenario files: 10Mbps, 20ms..80ms, 1bdp, 100p, 50ms, 64KiB.</p>
+    <p class="soft small">Values carry units, as in scenario files: 10Mbps, 20ms..80ms, 1bdp, 100p, 50ms, 64KiB.</p></details>
   </form>`;
 }
+
+/** Returns true if two questions differ in the buffer and its queue at most.
+ * @param {import("../question/state.js").Question} question @param {import("../question/state.js").Question} other */
+const isLike = (question, other) => differing(question, other).every((key) => ["buffer", "queue", "queueKeys"].includes(key));
 
 /** Returns true if a question uses one of the rare controls.
  * @param {import("../question/state.js").Question} question */
@@ -48,26 +61,25 @@ const isRare = ({ others, profile, loss, stagger, seed, queueKeys, tcpKeys, ping
 
 /** A slider of a link: its label, its ends, its place for a text, and the text of a place.
  * @typedef {{name: string, low: number, high: number, read: (text: string, link: {rate: string, rtt: string}) => number,
- *   write: (value: number) => string}} Slider */
+ *   write: (value: number, link: {rate: string, rtt: string}, text: string) => string}} Slider
+ *   `write` gets the text before, too. */
 
 /** @type {Record<"rate" | "rtt" | "flows" | "buffer", Slider>} */
 export const SLIDERS = {
   rate: { name: "Rate", low: 5e5, high: 1e9, read: roughRate, write: rateText },
   rtt: { name: "Base round-trip time", low: 0.002, high: 0.6, read: roughRtt, write: (/** @type {number} */ v) => `${short(v * 1e3)}ms` },
   flows: { name: "Flows", low: 1, high: 200, read: Number, write: (/** @type {number} */ v) => String(Math.round(v)) },
-  buffer: { name: "Buffer", low: 0.01, high: 16, read: bdps, write: (/** @type {number} */ v) => `${short(v)}bdp` },
+  buffer: { name: "Buffer", low: 0.01, high: 16, read: (text, link) => packetsOf(text, link) / bdpOf(link), write: buffered },
 };
 
 /** @param {number} value */
 const short = (value) => Number(value.toPrecision(2));
 
-/** Returns the bandwidth-delay products of a buffer for its slider, or NaN of one in another unit.
- * @param {string} text @param {{rate: string, rtt: string}} link */
-function bdps(text, { rate, rtt }) {
-  const [bps, seconds, size] = [roughRate(rate), roughRtt(rtt), Number.parseFloat(text)];
-  if (text.endsWith("bdp")) return size;
-  if (text.endsWith("ms")) return size / 1e3 / seconds;
-  return /^[\d.]+p$/.test(text) ? (size * 12_000) / (bps * seconds) : Number.NaN;
+/** Returns a buffer of some bandwidth-delay products, in the unit in which it was typed.
+ * @param {number} bdps @param {{rate: string, rtt: string}} link @param {string} text */
+function buffered(bdps, link, text) {
+  const packets = bdps * bdpOf(link);
+  return packets > 0 ? bufferText(Math.max(1, Math.round(packets)), link, text) : `${short(bdps)}bdp`;
 }
 
 /** A logarithmic slider beside the text that the engine reads.
@@ -75,7 +87,7 @@ function bdps(text, { rate, rtt }) {
 export function Scaled({ name, text, link, low, high, read, write, set }) {
   const value = read(text, link);
   const place = Number.isFinite(value) ? Math.round((Math.log(value / low) / Math.log(high / low)) * STEPS) : 0;
-  const moved = (/** @type {any} */ event) => set(write(low * (high / low) ** (event.target.value / STEPS)));
+  const moved = (/** @type {any} */ event) => set(write(low * (high / low) ** (event.target.value / STEPS), link, text));
   return html`<div class="scaled"><span>${name}</span>
     <span class="pair">
       <input type="range" min="0" max=${STEPS} value=${place} onInput=${moved} aria-label=${`${name}, slider`} aria-valuetext=${text} />
@@ -107,4 +119,4 @@ function rateText(bps) {
 /** Chooses the side that the controls change.
  * @param {{side: "a" | "b", set: (side: "a" | "b") => void}} props */
 export const Sides = ({ side, set }) => html`<div class="sides" role="group" aria-label="Setting that the controls change">
-  ${/** @type {("a" | "b")[]} */ (["a", "b"]).map((one) => html`<button type="button" aria-pressed=${side === one} onClick=${() => set(one)}>Setting ${one.toUpperCase()}</button>`)}</div>`;
+  ${/** @type {("a" | "b")[]} */ (["a", "b"]).map((one) => html`<button type="button" class=${`side-${one}`} aria-pressed=${side === one} onClick=${() => set(one)}>Setting ${one.toUpperCase()}</button>`)}</div>`;

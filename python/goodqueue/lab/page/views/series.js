@@ -7,16 +7,17 @@ import { html } from "../vendor/htm-preact-3.1.1.js";
 import { COLUMNS } from "../compute/work.js";
 
 /** What the charts of one side need. `to` has upper ends of axes that both sides share.
- * @typedef {{picture: any, side: string, to: {packets: number, window: number, rtt: number}}} Props */
+ * @typedef {{picture: any, side: string, to: {packets: number, window: number, rtt: number},
+ *   playhead: import("../packets/playhead.js").Playhead}} Props */
 
 /** Returns what all charts of a picture share.
  * @param {Props} props */
-function common({ picture, side }) {
+function common({ picture, side, playhead }) {
   const { links, flows, column_s: width } = picture;
   const x = links[0].mean_packets.map((/** @type {number} */ _, /** @type {number} */ i) => (i + 0.5) * width);
   const lines = (/** @type {string} */ key, /** @type {number} */ by) =>
     flows.map((/** @type {any} */ flow, /** @type {number} */ i) => ({ label: flow.name, values: scaled(flow[key], by), colour: COLOURS[i % COLOURS.length] }));
-  return { lines, name: side ? `${side}: ` : "", file: side ? `-${side.toLowerCase()}` : "", time: { x, xLabel: "time in s", of: picture } };
+  return { lines, name: side ? `${side}: ` : "", file: side ? `-${side.toLowerCase()}` : "", time: { x, xLabel: "time in s", of: picture, playhead } };
 }
 
 /** The queue and the windows.

@@ -3,18 +3,24 @@
 
 import { columnsOf, csvOfRuns } from "../charts/csv.js";
 import { recommended, withBuffer } from "../compute/check.js";
-import { formats, parquet, tc } from "../compute/engine.js";
-import { number } from "../compute/figures.js";
+import { formats, parquet, site, tc } from "../compute/engine.js";
 import { CopyButton, CopyLine, save } from "./parts.js";
 import { isUnsureOf } from "./answer.js";
-import { isPlain, pythonText, runCommand, sizeCommand } from "../question/scenario.js";
+import { bufferWords } from "../question/buffer.js";
+import { isPlain, labCommand, pythonText, runCommand, sizeCommand } from "../question/scenario.js";
+import { toHash } from "../question/state.js";
+import { escaped } from "../charts/svg.js";
 import { html, useEffect, useState } from "../vendor/htm-preact-3.1.1.js";
 
 /** @param {{found: import("../compute/work.js").Found, state: import("../question/state.js").State}} props */
 export function Take({ found, state }) {
   const { a, b, instant, check } = found;
   const [others, setOthers] = useState(/** @type {string[]} */ ([]));
-  useEffect(() => void formats().then(setOthers), []);
+  const [address, setAddress] = useState("");
+  useEffect(() => {
+    formats().then(setOthers);
+    site().then(setAddress);
+  }, []);
   if (!a) return null;
   const sides = /** @type {{name: string, side: any}[]} */ (b ? [{ name: "A", side: a }, { name: "B", side: b }] : [{ name: "", side: a }]);
   return html`<section class="take" aria-label="To take with you"><h2>To take with you</h2>
@@ -23,7 +29,9 @@ export function Take({ found, state }) {
     ${!state.file && html`<p>${isPlain(state.a) ? "This command" : `First choose Save ${label(sides[0].name)}as scenario. The command then`} simulates buffers of
       ${" "}${b ? "the link of setting A" : "this link"} and recommends one with its interval.</p><${CopyLine} text=${isPlain(state.a) ? sizeCommand(state.a) : `goodqueue size scenario${suffix(sides[0].name)}.toml`} />`}
     <div class="buttons">
-      <${CopyButton} name="Copy the address" text=${() => location.href} />
+      ${address ? html`<${CopyButton} name="Copy the address" text=${() => address + toHash(state)} />
+        <${CopyButton} name="Copy for embedding" text=${() => `<iframe src="${escaped(`${address}?embed${toHash(state)}`)}" width="100%" height="1000" title="A link and its buffer"></iframe>`} />`
+        : html`<${CopyButton} name="Copy what opens this" text=${() => labCommand(toHash(state))} />`}
       ${sides.filter(({ side }) => side.saved).map(({ name, side }) => html`
         <${CopyButton} name=${`Copy ${label(name)}as command`} text=${runCommand(side.saved)} />
         <${CopyButton} name=${`Copy ${label(name)}as Python`} text=${pythonText(side.saved)} />
@@ -45,7 +53,7 @@ function Device({ instant: { answer, commands, shaped }, check, question, isPair
   }
   const busy = isPair ? ", which keeps the link of setting A 98 % busy" : "";
   const doubt = isUnsureOf(answer, question) ? " Calibrated theory is unsure of this link; the command below simulates the buffer with more runs than this page." : "";
-  return html`<p class="device">A FIFO of ${number(packets)} packet${packets === 1 ? "" : "s"} for a Linux router${busy}.${doubt}${" "}
+  return html`<p class="device">A FIFO of ${bufferWords(packets, question, question.buffer)} for a Linux router${busy}.${doubt}${" "}
       Type the line as root, with the name of the device that sends into the link in place of DEV (<code>ip -brief link</code> lists them).
       The buffer accepts or drops an aggregate of segmentation offload (up to 64 KiB) whole; <code>ethtool -K DEV gso off tso off gro off</code> ends offload.</p>
     ${withBuffer(commands, answer.packets, packets).map((line) => html`<${CopyLine} text=${line} />`)}
