@@ -1,11 +1,12 @@
-"""Measures the page of the lab: `python -m evidence.lab [sliders | ratios] [--rounds N]`.
+"""Measures the page of the lab: `python -m evidence.lab [sliders | ratios | page] [--rounds N]`.
 
 `sliders`: for each link to begin with, and for both back ends, a slider moves N times. The time
 counts from the event of the slider to the frame in which the browser has painted the new picture.
 Each cell ends with the time from the address to the first picture, and to the complete curve.
 `ratios` compares the processor time of full runs natively and in WebAssembly.
-Without either, both are measured. After `--seconds` (150 for each) nothing more is begun, and the
-rest is reported as not measured.
+`page` measures what a reader waits for: the first packet that moves, sliders, frames and bytes.
+Without any, `ratios` and `sliders` are measured. After `--seconds` (150 for each) nothing more is
+begun, and the rest is reported as not measured.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evidence.lab.moving import page
 from goodqueue import _core
 from goodqueue.lab.server import LabServer
 from goodqueue.lab.static import write_static
@@ -81,7 +83,7 @@ def serving(server: http.server.HTTPServer) -> Iterator[None]:
         thread.join()
 
 
-PAINTED = "document.querySelectorAll('main canvas').length > 3"
+PAINTED = "document.querySelectorAll('main canvas').length > 1"
 COMPLETE = "document.querySelector('.results')?.dataset.stage === 'done'"
 
 
@@ -231,11 +233,13 @@ def in_webassembly(asked: dict[str, Any], native: float) -> float:
 def main() -> None:
     """Measures what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m evidence.lab")
-    parser.add_argument("what", nargs="*", choices=["sliders", "ratios"], default=[])
+    parser.add_argument("what", nargs="*", choices=["sliders", "ratios", "page"], default=[])
     parser.add_argument("--rounds", type=int, default=20, help="moves of each slider")
     parser.add_argument("--seconds", type=float, default=150, help="longest time of each part")
     asked = parser.parse_args()
     print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
+    if "page" in asked.what:
+        page(asked.rounds)
     if "ratios" in asked.what or not asked.what:
         ratios(asked.seconds)
     if "sliders" in asked.what or not asked.what:
