@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from goodqueue.runs.example import EXAMPLE
     from goodqueue.runs.queues import QueueDiscipline, QueueReport, check_queue
     from goodqueue.runs.results.result import Result, Series
+    from goodqueue.sizing.headroom import headroom
     from goodqueue.study.results import Results
     from goodqueue.study.sweep import Study
 
@@ -51,6 +52,7 @@ __all__ = [
     "characterize",
     "check_control",
     "check_queue",
+    "headroom",
     "load",
     "run",
     "schema",
@@ -71,6 +73,7 @@ _HOMES = {
     "characterize": "goodqueue.characterization.api",
     "check_control": "goodqueue.runs.controls",
     "check_queue": "goodqueue.runs.queues",
+    "headroom": "goodqueue.sizing.headroom",
     "load": "goodqueue.runs.api",
     "run": "goodqueue.runs.api",
     "schema": "goodqueue.runs.api",

@@ -141,6 +141,7 @@ CASES: dict[str, tuple[str, ...]] = {
         *("characterize", "fq_codel", "--section", "5.1.1,8.2.5", "--seeds", "2"),
         *("--store", "@characterized"),
     ),
+    "headroom": ("headroom", "--speed", "100Gbps", "--cable", "300m"),
     "smoothing": ("smoothing", *STREAM),
     "smoothing, theory": ("smoothing", *STREAM[:6], "--quick"),
     "qdisc parse": (

@@ -21,6 +21,7 @@ from goodqueue.cli.commands.papers.reproduce import Reproduce
 from goodqueue.cli.commands.runs.compare import Compare
 from goodqueue.cli.commands.runs.run import Run
 from goodqueue.cli.commands.sizing.flows import Flows
+from goodqueue.cli.commands.sizing.headroom import Headroom
 from goodqueue.cli.commands.sizing.size import Size
 from goodqueue.cli.commands.sizing.smoothing import Smoothing
 from goodqueue.cli.commands.studies import ShowResults, Sweep
@@ -37,6 +38,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "analyze": (Analyze, "passive.analyze.analyze_capture"),
     "flows": (Flows, "sizing.flows.show_flows"),
     "size": (Size, "sizing.size.size"),
+    "headroom": (Headroom, "sizing.headroom.show_headroom"),
     "smoothing": (Smoothing, "sizing.smoothing.smoothing"),
     "emulate": (Emulate, "live.emulate.emulate_programs"),
     "calibrate": (Calibrate, "live.calibrate.calibrate_kernel"),
