@@ -188,7 +188,6 @@ pub(crate) fn flow_json(network: &Network, flow: &FlowOutcome) -> Value {
                 }
                 Metric::Seconds(values) | Metric::Ratio(values) => {
                     distribution(map, name, values);
-                    map.insert(["p95_", *name].concat(), json!(values.p95));
                 }
                 Metric::Number(number) => {
                     map.insert((*name).to_owned(), json!(number));
@@ -242,11 +241,12 @@ fn limits(map: &mut Map<String, Value>, network: &Network, flow: &FlowOutcome) {
     map.insert("class".to_owned(), json!(class.map(FlowClass::name)));
 }
 
-/// Adds `mean_<name>`, `p50_<name>`, `p99_<name>` and `max_<name>`.
+/// Adds `mean_<name>`, `p50_<name>`, `p95_<name>`, `p99_<name>` and `max_<name>`.
 fn distribution(map: &mut Map<String, Value>, name: &str, values: &Distribution) {
     let figures = [
         ("mean", values.mean),
         ("p50", values.p50),
+        ("p95", values.p95),
         ("p99", values.p99),
         ("max", values.max),
     ];
