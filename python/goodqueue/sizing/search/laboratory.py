@@ -26,17 +26,17 @@ from goodqueue.sizing.search.agreement import (
 from goodqueue.sizing.search.budget import (
     PACKETS_PER_S,
     Budget,
-    BudgetSpent,
     Plan,
     hybrid_work,
     packet_work,
 )
-from goodqueue.sizing.search.trials import Ended, Trials
+from goodqueue.sizing.search.sampling import Sampling
+from goodqueue.sizing.search.trials import Trials
 from goodqueue.sizing.trials.length import WHOLE, Extent, epochs_of
-from goodqueue.study.plan import run_of, seed_after, variant_of
+from goodqueue.study.plan import variant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
     from goodqueue._core import Scenario
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.pool import Pool
     from goodqueue.sizing.search.agreement import Widened
+    from goodqueue.sizing.search.sampling import Figures
     from goodqueue.sizing.search.smallest import Smallest
     from goodqueue.sizing.search.trials import Sampler
     from goodqueue.study.model import Parameter, Variant
@@ -67,19 +68,6 @@ smaller buffers."""
 
 NO_PACKETS = "this engine simulates no packets"
 """Reason why an answer of the hybrid engine is an estimate, if there is no other."""
-
-
-class Figures(Protocol):
-    """Reader of the figures of a run from its metrics."""
-
-    @property
-    def metrics(self) -> Sequence[str]:
-        """Metrics that a run must report."""
-        ...
-
-    def figures(self, values: Sequence[float]) -> dict[str, float]:
-        """Returns the figures from the values of `metrics`."""
-        ...
 
 
 class Measured(Protocol):
@@ -375,63 +363,18 @@ class Laboratory:
         variants: dict[int, Variant] = {}
         work: dict[int, float] = {}
 
+        sampling = Sampling(self._runner, meter, self._first_seed, self.budget)
+
         def sample(wanted: Mapping[int, range]) -> dict[int, list[Mapping[str, float]]]:
             for limit in wanted:
                 if limit not in variants:
                     variants[limit] = self._variant(trial, link, limit, queue, share)
                     waits = limit if queue is None else round(link.bdp_packets)
                     work[limit] = self._work(link, waits, variants[limit].scenario)
-            # The largest buffers have the longest runs, so they are run first.
-            asked = [
-                (limit, index) for limit in sorted(wanted, reverse=True) for index in wanted[limit]
-            ]
-            places = self._within(asked, work)
-            runs = [
-                run_of(variants[limit], seed_after(self._first_seed, index))
-                for limit, index in places
-            ]
-            values: Sequence[Sequence[float] | None]
-            stopped: BaseException | None = None
-            try:
-                values = self._runner.figures(runs, meter.metrics)
-            except KeyboardInterrupt as interrupt:
-                values = self._runner.finished(runs, meter.metrics)
-                stopped = self._why(interrupt)
-            found: dict[int, list[Mapping[str, float]]] = {limit: [] for limit in wanted}
-            gaps = set()
-            for (limit, _), one in zip(places, values, strict=True):
-                if one is None:
-                    gaps.add(limit)
-                # Results of later runs are used once the missing run has ended.
-                elif limit not in gaps:
-                    found[limit].append(meter.figures(one))
-            if stopped is None and len(places) < len(asked):
-                stopped = BudgetSpent()
-            if stopped is not None:
-                raise Ended(found, stopped)
-            return found
+            # The largest buffers have the longest runs.
+            return sampling.sample(wanted, variants.__getitem__, work.__getitem__)
 
         return sample
-
-    def _within(
-        self, places: Sequence[tuple[int, int]], work: Mapping[int, float]
-    ) -> Sequence[tuple[int, int]]:
-        """Returns the first of the replicates for which the budget suffices, and charges it.
-
-        A replicate that is stored counts, too, so that a question has the same answer every time.
-        """
-        if self.budget is None:
-            return places
-        for count, (limit, _) in enumerate(places):
-            if self.budget.left < work[limit]:
-                return places[:count]
-            self.budget.charge(work[limit])
-        return places
-
-    def _why(self, interrupt: KeyboardInterrupt) -> BaseException:
-        """Returns the cause that stopped runs: the clock of `--time`, or Ctrl-C."""
-        over = self.budget is not None and self.budget.over_time
-        return BudgetSpent() if over else interrupt
 
     def _extent(self, link: Link, share: float | None = None) -> Extent:
         share = self.plan.share if share is None else share
