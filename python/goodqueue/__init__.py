@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.headroom import headroom
     from goodqueue.study.results import Results
     from goodqueue.study.sweep import Study
+    from goodqueue.tuning.api import tune
 
 __all__ = [
     "EXAMPLE",
@@ -56,6 +57,7 @@ __all__ = [
     "load",
     "run",
     "schema",
+    "tune",
 ]
 
 # Importing the frames takes a quarter of a second, so `goodqueue --help` must not import them.
@@ -77,6 +79,7 @@ _HOMES = {
     "load": "goodqueue.runs.api",
     "run": "goodqueue.runs.api",
     "schema": "goodqueue.runs.api",
+    "tune": "goodqueue.tuning.api",
 }
 
 

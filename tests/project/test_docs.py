@@ -23,7 +23,14 @@ from conftest import ROOT, goodqueue, tracked
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = ["README.md", "docs/cli.md", "docs/explain.md", "docs/headroom.md", "docs/tutorial.md"]
+PAGES = [
+    "README.md",
+    "docs/cli.md",
+    "docs/explain.md",
+    "docs/headroom.md",
+    "docs/tune.md",
+    "docs/tutorial.md",
+]
 BLOCK = re.compile(
     r"```console\n\$ goodqueue (?P<arguments>[^|\n]*)(?P<filter> \| .*)?\n"
     r"(?P<output>(?:.*\n)*?)```\n"

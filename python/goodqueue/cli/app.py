@@ -24,6 +24,7 @@ from goodqueue.cli.commands.sizing.flows import Flows
 from goodqueue.cli.commands.sizing.headroom import Headroom
 from goodqueue.cli.commands.sizing.size import Size
 from goodqueue.cli.commands.sizing.smoothing import Smoothing
+from goodqueue.cli.commands.sizing.tune import Tune
 from goodqueue.cli.commands.studies import ShowResults, Sweep
 from goodqueue.cli.plain import convert_plain_values
 
@@ -39,6 +40,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "flows": (Flows, "sizing.flows.show_flows"),
     "size": (Size, "sizing.size.size"),
     "headroom": (Headroom, "sizing.headroom.show_headroom"),
+    "tune": (Tune, "sizing.tune.tune"),
     "smoothing": (Smoothing, "sizing.smoothing.smoothing"),
     "emulate": (Emulate, "live.emulate.emulate_programs"),
     "calibrate": (Calibrate, "live.calibrate.calibrate_kernel"),
@@ -67,10 +69,10 @@ def application(only: str | None = None) -> typer.Typer:
         rich_markup_mode=None,  # plain text, which pipes and screen readers can use
         add_completion=only is None,
         context_settings={"help_option_names": ["-h", "--help"]},
-        epilog="Exit codes: 0 answered; 2 wrong input or usage; 3 no buffer keeps the bounds "
-        "of `size`; 4 runs of `sweep` failed; 5 `results --verify` found damage; 6 the "
-        "time budget of `size` ended first; 7 an emulation is not trusted; 8 a program of "
-        "`emulate` failed; 130 interrupted.",
+        epilog="Exit codes: 0 answered; 2 wrong input or usage; 3 no buffer or value keeps the "
+        "bounds of `size` or `tune`; 4 runs of `sweep` failed; 5 `results --verify` found damage; "
+        "6 the answer of `size` or `tune` is an estimate; 7 an emulation is not trusted; 8 a "
+        "program of `emulate` failed; 130 interrupted.",
     )
     app.callback()(_main)
     for name, command in COMMANDS.items():

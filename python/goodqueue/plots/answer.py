@@ -291,7 +291,7 @@ def mark_recommended(panels: Sequence[Axes], packets: int) -> None:
 
 
 def band(
-    axes: Axes, limits: Sequence[int], intervals: Sequence[Interval], scale: float, colour: str
+    axes: Axes, limits: Sequence[float], intervals: Sequence[Interval], scale: float, colour: str
 ) -> None:
     """Draws means as dots on a line, and finite intervals as a band behind it."""
     known = [

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import RequestError, nearest
 from goodqueue.plots import answer as of_answers
-from goodqueue.plots import runs
+from goodqueue.plots import runs, tuning
 from goodqueue.plots.study.pictures import picture_of
 from goodqueue.plots.style import SCREEN_DPI
 from goodqueue.runs.results.result import Result
 from goodqueue.sizing.answer.answer import Answer
 from goodqueue.study.model import PlotSpec
 from goodqueue.study.results import Results
+from goodqueue.tuning.answer import Tuned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +62,13 @@ def _(value: Answer, name: str = "curve") -> Picture:
     if name not in makers:
         raise RequestError(f"no picture {name!r}; {nearest(name, makers)}")
     return makers[name](value)
+
+
+@picture_for.register(Tuned)
+def _(value: Tuned) -> Picture:
+    if not value.trials.limits:
+        raise RequestError("nothing was simulated: only a simulated answer has a picture")
+    return tuning.picture(value)
 
 
 @picture_for.register(Results)

@@ -1,0 +1,76 @@
+"""Options of `goodqueue tune`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goodqueue.cli.commands.options import (
+    AllowPythonOption,
+    JobsOption,
+    JsonOption,
+    MemoryOption,
+    ScenarioFile,
+    SeedOption,
+    SetOption,
+)
+
+
+@dataclass(frozen=True)
+class Tune:
+    r"""Find the values of any parameter that keep bounds on any figures, and the best of them.
+
+    \b
+    goodqueue tune home-dsl.toml --vary topology.link.shaper.rate=70%..100%
+      --keep 'ping.p99<=60ms' --most upload.goodput
+    goodqueue tune incast-dctcp.toml --vary topology.port.queue.threshold=5p..200p
+      --keep 'query.p99<=2ms' --keep 'background.goodput>=900Mbps'
+    """
+
+    file: ScenarioFile
+    vary: Annotated[
+        str,
+        typer.Option(
+            metavar="PATH=LOW..HIGH",
+            help="The parameter, by its path in --set; ends in % are shares of the file's value.",
+        ),
+    ]
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIGURE<=VALUE", help="A bound, with <= or >=; may be repeated."),
+    ] = None
+    most: Annotated[
+        str | None, typer.Option(metavar="FIGURE", help="Figure or PATH that should be large.")
+    ] = None
+    least: Annotated[
+        str | None, typer.Option(metavar="FIGURE", help="Figure or PATH that should be small.")
+    ] = None
+    set_: SetOption = None
+    allow_python: AllowPythonOption = False
+    replicates: Annotated[
+        int, typer.Option(metavar="N", min=3, max=10_000, help="Largest number of runs of a value.")
+    ] = 64
+    budget: Annotated[
+        str | None, typer.Option(metavar="N", help="Packets of all runs; by default 120M.")
+    ] = None
+    time: Annotated[
+        str | None, typer.Option(metavar="TIME", help="End the search after this time.")
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Write the scenario with the value."),
+    ] = None
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a picture: .png, .svg or .pdf."),
+    ] = None
+    seed: SeedOption = None
+    json: JsonOption = False
+    jobs: JobsOption = None
+    memory: MemoryOption = None
+    store: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder that stores the runs.")
+    ] = None

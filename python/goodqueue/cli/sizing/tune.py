@@ -1,0 +1,120 @@
+"""`goodqueue tune`: from the question to the printed answer."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from goodqueue import _core
+from goodqueue.cli.commands.options import overrides
+from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
+from goodqueue.cli.files import may_import, print_wrote, source_of
+from goodqueue.core.drawing import FORMATS
+from goodqueue.core.extras import require
+from goodqueue.core.files.outdir import check_apart, check_file, whole_file, write_whole
+from goodqueue.errors import RequestError
+from goodqueue.output.terminal import print_json, progress
+from goodqueue.output.tuning.screen import print_answer
+from goodqueue.runs.api import load
+from goodqueue.runs.results.traces import files_read
+from goodqueue.sizing.search.budget import BUDGET_PACKETS, parse_packets
+from goodqueue.tuning.api import tune as find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from goodqueue.cli.commands.sizing.tune import Tune
+    from goodqueue.core.drawing import Format
+    from goodqueue.sizing.search.trials import Trials
+    from goodqueue.tuning.answer import Tuned
+    from goodqueue.tuning.axis import Axis
+
+
+def tune(asked: Tune) -> int:
+    """Answers, prints and writes; returns the exit code."""
+    source, given, allowed = source_of(asked.file), overrides(asked.set_), asked.allow_python
+    own = load(source, set=given, seed=asked.seed, allow_python=may_import(allowed))
+    check_apart([asked.file, *files_read(own)], {"--out": asked.out, "--plot": asked.plot})
+    for file in (asked.out, asked.plot):
+        if file is not None:
+            check_file(file)
+    if asked.plot is not None:
+        require("matplotlib")
+        _format_of(asked.plot)
+    with _bar(asked.vary.partition("=")[0]) as (on_run, on_change):
+        answer = find(
+            source,
+            asked.vary,
+            keep=asked.keep or (),
+            most=asked.most,
+            least=asked.least,
+            set=given,
+            seed=asked.seed,
+            replicates=asked.replicates,
+            budget=BUDGET_PACKETS
+            if asked.budget is None
+            else parse_packets("--budget", asked.budget),
+            time_s=None if asked.time is None else _core.parse_span("--time", asked.time),
+            jobs=asked.jobs,
+            memory=asked.memory,
+            store=asked.store,
+            allow_python=allowed,
+            on_run=on_run,
+            on_change=on_change,
+        )
+    if asked.json:
+        print_json(answer.as_dict())
+    else:
+        print_answer(answer)
+    _write(asked, answer)
+    return exit_code(answer)
+
+
+def exit_code(answer: Tuned) -> int:
+    """Returns the exit code of an answer."""
+    if answer.interrupted:
+        return EXIT_INTERRUPTED
+    if answer.impossible:
+        return EXIT_NOT_FEASIBLE
+    return 0 if answer.proved else EXIT_UNPROVED
+
+
+def _format_of(file: Path) -> Format:
+    """Returns the format of a picture by the end of its name."""
+    ending = file.suffix.removeprefix(".").lower()
+    if ending not in FORMATS:
+        raise RequestError(f"--plot {file}: the name must end in .png, .svg or .pdf")
+    return ending
+
+
+def _write(asked: Tune, answer: Tuned) -> None:
+    """Writes the scenario and the picture, as far as there is something to write."""
+    if asked.out is not None and answer.scenario is not None:
+        write_whole(asked.out, answer.scenario.resolved_toml())
+        print_wrote(asked.out)
+    if asked.plot is not None and answer.trials.limits:
+        from goodqueue.plots.tuning import picture
+
+        with whole_file(asked.plot) as file:
+            file.write_bytes(picture(answer).as_bytes(_format_of(asked.plot), 150))
+        print_wrote(asked.plot)
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[tuple[Callable[[int], None], Callable[[Axis, Trials], None]]]:
+    """Shows the number of runs, and of values that were run."""
+    with progress() as bar:
+        task = bar.add_task(f"tuning {what}", total=None)
+        done = 0
+
+        def on_run(left: int) -> None:
+            nonlocal done
+            done += 1
+            bar.update(task, completed=done, total=done + left)
+
+        def on_change(axis: Axis, trials: Trials) -> None:
+            values = len(trials.limits)
+            bar.update(task, description=f"tuning {what}: {values} of {len(axis.values)} values")
+
+        yield on_run, on_change

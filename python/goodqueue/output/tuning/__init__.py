@@ -1,0 +1,1 @@
+"""Printing of the answers of `goodqueue tune`."""
