@@ -166,6 +166,7 @@ impl Stream {
                 random: &mut self.random,
                 account: self.buffer.account(0),
                 verdicts: &mut self.verdicts,
+                split: &mut 0,
             };
             std::hint::black_box(self.queue.dequeue(&mut context));
             self.count_drops();
@@ -185,6 +186,7 @@ impl Stream {
             random: &mut self.random,
             account: self.buffer.account(0),
             verdicts: &mut self.verdicts,
+            split: &mut 0,
         };
         self.queue.enqueue(&mut context, packet);
         self.count_drops();

@@ -83,13 +83,21 @@ pub struct Context<'a> {
     pub account: BufferAccount<'a>,
     /// Drops and marks, in the order in which they happen. The caller empties the list.
     pub verdicts: &'a mut Vec<Verdict>,
+    /// Count of the packets that the queue made of super-segments, beyond those that arrived.
+    pub split: &'a mut u64,
 }
 
 impl Context<'_> {
     /// Returns the bytes that a packet takes in the queue and on the wire.
     #[inline]
     pub fn frame_bytes(&self, packet: &Packet) -> u64 {
-        self.framing.frame_bytes(packet.size)
+        packet.frame_bytes(self.framing)
+    }
+
+    /// Returns the packets on the wire of a super-segment that the queue splits, and counts them.
+    pub fn split(&mut self, packet: &Packet) -> impl Iterator<Item = Packet> + use<> {
+        *self.split += u64::from(packet.segments() - 1);
+        packet.pieces()
     }
 
     /// Reports a drop.

@@ -3,7 +3,7 @@
 use crate::{
     BufferPool, Configuration, Context, QueueConfig, QueueDiscipline, Verdict, conformance,
 };
-use goodqueue_types::{Body, DropReason, Ecn, Framing, Packet, RandomStream, Span, Time};
+use goodqueue_types::{Body, DropReason, Ecn, Framing, Packet, RandomStream, Segment, Span, Time};
 
 /// Checks that a discipline conforms with every discipline inside.
 pub fn check_all_inside(outer: impl Fn(QueueConfig) -> QueueConfig) {
@@ -23,6 +23,7 @@ pub struct Rig<Q> {
     random: RandomStream,
     buffer: BufferPool,
     pub verdicts: Vec<Verdict>,
+    pub split: u64,
     sent: u64,
 }
 
@@ -40,6 +41,7 @@ impl<Q: QueueDiscipline> Rig<Q> {
             random,
             buffer: BufferPool::unlimited(),
             verdicts: Vec::new(),
+            split: 0,
             sent: 0,
         }
     }
@@ -57,6 +59,7 @@ impl<Q: QueueDiscipline> Rig<Q> {
             random: &mut self.random,
             account: self.buffer.account(0),
             verdicts: &mut self.verdicts,
+            split: &mut self.split,
         };
         call(&mut self.queue, &mut context)
     }
@@ -75,6 +78,27 @@ impl<Q: QueueDiscipline> Rig<Q> {
             self.sent += 1;
             self.call(|queue, context| queue.enqueue(context, packet));
         }
+    }
+
+    /// Offers a super-segment of this number of segments with `payload` bytes each.
+    pub fn enqueue_super(&mut self, segments: u32, payload: u32) {
+        let segment = |index: u32| {
+            let segment = Segment {
+                seq: u64::from(index * payload),
+                payload,
+                header: 40,
+                ..Segment::default()
+            };
+            Packet {
+                size: segment.ip_bytes(),
+                arrived: self.now,
+                body: Body::Tcp(segment),
+                ..Packet::default()
+            }
+        };
+        let mut whole = segment(0);
+        assert!((1..segments).all(|index| whole.absorb(&segment(index))));
+        self.call(|queue, context| queue.enqueue(context, whole));
     }
 
     pub fn dequeue(&mut self) -> Option<Packet> {

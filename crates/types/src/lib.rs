@@ -15,6 +15,7 @@ mod packet;
 pub mod parameters;
 mod random;
 mod rate;
+mod super_segment;
 mod time;
 
 pub use accecn::{AccEcnOption, AccEcnOrder};
@@ -29,4 +30,5 @@ pub use packet::{
 };
 pub use random::{RandomStream, mix};
 pub use rate::{Bytes, Rate};
+pub use super_segment::MOST_PAYLOAD;
 pub use time::{Span, Time};

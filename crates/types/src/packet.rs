@@ -110,7 +110,8 @@ impl DropReason {
 ///
 /// A block takes eight bytes: the first byte minus the acknowledgement number (negative in a DSACK),
 /// and the length, each in 32 bits. The bytes need no alignment. The fourth block and the AccECN
-/// option of the segment share their room, so that a packet takes two cache lines.
+/// option of the segment share their room, and so do the first block and the unit of a
+/// super-segment, so that a packet takes two cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SackBlocks {
     blocks: [[u8; 8]; 3],
@@ -119,7 +120,7 @@ pub struct SackBlocks {
     count: Count,
 }
 
-/// Number of SACK blocks.
+/// Number of SACK blocks, or that there are none but a unit.
 ///
 /// A type with unused values leaves room for the discriminant of [`Body`]. An integer would make
 /// every packet eight bytes longer.
@@ -132,6 +133,7 @@ enum Count {
     Two,
     Three,
     Four,
+    Unit,
 }
 
 impl Count {
@@ -142,7 +144,7 @@ impl Count {
             Self::One => Some(Self::Two),
             Self::Two => Some(Self::Three),
             Self::Three => Some(Self::Four),
-            Self::Four => None,
+            Self::Four | Self::Unit => None,
         }
     }
 }
@@ -173,7 +175,7 @@ impl SackBlocks {
     /// number.
     pub fn ranges(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let fourth = (self.count == Count::Four).then(|| self.last.held());
-        let first = self.blocks.iter().take(self.count as usize).copied();
+        let first = self.blocks.iter().take(self.len()).copied();
         first.chain(fourth).map(move |block| {
             let block = u64::from_ne_bytes(block);
             let start = ack.wrapping_add_signed(i64::from((block >> 32) as i32));
@@ -184,7 +186,7 @@ impl SackBlocks {
     /// Removes the last block, if there is one.
     pub fn pop(&mut self) {
         self.count = match self.count {
-            Count::None => return,
+            Count::None | Count::Unit => return,
             Count::One => Count::None,
             Count::Two => Count::One,
             Count::Three => Count::Two,
@@ -194,6 +196,26 @@ impl SackBlocks {
             *place = [0; 8];
         } else {
             self.last = AccEcnOption::default();
+        }
+    }
+
+    /// Returns the unit of a super-segment, or 0.
+    #[inline]
+    pub(crate) fn unit(&self) -> u16 {
+        let [[low, high, ..], ..] = self.blocks;
+        match self.count {
+            Count::Unit => u16::from_le_bytes([low, high]),
+            _ => 0,
+        }
+    }
+
+    /// Sets the unit, or removes it with 0. Has no effect beside blocks.
+    pub(crate) fn set_unit(&mut self, unit: u16) {
+        if self.is_empty() {
+            let [low, high] = unit.to_le_bytes();
+            self.blocks = Default::default();
+            (self.blocks[0][0], self.blocks[0][1]) = (low, high);
+            self.count = if unit > 0 { Count::Unit } else { Count::None };
         }
     }
 
@@ -208,12 +230,15 @@ impl SackBlocks {
 
     /// Returns the number of blocks.
     pub fn len(&self) -> usize {
-        self.count as usize
+        match self.count {
+            Count::Unit => 0,
+            blocks => blocks as usize,
+        }
     }
 
     /// Returns true if there are no blocks.
     pub fn is_empty(&self) -> bool {
-        self.count == Count::None
+        matches!(self.count, Count::None | Count::Unit)
     }
 }
 
@@ -281,11 +306,12 @@ pub struct Segment {
     pub window: u32,
     /// Payload bytes.
     pub payload: u32,
-    /// IP and TCP headers with options, in bytes.
+    /// IP and TCP headers with options of each segment on the wire, in bytes.
     pub header: u16,
     /// Header flags.
     pub flags: SegmentFlags,
-    /// Selective acknowledgements, and the [AccECN option](Self::accecn).
+    /// Selective acknowledgements, the [AccECN option](Self::accecn), and the
+    /// [unit](Self::unit) of a super-segment.
     pub sack: SackBlocks,
     /// Fast Open option of a SYN or SYN-ACK.
     pub fast_open: FastOpenOption,
@@ -314,9 +340,10 @@ impl Segment {
         self
     }
 
-    /// Returns the size of the IP packet that carries this segment.
+    /// Returns the size of the IP packet that carries this segment, or of all packets that carry
+    /// the segments of a super-segment.
     pub fn ip_bytes(&self) -> u32 {
-        u32::from(self.header) + self.payload
+        u32::from(self.header) * self.segments() + self.payload
     }
 
     /// Returns the sequence number after this segment, with payload, SYN and FIN counted.
@@ -358,9 +385,10 @@ pub struct Packet {
     pub hosts: Hosts,
     /// Number of the connection among those of the flow. It represents the ports.
     pub connection: u32,
-    /// Size of the IP packet in bytes. A link adds its own framing.
+    /// Size of the IP packet in bytes, or of all packets on the wire of a super-segment. A link
+    /// adds its own framing.
     pub size: u32,
-    /// Number of packets that the flow sent in this direction before this one.
+    /// Number of packets on the wire that the flow sent in this direction before this one.
     pub number: u64,
     /// Time at which its host sent it.
     pub sent: Time,

@@ -120,7 +120,7 @@ impl QueueContext {
 
     /// Returns the bytes that a packet takes in the queue and on the wire.
     fn frame_bytes(&self, packet: &Packet) -> u64 {
-        self.framing.frame_bytes(packet.0.size)
+        packet.0.frame_bytes(self.framing)
     }
 
     /// Returns a number in [0, 1) from the link's own random stream.

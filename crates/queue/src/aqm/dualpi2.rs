@@ -468,6 +468,10 @@ impl DualPi2 {
 
 impl QueueDiscipline for DualPi2 {
     fn enqueue(&mut self, context: &mut Context<'_>, mut packet: Packet) {
+        if packet.segments() > 1 {
+            let pieces = context.split(&packet);
+            return pieces.for_each(|piece| self.enqueue(context, piece));
+        }
         self.catch_up(context.now);
         let bytes = context.frame_bytes(&packet);
         if self.is_full(bytes) {

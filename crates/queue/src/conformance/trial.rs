@@ -63,6 +63,7 @@ impl Subject {
             random: &mut self.random,
             account: self.buffer.account(0),
             verdicts: &mut verdicts,
+            split: &mut 0,
         };
         let packet = match call {
             Call::Enqueue(packet) => {
@@ -215,8 +216,7 @@ impl Trial {
             // by the time that it announced.
             self.not_before = None;
             self.waiting.insert(name(packet), *packet);
-            self.backlog
-                .add(self.subject.framing.frame_bytes(packet.size));
+            self.backlog.add(packet.frame_bytes(self.subject.framing));
         }
         let answer = self.subject.call(now, call);
         for verdict in &answer.verdicts {
@@ -245,7 +245,7 @@ impl Trial {
             format!("{expected:?} went in and {packet:?} was {how}")
         })?;
         self.backlog
-            .remove(self.subject.framing.frame_bytes(packet.size));
+            .remove(packet.frame_bytes(self.subject.framing));
         Ok(())
     }
 

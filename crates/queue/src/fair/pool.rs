@@ -162,6 +162,7 @@ mod tests {
             random: &mut random,
             account: buffer.account(0),
             verdicts: &mut verdicts,
+            split: &mut 0,
         };
         let packet = |number| Packet {
             number,

@@ -80,6 +80,7 @@ impl QueueDiscipline for DropTail {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rig::Rig;
     use crate::{BufferPool, Verdict};
     use goodqueue_types::{Body, Framing, Time};
 
@@ -104,6 +105,7 @@ mod tests {
             random: &mut random,
             account: pool.account(0),
             verdicts: &mut verdicts,
+            split: &mut 0,
         };
         for (number, size) in sizes.iter().enumerate() {
             queue.enqueue(&mut context, packet(number as u64, *size));
@@ -144,5 +146,21 @@ mod tests {
     fn a_full_shared_buffer_drops_before_the_limit_does() {
         let (dropped, served) = offer(Limit::Packets(9), 250, &[90, 90, 90]);
         assert_eq!((dropped, served), (vec![2], vec![0, 1]));
+    }
+
+    /// `pfifo` counts a super-segment once, `bfifo` counts the bytes of all its frames
+    /// (`qdisc_pkt_len_init`).
+    #[test]
+    fn a_super_segment_is_one_packet_with_the_bytes_of_its_frames() {
+        let waiting = |limit| {
+            let mut rig = Rig::new(&DropTailConfig { limit });
+            rig.framing = Framing::bytes(14);
+            (0..3).for_each(|_| rig.enqueue_super(40, 1_460));
+            (rig.queue.backlog().packets, rig.verdicts.len())
+        };
+        let bytes = 40 * 1_514;
+        assert_eq!(waiting(Limit::Packets(2)), (2, 1));
+        assert_eq!(waiting(Limit::Bytes(2 * bytes)), (2, 1));
+        assert_eq!(waiting(Limit::Bytes(2 * bytes - 1)), (1, 2));
     }
 }

@@ -231,6 +231,11 @@ impl Tbf {
 impl QueueDiscipline for Tbf {
     fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet) {
         if context.frame_bytes(&packet) > self.largest_frame {
+            // Linux: `tbf_segment`.
+            if packet.segments() > 1 {
+                let pieces = context.split(&packet);
+                return pieces.for_each(|piece| self.enqueue(context, piece));
+            }
             return context.drop(packet, DropReason::Overlimit);
         }
         self.inner.enqueue(context, packet);
@@ -356,6 +361,29 @@ mod tests {
     fn packets_larger_than_the_bucket_are_dropped_on_arrival() {
         let (left, drops) = departures(&filter(None), &[3_001, 3_000]);
         assert_eq!((left, drops), (vec![0], 1));
+    }
+
+    /// Linux's `tbf_segment`: what the bucket does not hold is split, into whatever it held.
+    #[test]
+    fn super_segments_larger_than_the_bucket_are_split() {
+        for (segments, split, waiting) in [(3, 0, 1), (4, 3, 4)] {
+            let mut rig = Rig::new(&filter(None));
+            rig.enqueue_super(segments, 960);
+            let backlog = rig.queue.backlog();
+            assert_eq!((rig.split, backlog.packets), (split, waiting));
+            assert_eq!(backlog.bytes, u64::from(segments) * 1_000);
+            let sizes = std::iter::from_fn(|| rig.dequeue()).map(|packet| packet.size);
+            let expected = if split > 0 {
+                vec![1_000; 3]
+            } else {
+                vec![3_000]
+            };
+            assert_eq!(sizes.collect::<Vec<_>>(), expected);
+        }
+        // The queue behind the bucket has room for 10 packets.
+        let mut rig = Rig::new(&filter(None));
+        rig.enqueue_super(14, 960);
+        assert_eq!((rig.split, rig.verdicts.len()), (13, 4));
     }
 
     #[test]

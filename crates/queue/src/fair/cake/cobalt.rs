@@ -227,6 +227,7 @@ mod tests {
             random,
             account: buffer.account(0),
             verdicts: &mut verdicts,
+            split: &mut 0,
         };
         let mut packet = Packet {
             ecn,

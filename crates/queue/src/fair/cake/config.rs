@@ -72,7 +72,7 @@ const LINK_LAYER: Key = size(0, 1_024).default("the link's framing").in_tc(Tc::H
 
 parameters! {
     /// Parameters of CAKE. Not implemented are `autorate-ingress`, `ack-filter`, `wash`, `nat`,
-    /// `fwmark`, `split-gso` (the simulator has no super-packets), and overrides by class or filter.
+    /// `fwmark`, and overrides by class or filter.
     /// The defaults are those of `tc qdisc add ... cake`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct CakeConfig("cake") {
@@ -104,6 +104,9 @@ parameters! {
         /// The shaper also counts dropped packets, because they have already crossed the
         /// bottleneck.
         ingress: bool = false => flag().in_tc(Tc::Flag("ingress", "egress")).example("true");
+        /// Super-segments of hosts become single packets at their arrival.
+        split_gso: bool = true
+            => flag().in_tc(Tc::Flag("split-gso", "no-split-gso")).example("true");
         /// Frame bytes of a full packet.
         mtu: u32 = 1514 => Key::of(FRAME).in_tc(DEVICE_MTU).example("1514B");
         /// Time for which a queue that was never congested may stay above its target: to the next
@@ -198,8 +201,6 @@ impl BuiltIn for CakeConfig {
                 "nonat",
                 "wash",
                 "nowash",
-                "split-gso",
-                "no-split-gso",
                 "no-ack-filter",
                 "via-ethernet",
             ],

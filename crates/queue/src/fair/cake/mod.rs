@@ -60,7 +60,7 @@ impl Cake {
     fn wire_bytes(config: &CakeConfig) -> impl Fn(&Context<'_>, &Packet) -> u64 + use<> {
         let framing = config.framing.0;
         move |context, packet| match framing {
-            Some(framing) => framing.frame_bytes(packet.size),
+            Some(framing) => packet.frame_bytes(framing),
             None => context.frame_bytes(packet),
         }
     }
@@ -145,6 +145,10 @@ impl Cake {
 
 impl QueueDiscipline for Cake {
     fn enqueue(&mut self, context: &mut Context<'_>, packet: Packet) {
+        if self.config.split_gso && packet.segments() > 1 {
+            let pieces = context.split(&packet);
+            return pieces.for_each(|piece| self.enqueue(context, piece));
+        }
         let index = tins::tin_of(self.config.diffserv, packet.dscp);
         let (is_idle, hash) = (self.backlog.packets == 0, self.hash);
         let pushed = self.with_tin(index, |tin, shaper| {

@@ -383,3 +383,18 @@ fn nonsense_is_refused_by_key() {
     }
     assert!(!config.is_work_conserving() && CakeConfig::linux(None).is_work_conserving());
 }
+
+#[test]
+fn super_segments_are_split_unless_told_otherwise() {
+    for (split_gso, split, waiting) in [(true, 39, 40), (false, 0, 1)] {
+        let mut rig = Rig::new(&CakeConfig {
+            split_gso,
+            ..CakeConfig::default()
+        });
+        rig.framing = Framing::bytes(14);
+        rig.enqueue_super(40, 1_460);
+        let backlog = rig.queue.backlog();
+        assert_eq!((rig.split, backlog.packets), (split, waiting));
+        assert_eq!(backlog.bytes, 40 * 1_514);
+    }
+}

@@ -261,6 +261,7 @@ fn a_full_shared_buffer_drops_the_arrival() {
         random: &mut random,
         account: buffer.account(0),
         verdicts: &mut verdicts,
+        split: &mut 0,
     };
     queue.enqueue(&mut context, packet(0, 0, 100));
     queue.enqueue(&mut context, packet(1, 0, 100));
