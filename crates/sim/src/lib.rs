@@ -19,6 +19,7 @@ pub use engine::{Simulation, run, run_probed, run_traced, run_while};
 pub use goodqueue_tcp::{Limited, TimeLimited};
 pub use host::agent::{Agent, agents, flow_outcome, receiver_of};
 pub use host::ideal::IdealPath;
+pub use host::interface::InterfaceConfig;
 pub use link::bottleneck::{Bottleneck, BottleneckEvent, PacketFate};
 pub use link::impairment::{Duplicate, Fate, ImpairmentProcess, Impairments, Jitter, Reorder};
 pub use link::loss::{

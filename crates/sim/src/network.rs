@@ -1,6 +1,7 @@
 //! The description of a run: links, flows with their routes, and what to measure. It consists of
 //! plain values. The scenario crate builds them and both engines read them.
 
+use crate::host::interface::InterfaceConfig;
 use crate::link::impairment::Impairments;
 use crate::link::loss::LossConfig;
 use crate::link::service::ServiceConfig;
@@ -191,6 +192,8 @@ pub struct FlowConfig {
     pub stop: Option<Time>,
     /// Application of the flow.
     pub workload: WorkloadConfig,
+    /// Interfaces of the hosts at both ends; none if they pass every packet at once.
+    pub interface: Option<Arc<InterfaceConfig>>,
     /// State between two losses in which the sender of a bulk flow begins; none for a new connection.
     pub between_losses: Option<BetweenLosses>,
 }

@@ -64,6 +64,7 @@ impl Dumbbell {
                 },
                 dscp: 0,
                 between_losses: None,
+                interface: None,
                 stop: None,
                 workload,
             });

@@ -140,9 +140,9 @@ impl<P: Probe> Core<P> {
 
     /// Makes the activities of an agent that are due at `now`, except sending.
     pub fn fire(&mut self, host: usize, now: Time) {
-        self.hosts[host].agent.wake(now);
+        let rtt = self.hosts[host].agent.wake(now);
         if P::ACTIVE {
-            self.observe_agent(host, now, None);
+            self.observe_agent(host, now, rtt);
         }
     }
 

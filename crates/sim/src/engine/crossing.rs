@@ -58,7 +58,7 @@ impl<P: Probe> Core<P> {
         for hop in &mut hops[index as usize..] {
             let link = hop.link;
             let (start, arrival) = if let Some(transmitter) = &mut hop.transmitter {
-                let (start, arrival) = transmitter.send(now, packet.size);
+                let (start, arrival) = transmitter.send(now, packet);
                 if P::ACTIVE {
                     observe_arrival(probe, link, packet, now);
                     observe_start(probe, link, packet, now, start, until);

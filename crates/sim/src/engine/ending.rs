@@ -64,6 +64,7 @@ impl<P: Probe> Core<P> {
         Totals {
             sent: self.hosts.iter().map(|host| host.agent.totals().0).sum(),
             duplicated: served().map(|link| link.duplicated()).sum(),
+            split: served().map(|link| link.split()).sum(),
             delivered: self.delivered,
             delivered_forward: servers.map(|host| host.agent.totals().1).sum(),
             dropped: links().map(|link| link.drops()).sum::<u64>()

@@ -427,7 +427,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     pub fn grown_bytes(&self) -> u64 {
         let totals = self.core.totals();
         let gone = totals.delivered + totals.dropped;
-        let under_way = (totals.sent + totals.duplicated).saturating_sub(gone);
+        let under_way = (totals.sent + totals.duplicated + totals.split).saturating_sub(gone);
         let hosts = self.core.hosts.iter();
         let sessions = hosts.map(|host| host.agent.behaviour().session_bytes());
         under_way * footprint::packet() as u64 + sessions.sum::<usize>() as u64

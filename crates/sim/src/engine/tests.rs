@@ -22,6 +22,7 @@ fn network() -> Network {
         hosts: Hosts::default(),
         dscp: 0,
         between_losses: None,
+        interface: None,
         stop: None,
         workload,
     };

@@ -2,6 +2,7 @@
 
 use crate::host::baseline::{Baseline, Counters};
 use crate::host::ideal::IdealPath;
+use crate::host::interface::Interface;
 use crate::host::path::{ideal_time, propagation, unloaded_delay};
 use crate::measure::delay_meter::DelayMeter;
 use crate::measure::deliveries::Deliveries;
@@ -39,6 +40,9 @@ pub struct Agent {
     /// Length of an interval of the window.
     interval: Span,
     behaviour: Behaviour,
+    /// Interface to the network, if it does not pass every packet at once.
+    interface: Option<Box<Interface>>,
+    /// Packets on the wire that the agent has sent, and that it has received and handled.
     sent: u64,
     received: u64,
     received_ip_bytes: u64,
@@ -111,6 +115,11 @@ impl Agent {
             ) => Some(&config.reverse),
             (Direction::Forward, _) => None,
         };
+        let interface = config.interface.as_ref().map(|config| {
+            let index = 2 * u64::from(flow.0) + direction as u64;
+            let random = RandomStream::new(network.seed, "send jitter", index);
+            Box::new(Interface::new(config.clone(), random))
+        });
         let floor = arrives_by.map(|route| propagation(network, route).0 / MICROSECOND.0);
         Self {
             flow,
@@ -124,6 +133,7 @@ impl Agent {
                 to: network.end,
             }),
             behaviour,
+            interface,
             sent: 0,
             received: 0,
             received_ip_bytes: 0,
@@ -131,15 +141,31 @@ impl Agent {
         }
     }
 
-    /// Receives a packet that arrived at its host. Returns the round-trip sample that it completed.
+    /// Receives a packet that arrived at its host. Returns the round-trip sample that it completed,
+    /// unless the host handles the packet later.
     #[inline]
     pub fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
         self.note_time(now);
-        self.received += 1;
-        self.received_ip_bytes += u64::from(packet.size);
         if self.floor_us != u32::MAX {
             self.note_delay(now, packet);
         }
+        if self.interface.is_some() && self.hold(now, packet) {
+            return None;
+        }
+        self.handle(now, packet)
+    }
+
+    /// Returns true if the interface holds a packet that arrived.
+    #[cold]
+    fn hold(&mut self, now: Time, packet: &Packet) -> bool {
+        let interface = self.interface.as_deref_mut();
+        interface.is_some_and(|interface| interface.hold(now, packet))
+    }
+
+    #[inline]
+    fn handle(&mut self, now: Time, packet: &Packet) -> Option<Span> {
+        self.received += u64::from(packet.segments());
+        self.received_ip_bytes += u64::from(packet.size);
         let rtt = self.behaviour.receive(now, packet);
         if let Some(rtt) = rtt {
             self.note_rtt(rtt);
@@ -167,11 +193,29 @@ impl Agent {
         }
     }
 
-    /// Makes the activities that are due by `now`.
+    /// Makes the activities that are due by `now`. Returns the round-trip sample of a packet that
+    /// was handled. After each such packet the agent may have others to send, and to handle.
     #[inline]
-    pub fn wake(&mut self, now: Time) {
+    pub fn wake(&mut self, now: Time) -> Option<Span> {
         self.note_time(now);
+        if self.interface.is_some() {
+            return self.wake_behind_interface(now);
+        }
         self.behaviour.wake(now);
+        None
+    }
+
+    /// Handles one packet that the interface held, or else makes the activities that are due.
+    #[cold]
+    fn wake_behind_interface(&mut self, now: Time) -> Option<Span> {
+        let interface = self.interface.as_deref_mut();
+        if let Some(packet) = interface.and_then(|interface| interface.handle(now)) {
+            return self.handle(now, &packet);
+        }
+        if self.behaviour.wakes_at() <= now {
+            self.behaviour.wake(now);
+        }
+        None
     }
 
     /// Returns the time at which [`wake`](Self::wake) is next needed, or none if it is not.
@@ -183,7 +227,11 @@ impl Agent {
     /// not.
     #[inline]
     pub fn wakes_at(&self) -> Time {
-        self.behaviour.wakes_at()
+        let wakes_at = self.behaviour.wakes_at();
+        match self.interface.as_deref() {
+            None => wakes_at,
+            Some(interface) => interface.wakes_at().min(wakes_at),
+        }
     }
 
     /// Returns the next packet to send now, or none if there are no more.
@@ -195,7 +243,8 @@ impl Agent {
     /// Returns false if [`transmit`](Self::transmit) is certain to give no packet.
     #[inline]
     pub fn may_transmit(&self) -> bool {
-        self.behaviour.may_transmit()
+        let interface = self.interface.as_deref();
+        self.behaviour.may_transmit() || interface.is_some_and(Interface::has_departures)
     }
 
     /// Writes the result of [`transmit`](Self::transmit) into the caller's packet and returns true,
@@ -203,9 +252,11 @@ impl Agent {
     /// back in wider words than it was written in, and each such read would wait for the cache.
     #[inline]
     pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
-        packet.ecn = Ecn::NotCapable;
-        packet.connection = 0;
-        if !self.behaviour.transmit_into(now, packet) {
+        let found = match self.interface {
+            None => poll(&mut self.behaviour, now, packet),
+            Some(_) => self.depart(now, packet),
+        };
+        if !found {
             return false;
         }
         packet.flow = self.flow;
@@ -214,8 +265,17 @@ impl Agent {
         packet.hosts = self.hosts;
         packet.number = self.sent;
         packet.sent = now;
-        self.sent += 1;
+        self.sent += u64::from(packet.segments());
         true
+    }
+
+    /// Writes the next packet that leaves the interface.
+    #[cold]
+    fn depart(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let (behaviour, interface) = (&mut self.behaviour, self.interface.as_deref_mut());
+        let next = interface
+            .and_then(|interface| interface.depart(now, |packet| poll(behaviour, now, packet)));
+        next.inspect(|next| *packet = *next).is_some()
     }
 
     #[inline]
@@ -344,15 +404,25 @@ impl Agent {
         delay.map(|delay| Box::new(delay.outcome()))
     }
 
-    /// Returns the packets sent and received in the whole run.
+    /// Returns the packets sent in the whole run, a super-segment as one, and the packets on the
+    /// wire received and handled.
     pub fn totals(&self) -> (u64, u64) {
-        (self.sent, self.received)
+        let merged = self.interface.as_ref().map_or(0, |one| one.merged);
+        (self.sent - merged, self.received)
     }
 
     /// Returns the behaviour, for probes.
     pub fn behaviour(&self) -> &Behaviour {
         &self.behaviour
     }
+}
+
+/// Writes the next packet of a behaviour, without its labels.
+#[inline]
+fn poll(behaviour: &mut Behaviour, now: Time, packet: &mut Packet) -> bool {
+    packet.ecn = Ecn::NotCapable;
+    packet.connection = 0;
+    behaviour.transmit_into(now, packet)
 }
 
 /// Returns true if a packet carries data. TCP acknowledgements carry none.

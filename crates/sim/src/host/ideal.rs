@@ -94,6 +94,7 @@ mod tests {
             hosts: Hosts::default(),
             dscp: 0,
             between_losses: None,
+            interface: None,
             stop: None,
             workload: WorkloadConfig::bulk(tcp.clone(), None),
         };

@@ -3,4 +3,5 @@
 pub mod agent;
 mod baseline;
 pub mod ideal;
+pub mod interface;
 pub mod path;

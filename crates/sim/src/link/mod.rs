@@ -66,11 +66,11 @@ impl Transmitter {
         })
     }
 
-    /// Sends a packet of `ip_bytes` that arrives at `now`. Returns the start of its transmission
-    /// and the time at which it reaches the next place.
+    /// Sends a packet that arrives at `now`. Returns the start of its transmission and the time at
+    /// which it reaches the next place.
     #[inline]
-    pub fn send(&mut self, now: Time, ip_bytes: u32) -> (Time, Time) {
-        let frame_bytes = u64::from(ip_bytes) + u64::from(self.overhead);
+    pub fn send(&mut self, now: Time, packet: &Packet) -> (Time, Time) {
+        let frame_bytes = packet.frame_bytes(Framing::bytes(self.overhead));
         let start = self.free_at.max(now);
         self.free_at = start + Span(frame_bytes * self.picos_per_byte.get());
         (start, self.free_at + self.delay)
@@ -133,7 +133,7 @@ impl Link {
         packet: &Packet,
         mut changed: impl FnMut(Time, Backlog),
     ) -> Offer {
-        let frame_bytes = self.framing.frame_bytes(packet.size);
+        let frame_bytes = packet.frame_bytes(self.framing);
         // A frame whose transmission ends now has left, so the transmitter is free.
         let start = self.free_at.max(now);
         if let Some(reason) = self

@@ -48,6 +48,8 @@ pub struct ServedLink {
     pub verdicts: Vec<Verdict>,
     reported: Backlog,
     arrivals: u64,
+    /// Packets that the queue made of super-segments, beyond those that arrived.
+    split: u64,
     drops: u64,
     started: u64,
     lost_after: u64,
@@ -88,6 +90,7 @@ impl ServedLink {
             verdicts: Vec::with_capacity(64),
             reported: Backlog::default(),
             arrivals: 0,
+            split: 0,
             drops: 0,
             started: 0,
             lost_after: 0,
@@ -120,11 +123,15 @@ impl ServedLink {
             self.start(now, &packet);
             return Some(packet);
         }
+        let split = self.split;
         let begun = self.with_queue(now, shared, |queue, context| {
             queue.enqueue(context, packet);
             let asked = open || idle && queue.backlog().packets == 0;
             if asked { queue.dequeue(context) } else { None }
         });
+        if let Some(meter) = &mut self.meter {
+            meter.arrivals_by_split(now, self.split - split);
+        }
         if let (Some(meter), Some(average)) = (&mut self.meter, self.queue.average()) {
             meter.average(now, average);
         }
@@ -215,7 +222,7 @@ impl ServedLink {
 
     fn loses_on_entry(&mut self, index: u64, packet: &Packet) -> bool {
         let listed = !self.drop_list.is_empty() && self.drop_list.binary_search(&index).is_ok();
-        let bytes = self.framing.frame_bytes(packet.size);
+        let bytes = packet.frame_bytes(self.framing);
         let random = match &mut self.loss {
             Some(loss) if !loss.is_after_transmission() => loss.loses(packet, bytes),
             _ => false,
@@ -225,7 +232,7 @@ impl ServedLink {
 
     /// Begins the transmission of a packet.
     fn start(&mut self, now: Time, packet: &Packet) {
-        let bytes = self.framing.frame_bytes(packet.size);
+        let bytes = packet.frame_bytes(self.framing);
         let end = match &mut self.varying {
             Some(varying) => varying.transmit(now, bytes),
             None if self.picos_per_byte > 0 => now + Span(bytes * self.picos_per_byte),
@@ -304,6 +311,7 @@ impl ServedLink {
             random: &mut self.random,
             account: self.buffer.account(shared, now),
             verdicts: &mut self.verdicts,
+            split: &mut self.split,
         };
         let answer = call(&mut self.queue, &mut context);
         if !self.verdicts.is_empty() {
@@ -340,6 +348,12 @@ impl ServedLink {
         self.duplicated
     }
 
+    /// Returns the number of packets that the queue made of super-segments in the whole run, beyond
+    /// those that arrived.
+    pub fn split(&self) -> u64 {
+        self.split
+    }
+
     /// Returns the number of packets on the path with impairments.
     pub fn in_flight(&self) -> u64 {
         self.path.as_ref().map_or(0, |path| path.in_flight())
@@ -355,10 +369,10 @@ impl ServedLink {
         self.queue.backlog()
     }
 
-    /// Returns true if packets in = out + dropped + queued. Each of the four has a counter of its
-    /// own.
+    /// Returns true if packets in + split = out + dropped + queued. Each of the five has a counter
+    /// of its own.
     pub fn conserves(&self) -> bool {
-        self.arrivals == self.drops + self.started + self.queued()
+        self.arrivals + self.split == self.drops + self.started + self.queued()
     }
 
     /// Takes the statistics out, if the link has any.

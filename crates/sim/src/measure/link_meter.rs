@@ -211,7 +211,15 @@ impl LinkMeter {
     /// Counts the arrival of a packet.
     #[inline]
     pub fn arrival(&mut self, now: Time) {
-        self.arrivals += u64::from(now >= self.window.from);
+        self.arrivals_by_split(now, 1);
+    }
+
+    /// Counts the packets that the queue made of a super-segment, beyond the one that arrived.
+    #[inline]
+    pub fn arrivals_by_split(&mut self, now: Time, count: u64) {
+        if now >= self.window.from {
+            self.arrivals += count;
+        }
     }
 
     /// Counts the loss of a packet that had arrived at `arrival`.

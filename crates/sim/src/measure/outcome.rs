@@ -229,6 +229,8 @@ pub struct Totals {
     pub sent: u64,
     /// Copies that links made of these packets.
     pub duplicated: u64,
+    /// Packets that queues made of super-segments, beyond those that hosts sent: k - 1 for k.
+    pub split: u64,
     /// Packets that reached their host.
     pub delivered: u64,
     /// Delivered packets that went from client to server, such as the data of bulk flows.
@@ -258,20 +260,26 @@ pub struct Series {
 }
 
 impl Totals {
-    /// Checks conservation: packets that were sent or copied are delivered, lost, queued or in
-    /// flight.
+    /// Checks conservation: packets that were sent, copied or made of super-segments are delivered,
+    /// lost, queued or in flight.
     ///
     /// # Errors
     /// Returns a message with the counts if packets appeared or vanished.
     pub fn check(&self) -> Result<(), String> {
         let accounted = self.delivered + self.dropped + self.queued + self.in_flight;
-        if self.sent + self.duplicated == accounted {
+        if self.sent + self.duplicated + self.split == accounted {
             return Ok(());
         }
         Err(format!(
-            "packets not conserved: {} sent + {} duplicated, but {} delivered + {} dropped + {} \
-             queued + {} in flight = {accounted}",
-            self.sent, self.duplicated, self.delivered, self.dropped, self.queued, self.in_flight
+            "packets not conserved: {} sent + {} duplicated + {} split, but {} delivered + {} dropped \
+             + {} queued + {} in flight = {accounted}",
+            self.sent,
+            self.duplicated,
+            self.split,
+            self.delivered,
+            self.dropped,
+            self.queued,
+            self.in_flight
         ))
     }
 }

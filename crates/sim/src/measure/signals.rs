@@ -100,19 +100,19 @@ impl Signals {
         Some(&mut self.counts[place.expect("a link on the packet's route that can drop")])
     }
 
-    /// Counts a packet that a link dropped.
+    /// Counts a packet that a link dropped, by its packets on the wire.
     #[cold]
     pub fn drop(&mut self, link: LinkId, packet: &Packet, now: Time) {
         if let Some(signal) = self.find(link, packet, now) {
-            signal.drops += 1;
+            signal.drops += packet.segments();
         }
     }
 
-    /// Counts a packet that a link marked.
+    /// Counts a packet that a link marked, by its packets on the wire.
     #[cold]
     pub fn mark(&mut self, link: LinkId, packet: &Packet, now: Time) {
         if let Some(signal) = self.find(link, packet, now) {
-            signal.marks += 1;
+            signal.marks += packet.segments();
         }
     }
 

@@ -165,7 +165,9 @@ impl AccurateEcn {
     /// section 3.2.2.5.1).
     pub fn on_packet(&mut self, segment: &Segment, mark: Ecn, next: u64) -> bool {
         let marked = mark == Ecn::Experienced;
-        self.received = self.received.wrapping_add(u32::from(marked));
+        if marked {
+            self.received = self.received.wrapping_add(segment.segments());
+        }
         if segment.payload > 0 {
             self.count_bytes(segment.payload, mark);
             if segment.seq + u64::from(segment.payload) <= next {

@@ -29,7 +29,9 @@ impl TcpEndpoint {
         reports: bool,
         newer: bool,
     ) {
-        self.stats.marked_packets += u64::from(mark == Ecn::Experienced);
+        if mark == Ecn::Experienced {
+            self.stats.marked_packets += u64::from(segment.segments());
+        }
         if segment.flags.contains(SegmentFlags::SYN) {
             return self.handle_old_syn(now, segment, mark);
         }

@@ -80,8 +80,8 @@ impl LinuxAcks {
 
     /// Records a segment with data, in order or not. `window` is the window offered.
     pub fn on_data(&mut self, now: Time, segment: &Segment, window: u64, config: &TcpConfig) {
-        self.measure_segment(segment.payload, config.mss);
-        let is_full = segment.payload >= self.full_segment;
+        self.measure_segment(segment.full(), config.mss);
+        let is_full = segment.full() >= self.full_segment;
         self.pushed |= is_full && segment.flags.contains(SegmentFlags::PSH);
         let gap = now.saturating_since(self.last_data);
         if self.delay == Span::ZERO {
@@ -98,7 +98,7 @@ impl LinuxAcks {
         self.last_data = now;
         if self.opening > 0 {
             // `tcp_grow_window` requests an ACK of every segment that opens the window further.
-            self.opening -= 1;
+            self.opening = self.opening.saturating_sub(segment.segments());
             self.quick = self.quick.max(1);
         }
     }

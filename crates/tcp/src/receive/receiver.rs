@@ -179,7 +179,7 @@ impl Receiver {
                 self.schedule_linux_ack(now, segment, config);
                 return;
             }
-            self.unacked += 1;
+            self.unacked += segment.segments();
             if self.unacked >= config.ack_every {
                 self.ack_due = self.ack_due.max_urgency(AckDue::Now);
             } else if self.ack_due == AckDue::No {

@@ -68,6 +68,7 @@ fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
             hosts: Hosts::default(),
             dscp: 0,
             between_losses: None,
+            interface: None,
             stop: None,
             workload,
         },

@@ -8,10 +8,10 @@ use super::moody_queue::moody_queue;
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
     DeliveryTrace, EchoReply, Equipment, ExchangesConfig, FlowConfig, GameConfig, Impairments,
-    Intervals, Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network, PacketSize, PoolConfig,
-    RateStep, RateTrace, Record, Reorder, ResponsivenessConfig, ServiceConfig, SessionConfig,
-    SourceConfig, StreamConfig, TransferWay, TransfersConfig, UniformRates, VideoConfig,
-    VoiceConfig, WebConfig, WorkloadConfig,
+    InterfaceConfig, Intervals, Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network,
+    PacketSize, PoolConfig, RateStep, RateTrace, Record, Reorder, ResponsivenessConfig,
+    ServiceConfig, SessionConfig, SourceConfig, StreamConfig, TransferWay, TransfersConfig,
+    UniformRates, VideoConfig, VoiceConfig, WebConfig, WorkloadConfig,
 };
 use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{
@@ -329,8 +329,9 @@ pub(crate) fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
     let start = select(vec![0, 0, 0, 100, 1000, 3000]);
     // The code points stand for best effort, bulk and interactive traffic.
     let dscp = select(vec![0, 2, 4]);
-    (start, route(links), route(links), dscp, workload()).prop_map(
-        |(start, forward, reverse, dscp, workload)| FlowConfig {
+    let routes = (route(links), route(links));
+    (start, routes, dscp, workload(), interface()).prop_map(
+        |(start, (forward, reverse), dscp, workload, interface)| FlowConfig {
             name: String::new(),
             group: 0,
             start: Time::ZERO + Span::from_micros(start),
@@ -339,10 +340,31 @@ pub(crate) fn flow(links: usize) -> impl Strategy<Value = FlowConfig> {
             hosts: Hosts::default(),
             dscp,
             between_losses: None,
+            interface,
             stop: None,
             workload,
         },
     )
+}
+
+/// Draws interfaces whose times are close to those of transmissions and round trips.
+fn interface() -> impl Strategy<Value = Option<Arc<InterfaceConfig>>> {
+    let coalescing = select(vec![0, 0, 100, 1_000, 2_500]).prop_map(Span::from_micros);
+    let jitter = prop_oneof![
+        2 => Just(Law::Fixed(0.0)),
+        1 => Just(Law::Fixed(0.0001)),
+        1 => Just(Law::uniform(0.0, 0.001)),
+    ];
+    let interface = (any::<bool>(), coalescing, jitter).prop_map(
+        |(super_segments, receive_coalescing, send_jitter)| {
+            Arc::new(InterfaceConfig {
+                super_segments,
+                receive_coalescing,
+                send_jitter,
+            })
+        },
+    );
+    prop_oneof![2 => Just(None), 1 => interface.prop_map(Some)]
 }
 
 /// Draws a route of one to four distinct links in any order.

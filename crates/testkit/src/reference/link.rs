@@ -28,6 +28,8 @@ pub struct Link<'a> {
     /// of transmission and without copies. Kept only if packets can be reordered.
     pub arrivals_there: Vec<(Time, u32, u64)>,
     pub duplicated: u64,
+    /// Packets that the queue made of super-segments, beyond those that arrived.
+    pub split: u64,
     buffer: Buffer,
     pub reported: Backlog,
     pub arrivals: u64,
@@ -68,6 +70,7 @@ impl<'a> Link<'a> {
             latest: Time::ZERO,
             arrivals_there: Vec::new(),
             duplicated: 0,
+            split: 0,
             buffer: match mutation {
                 Some(Mutation::BuffersNotShared) => Buffer::Own(BufferPool::unlimited()),
                 _ => Buffer::new(network, index),
@@ -93,6 +96,7 @@ impl<'a> Link<'a> {
             random: &mut self.random,
             account: self.buffer.account(shared, now),
             verdicts: &mut verdicts,
+            split: &mut self.split,
         };
         (call(&mut self.queue, &mut context), verdicts)
     }
@@ -163,6 +167,6 @@ impl<'a> Link<'a> {
     }
 
     pub fn frame_bytes(&self, packet: &Packet) -> u64 {
-        self.config.framing.frame_bytes(packet.size)
+        packet.frame_bytes(self.config.framing)
     }
 }

@@ -238,8 +238,12 @@ impl<'a> Reference<'a> {
         } else if self.passes_by(index, now) {
             self.start_service(index, packet, now);
         } else {
+            let split = self.links[index].split;
             self.with_queue(index, now, |queue, context| queue.enqueue(context, packet));
             let link = &mut self.links[index];
+            if let Some(meter) = &mut link.meter {
+                (split..link.split).for_each(|_| meter.arrival(now));
+            }
             if let (Some(meter), Some(average)) = (&mut link.meter, link.queue.average()) {
                 meter.average(now, average);
             }
@@ -333,7 +337,7 @@ impl<'a> Reference<'a> {
         let link = &mut self.links[index];
         link.drops += 1;
         if behind_queue && reason == DropReason::Overlimit {
-            link.arrivals -= 1;
+            link.arrivals = link.arrivals.saturating_sub(1);
         }
         if let Some(meter) = &mut link.meter {
             meter.loss(packet.arrived, now, &packet, reason);
@@ -487,8 +491,8 @@ impl<'a> Reference<'a> {
     /// Wakes an agent if its timer is due. It may have changed after this event was scheduled.
     fn wake(&mut self, index: usize, now: Time) {
         if self.agents[index].next_wake().is_some_and(|due| due <= now) {
-            self.agents[index].wake(now);
-            self.observe_agent(index, now, None);
+            let rtt = self.agents[index].wake(now);
+            self.observe_agent(index, now, rtt);
             self.transmit(index, now);
         }
     }
@@ -571,6 +575,7 @@ impl<'a> Reference<'a> {
         Totals {
             sent: self.agents.iter().map(|agent| agent.totals().0).sum(),
             duplicated: self.links.iter().map(|link| link.duplicated).sum(),
+            split: self.links.iter().map(|link| link.split).sum(),
             delivered: self.delivered,
             delivered_forward: self
                 .agents

@@ -29,6 +29,7 @@ fn flow(start: Span, workload: WorkloadConfig) -> FlowConfig {
         hosts: Hosts::default(),
         dscp: 0,
         between_losses: None,
+        interface: None,
         stop: None,
         workload,
     }

@@ -42,6 +42,7 @@ fn network(load: f64, k: u32, packet: PacketSize, seed: u64) -> Network {
             hosts: Hosts::default(),
             dscp: 0,
             between_losses: None,
+            interface: None,
             stop: None,
             workload: WorkloadConfig::Source(SourceConfig::Poisson {
                 mean_interval: Span::from_secs_f64(service / load),

@@ -21,6 +21,7 @@ fn network(links: Vec<LinkConfig>, workload: &WorkloadConfig, seconds: u64) -> N
         hosts: Hosts::default(),
         dscp: 0,
         between_losses: None,
+        interface: None,
         stop: None,
         workload: workload.clone(),
     });

@@ -105,6 +105,7 @@ fn network(case: &Case) -> Network {
             hosts: Hosts::default(),
             dscp: 0,
             between_losses: None,
+            interface: None,
             stop: None,
             workload: WorkloadConfig::bulk(Arc::new(tcp(case.agent)), None),
         }],
