@@ -7,6 +7,7 @@ pub mod python;
 pub mod tcp;
 pub mod workload;
 
+use crate::flow::law::Laws;
 use crate::flow::tcp::CommonTcp;
 use crate::flow::workload::Around;
 use crate::language::error::Checked;
@@ -15,10 +16,12 @@ use crate::language::file::Library;
 use crate::language::reader::Reader;
 use crate::network::path::{Ends, PathReader, Paths};
 use crate::network::topology::Topology;
-use goodqueue_sim::WorkloadConfig;
+use goodqueue_sim::{InterfaceConfig, WorkloadConfig};
 use goodqueue_tcp::CongestionControlConfig;
 use goodqueue_types::Span;
+use goodqueue_types::parameters::Parameters;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Default for the largest random delay of starts within a group.
 const USUAL_JITTER: Span = Span::from_millis(100);
@@ -45,6 +48,8 @@ pub(crate) struct FlowGroup {
     pub paths: Paths,
     /// Differentiated services code point of its packets, in both directions.
     pub dscp: u8,
+    /// Interfaces of the hosts, if they do not pass every packet at once.
+    pub interface: Option<Arc<InterfaceConfig>>,
     pub workload: WorkloadConfig,
     /// True if the version of the format decides the TCP of the flows, because they name no profile.
     pub assumes_hosts: bool,
@@ -203,6 +208,7 @@ fn read_flow(
         host,
         paths: paths_of_flows,
         dscp: read_dscp(table)?,
+        interface: read_interface(table, around.files)?,
         workload,
         assumes_hosts,
         programs: read_programs(table)?,
@@ -340,6 +346,17 @@ fn read_command(table: &Reader<'_>, key: &str) -> Checked<Vec<String>> {
         return Err(field.problem("a command without a program", help));
     }
     Ok(words)
+}
+
+/// Reads the interface of the hosts. One that passes every packet at once is none.
+fn read_interface(table: &Reader<'_>, files: Library<'_>) -> Checked<Option<Arc<InterfaceConfig>>> {
+    let Some(field) = table.get("interface") else {
+        return Ok(None);
+    };
+    let given = Laws(files).given(&field.table()?, "")?;
+    let mut config = InterfaceConfig::default();
+    config.apply(&given);
+    Ok((config != InterfaceConfig::default()).then(|| Arc::new(config)))
 }
 
 fn read_dscp(table: &Reader<'_>) -> Checked<u8> {

@@ -240,6 +240,9 @@ fn flow_group(
     if group.stop_within(scenario.duration).is_some() {
         return refuse("flows that stop");
     }
+    if group.interface.is_some() {
+        return refuse("interfaces of hosts");
+    }
     if tcp.ecn != EcnMode::Off && !matches!(direction.queue, QueueConfig::DropTail(_)) {
         return refuse("ECN");
     }

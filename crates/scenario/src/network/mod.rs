@@ -148,6 +148,7 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
                     .stop_within(scenario.duration)
                     .map(|stop| Time::ZERO + stop),
                 workload: group.workload.clone(),
+                interface: group.interface.clone(),
                 between_losses: between_losses(scenario.seed, group, flow.index(), id as u64),
             }
         })

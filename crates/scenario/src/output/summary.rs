@@ -41,6 +41,9 @@ pub fn summary_json(scenario: &Scenario, network: &Network, outcome: &Outcome) -
             "events": totals.events,
         },
     });
+    if totals.split > 0 {
+        summary["totals"]["split"] = json!(totals.split);
+    }
     let pools = outcome.pools.iter();
     let pools: Map<String, Value> = pools.map(|p| (p.name.clone(), pool_json(p))).collect();
     insert_unless_empty(&mut summary, "pools", pools);

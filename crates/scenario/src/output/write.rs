@@ -1,11 +1,14 @@
 //! The resolved scenario: a file with all defaults written out.
 
 use crate::flow::{FlowGroup, RoundTrips};
+use crate::language::spec::Kind;
 use crate::language::text::{inline, plain, quote};
 use crate::language::units::format_span;
+use crate::language::value;
 use crate::network::topology::{DuplexLink, LinkDirection, Shape, Topology, link_of};
 use crate::scenario::{SCHEMA_VERSION, Scenario};
-use goodqueue_sim::PoolConfig;
+use goodqueue_sim::{InterfaceConfig, PoolConfig};
+use goodqueue_types::parameters::Parameter;
 use goodqueue_types::{LinkId, Span};
 use std::fmt::Write;
 
@@ -142,6 +145,10 @@ fn write_flow(out: &mut String, group: &FlowGroup, topology: &Topology) {
     }
     if let Some(host) = &group.host {
         items.push(("host", plain(host)));
+    }
+    if let Some(interface) = &group.interface {
+        let table = Kind::Table(InterfaceConfig::SPEC);
+        items.push(("interface", value::write(&interface.value(), table)));
     }
     items.push(("workload", crate::flow::workload::write(&group.workload)));
     if let Some(tcp) = group.workload.tcp() {

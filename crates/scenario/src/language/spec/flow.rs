@@ -3,6 +3,7 @@
 use super::tcp::TCP;
 use super::workload::WORKLOAD;
 use super::{ANY_TIME, COUNT, DELAY, HOUR, Kind, MAX_LINKS, REQUIRED, Spec, key};
+use goodqueue_sim::InterfaceConfig;
 use goodqueue_types::Span;
 
 /// A congestion window.
@@ -141,6 +142,14 @@ pub(crate) static FLOW: Spec = Spec {
             "0",
             "\"ef\"",
             "Differentiated services code point of the flow's packets, both ways: a number or its name.",
+        ),
+        key(
+            "interface",
+            Kind::Table(InterfaceConfig::SPEC),
+            "packets pass at once and one by one",
+            "{ super_segments = true }",
+            "Network interface of the hosts at both ends: super-segments, coalescing of arrivals and jitter of \
+             departures; see docs/hosts.md.",
         ),
         key(
             "workload",
