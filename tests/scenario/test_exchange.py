@@ -202,6 +202,11 @@ def test_a_script_for_linux_has_the_queue_and_the_flows(tool: str) -> None:
         ("ns3", {"tcp.slow_start": "hystart_paced"}, "ns-3 gets senders without pacing"),
         ("mininet", {"tcp.congestion_control": "ledbat"}, "Linux, which has no congestion control"),
         ("ns3", {"flow.bulk.workload": {"kind": "web"}}, "ns-3 gets TCP transfers only"),
+        (
+            "mininet",
+            {"flow.bulk.interface": {"super_segments": True}},
+            "Mininet has hosts of its own",
+        ),
         ("ns2", {"flow.bulk.stop": "5s"}, "ns-2 gets transfers that end after their last byte"),
     ],
 )

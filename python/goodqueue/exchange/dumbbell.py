@@ -282,6 +282,9 @@ def _groups(
         if "stop" in flow:
             lack = "gets transfers that end after their last byte, or never"
             refuse(file, f"{key}.stop", f"{target} {lack}", "leave it out")
+        if "interface" in flow:
+            lack = "has hosts of its own"
+            refuse(file, f"{key}.interface", f"{target} {lack}", "leave it out")
         if (flow["from"], flow["to"]) != (0, 1):
             lack = "gets flows whose data cross the bottleneck forwards"
             refuse(file, f"{key}.from", f"{target} {lack}", "leave out from and to")
