@@ -71,11 +71,6 @@ impl Marks {
 }
 
 impl Bbr3 {
-    /// Returns true if marks count by their share, false if each counts as a loss.
-    pub(super) fn counts_marks(&self) -> bool {
-        self.marks.as_ref().is_some_and(|marks| marks.is_used)
-    }
-
     /// Counts the marks that an ACK reports.
     pub(super) fn take_marks(&mut self, sample: &MarkSample) {
         if let Some(marks) = &mut self.marks {

@@ -49,10 +49,9 @@ parameters! {
         /// `BBR.ProbeRTTDuration`.
         probe_rtt_duration: Span = Span::from_millis(200) => Key::of(TIMER).example("200ms");
         /// Reduce the bytes in flight in proportion to the share of marks, as Google's Linux tree
-        /// does. Without it a mark counts as a loss.
+        /// does on routes with `ecn_low`. Without it marks are ignored, as there on other routes.
         ecn_response: bool = false => flag().example("true");
-        /// Longest round trip at which marks count by their share. With a longer one a mark counts as
-        /// a loss.
+        /// Longest round trip at which marks count by their share. With a longer one they are ignored.
         ///
         /// `bbr_ecn_max_rtt_us` of Google's Linux tree.
         ecn_max_rtt: Span = Span::from_millis(5) => Key::of(TIMER).example("25ms");
@@ -150,7 +149,7 @@ pub struct Bbr3 {
     loss_round_start: bool,
     loss_in_round: bool,
     loss_in_cycle: bool,
-    /// None if a mark counts as a loss.
+    /// None if marks are ignored.
     marks: Option<Box<Marks>>,
     /// Separate ranges of sequence numbers lost in this round, and the end of the last.
     ranges_in_round: u32,
@@ -356,13 +355,11 @@ impl CongestionControl for Bbr3 {
         self.take_loss(segment);
     }
 
-    /// Saves what recovery restores. The losses of segments count one by one. A mark of ECN counts
-    /// as a loss that belongs to no segment, unless marks count by their share.
+    /// Saves what recovery restores. The losses of segments count one by one, and marks by their
+    /// share.
     fn on_congestion_event(&mut self, event: &CongestionEvent) {
-        match event.signal {
-            CongestionSignal::Loss => self.save_before_losses(),
-            CongestionSignal::EcnEcho if self.counts_marks() => {}
-            CongestionSignal::EcnEcho => self.note_loss(),
+        if event.signal == CongestionSignal::Loss {
+            self.save_before_losses();
         }
     }
 

@@ -221,20 +221,24 @@ fn losses_while_probing_leave_the_short_term_bounds() {
     }
 }
 
-/// Section 3.7: a mark of ECN is congestion. It lowers the short-term bounds like a loss.
+/// Google's tree without `ecn_low`: the echo of a mark changes neither the bounds nor the window.
 #[test]
-fn a_mark_counts_as_a_loss() {
+fn marks_are_ignored() {
     let mut bench = Bench::in_mode(Mode::Cruise);
+    let before = bench.bbr.cwnd;
     bench.bbr.on_congestion_event(&CongestionEvent {
         signal: CongestionSignal::EcnEcho,
         ..CongestionEvent::default()
     });
+    assert!(close(bench.bbr.cwnd, before));
     bench.round(Ack {
         rate: 100.0,
         volume: 1,
         ..ACK
     });
-    assert!(close(Bench::segments(bench.bbr.bandwidth_shortterm), 700.0));
+    assert!(bench.bbr.bandwidth_shortterm.is_infinite());
+    assert!(bench.bbr.inflight_shortterm.is_infinite());
+    assert!(!bench.bbr.loss_in_cycle);
 }
 
 /// After a timeout the window is one segment, and the short-term bound follows from the window before
