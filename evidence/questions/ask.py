@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import resource
 import shlex
 import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
-from evidence.core.derived import HOME, ROOT, scratch
+from evidence.core.derived import HOME, ROOT, digest_of, scratch
 from goodqueue.core.files.unfinished import unfinished_file
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ OUTCOMES = {
 FAULTS = {"reasoning": "Missed", "answer": "Doubtful answer"}
 """Words of the page for what is wrong if answer and reasoning disagree."""
 
+MENDED = {"program": "Before the program was changed", "range": "Before the range was changed"}
+"""Words of the page for what was changed until answer and reasoning agreed."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -45,6 +48,8 @@ class Question:
         known: True if the answer was known before the range was written.
         fault: the mistaken side if answer and range disagree, a key of `FAULTS`.
         found: the explanation of the disagreement.
+        mended: the side that was changed before the answer agreed, a key of `MENDED`.
+        before: the disagreement before.
     """
 
     user: str
@@ -55,6 +60,8 @@ class Question:
     known: bool = False
     fault: str | None = None
     found: str | None = None
+    mended: str | None = None
+    before: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,7 @@ class Answer:
         packets: the recommended limit, or the nearest miss; None if the question was refused.
         chance: ends of the interval over seeds.
         hosts: ends of the range over hosts that were not described.
-        cpu_s: processor time, in seconds.
+        work: work of all runs in packets, those that were stored included.
         message: why the question was refused.
     """
 
@@ -76,7 +83,7 @@ class Answer:
     packets: int | None
     chance: list[int | None]
     hosts: list[int | None]
-    cpu_s: float
+    work: int
     message: str | None = None
 
     def agrees(self, question: Question) -> bool:
@@ -108,15 +115,26 @@ def files(some: Iterable[Question]) -> list[str]:
 
 
 def answer(question: Question) -> Answer:
-    """Returns the answer of a question; finished ones are in the folder of unfinished data."""
-    key = hashlib.sha256(question.flags.encode()).hexdigest()[:24]
-    kept = scratch() / "questions" / f"{key}.json"
+    """Returns the answer of a question; finished ones of this code are in the unfinished data."""
+    runs = scratch() / "questions" / name_of(question.flags)
+    kept = runs.with_name(f"{name_of(question.flags, code())}.json")
     if not kept.exists():
         kept.parent.mkdir(exist_ok=True)
-        found = asked(question.flags, store=str(kept.with_suffix("")))
+        found = asked(question.flags, store=str(runs))
         with unfinished_file(kept) as unfinished:
             unfinished.write_text(json.dumps(vars(found)), encoding="utf-8")
     return Answer(**json.loads(kept.read_text(encoding="utf-8")))
+
+
+def name_of(*parts: str) -> str:
+    """Returns a name for files that differs if any part differs."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+@cache
+def code() -> str:
+    """Returns a digest of the package: its modules ask, search and print."""
+    return digest_of([ROOT / "python" / "goodqueue"])
 
 
 def asked(flags: str, store: str) -> Answer:
@@ -128,15 +146,12 @@ def asked(flags: str, store: str) -> Answer:
     call = "import sys; from goodqueue.cli import main; sys.exit(main())"
     words = ["size", *shlex.split(flags), "--json"]
     words += [] if "--quick" in words else ["--only", "answer", "--store", store]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(  # noqa: S603 - ours
         [sys.executable, "-c", call, *words], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1)
     if done.returncode == REFUSED:
         message = done.stderr.partition("\n")[0]
-        return Answer(REFUSED, "refused", None, [None, None], [None, None], spent, message)
+        return Answer(REFUSED, "refused", None, [None, None], [None, None], 0, message)
     if done.returncode not in ANSWERED:
         raise RuntimeError(f"goodqueue size {flags}\n{done.stderr}")
     whole = json.loads(done.stdout)
@@ -149,7 +164,7 @@ def asked(flags: str, store: str) -> Answer:
         packets=decision["packets"],
         chance=decision["chance"],
         hosts=decision["world"],
-        cpu_s=spent,
+        work=whole.get("budget", {"used_packets": 0})["used_packets"],
     )
 
 

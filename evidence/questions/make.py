@@ -15,6 +15,7 @@ from evidence.core.pages import with_part
 from evidence.questions.ask import (
     ANSWERS,
     FAULTS,
+    MENDED,
     OUTCOMES,
     Answer,
     Question,
@@ -23,6 +24,7 @@ from evidence.questions.ask import (
     questions,
 )
 from goodqueue.sizing.link import Link, rtt_range
+from goodqueue.sizing.search.budget import PACKETS_PER_S
 from goodqueue.sizing.trials.described import LinkTrial
 from goodqueue.sizing.trials.length import Extent
 
@@ -61,9 +63,13 @@ def shown(asked_for: Sequence[Question], found: dict[str, Answer]) -> str:
     agree, blindly = (
         sum(found[one.flags].agrees(one) for one in some) for some in (asked_for, blind)
     )
+    programs, ranges = (sum(one.mended == what for one in asked_for) for what in MENDED)
+    counts = {"agree": agree, "all": len(asked_for), "blind": len(blind), "blindly": blindly}
+    counts |= {"first": agree - programs - ranges, "programs": programs, "ranges": ranges}
+    work = sum(one.work for one in found.values())
     lines = [
         "",
-        COUNT.format(agree=agree, all=len(asked_for), blind=len(blind), blindly=blindly),
+        COUNT.format(**counts, work=work / 1e9, minutes=work / PACKETS_PER_S / 60),
     ]
     for user, heading in USERS.items():
         lines += ["", f"### {heading}", "", *HEAD]
@@ -72,8 +78,12 @@ def shown(asked_for: Sequence[Question], found: dict[str, Answer]) -> str:
 
 
 COUNT = (
-    "**{agree} of {all} answers lie in the range that the reasoning gives.** {blind} ranges were "
-    "written before\ntheir answers were known; {blindly} of these answers lie in them."
+    "**{agree} of {all} answers lie in the range that the reasoning gives.** Without changes "
+    "after the answers\nwere known it would be {first}: {programs} answers agree only since the "
+    "program was changed, because the reasoning showed\nthat they were wrong, and {ranges} since "
+    "its range was. {blind} ranges were written before their answers were\nknown; {blindly} of "
+    "these answers lie in them. All answers together took the work of {work:.1f} milliard packets, "
+    "about\n{minutes:.0f} minutes of one processor."
 )
 HEAD = (
     "| question | `goodqueue size` | packets | expected | chance | hosts | exit code | reasoning |",
@@ -88,6 +98,8 @@ def row(question: Question, found: Answer) -> str:
     reason = question.reason
     if question.fault is not None:
         reason += f" *{FAULTS[question.fault]}:* {question.found}"
+    if question.mended is not None:
+        reason += f" *{MENDED[question.mended]}:* {question.before}"
     cells = (
         question.words,
         f"`{question.flags}`".replace("|", "\\|"),
