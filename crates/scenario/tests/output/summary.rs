@@ -144,6 +144,7 @@ fn every_key_is_documented_and_every_documented_key_exists() {
         ("upload", "{ kind = \"exchanges\", pause = \"100ms\" }"),
         ("upload", "{ kind = \"web\", think = \"100ms\" }"),
         ("upload", "{ kind = \"video\" }"),
+        ("upload", "{ kind = \"responsiveness\" }"),
         ("ping", "{ kind = \"voice\" }"),
         ("ping", "{ kind = \"game\" }"),
     ] {
