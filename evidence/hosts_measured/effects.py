@@ -1,4 +1,4 @@
-"""What interfaces of hosts do to a link of 1 Gb/s with 100 flows."""
+"""Interfaces of hosts on a link of 1 Gb/s with 100 flows: loss and utilisation."""
 
 from __future__ import annotations
 

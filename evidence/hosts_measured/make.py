@@ -1,4 +1,4 @@
-"""What this kernel's TCP puts into a queue: aggregates, ACKs, and the times that it takes."""
+"""Packets, ACKs and times of this kernel's TCP before a queue, and their effects in simulations."""
 
 from __future__ import annotations
 

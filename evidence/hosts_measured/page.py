@@ -56,4 +56,4 @@ def _paced(row: dict[str, Any]) -> str:
 
 
 def _three(figures: dict[str, float]) -> str:
-    return ", ".join(f"{figures[f'p{q}']:.0f}" for q in (10, 50, 90))
+    return ", ".join(str(round(figures[f"p{q}"])) for q in (10, 50, 90))

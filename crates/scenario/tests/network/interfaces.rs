@@ -109,7 +109,7 @@ fn a_queue_counts_super_segments_until_one_splits_them() {
     assert_eq!(outcome("{ limit = \"100p\" }", "").totals.split, 0);
 }
 
-/// By Linux's rule an ACK leaves for every second segment, and for each aggregate.
+/// An ACK leaves for every second segment and for each aggregate, by Linux's rule.
 #[test]
 fn a_receiver_acknowledges_each_aggregate_once() {
     let acks = |interface: &str| {
@@ -138,4 +138,19 @@ fn a_receiver_acknowledges_each_aggregate_once() {
         "{units}\ninterface = {{ receive_coalescing = \"1ms\" }}"
     ));
     assert!((15.0..17.5).contains(&coalesced), "{coalesced}");
+}
+
+/// The units of a single flow are as long as those that Linux 6.18 put into the same queue: 10 and 45
+/// segments in the median (docs/hosts.md).
+#[test]
+fn units_have_the_lengths_of_a_kernel() {
+    for (rate, expected) in [("100Mbps", 7.5..11.0), ("1Gbps", 43.0..45.1)] {
+        let text = text("{ limit = \"1000p\" }", SUPER)
+            .replace("200Mbps", rate)
+            .replace("[tcp]\n", "[tcp]\nreceive_window = \"64MB\"\n");
+        let outcome = run(&good(&text).network());
+        let sent = outcome.flows[0].packets_sent as f64;
+        let length = sent / outcome.links[0].arrivals as f64;
+        assert!(expected.contains(&length), "{rate}: {length}");
+    }
 }
