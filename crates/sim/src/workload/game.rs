@@ -107,7 +107,11 @@ impl Player {
             }
             return;
         }
-        while let Some((_, sent)) = waiting.pop_front_if(|(from, _)| *from <= packet.number) {
+        while let Some((from, sent)) = waiting.front().copied() {
+            if from > packet.number {
+                break;
+            }
+            waiting.pop_front();
             self.lag.record(0, sent, now);
         }
     }
