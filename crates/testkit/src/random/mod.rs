@@ -5,6 +5,7 @@ mod coincidences;
 mod graph;
 mod moody_queue;
 mod network;
+mod sessions;
 
 pub use coincidences::coincidences;
 pub use graph::graphs;

@@ -330,7 +330,7 @@ mod tests {
     use super::*;
 
     /// Returns the responsiveness of ten probes with these durations in milliseconds.
-    fn measured(tls: bool, [tcp_f, tls_f, http_f, http_l]: [u64; 4]) -> [Option<f64>; 3] {
+    fn measured(tls: bool, [tcp_f, tls_f, http_f, http_l]: [u64; 4]) -> [Option<u64>; 3] {
         let config = ResponsivenessConfig {
             tls,
             ..ResponsivenessConfig::default()
@@ -340,7 +340,7 @@ mod tests {
         client.samples = [tcp_f, tls_f, http_f, http_l].map(|ms| vec![ms * 1_000_000; 10]);
         let outcome = client.outcome();
         [0, 1, 2].map(|place| match outcome.metrics[place].1 {
-            Metric::Number(number) => number.map(f64::round),
+            Metric::Number(number) => number.map(|number| number.round() as u64),
             ref other => panic!("{other:?}"),
         })
     }
@@ -350,10 +350,10 @@ mod tests {
     #[test]
     fn rates_beside_and_on_the_load_have_the_same_weight() {
         let rpm = |tls, ms| measured(tls, ms).map(Option::unwrap_or_default);
-        assert_eq!(rpm(true, [30, 30, 30, 30]), [2_000.0; 3]);
-        assert_eq!(rpm(true, [60, 60, 60, 20]), [2_000.0, 1_000.0, 3_000.0]);
+        assert_eq!(rpm(true, [30, 30, 30, 30]), [2_000; 3]);
+        assert_eq!(rpm(true, [60, 60, 60, 20]), [2_000, 1_000, 3_000]);
         // Without TLS the duration of its handshake is not defined and does not count.
-        assert_eq!(rpm(false, [20, 999, 40, 60]), [1_500.0, 2_000.0, 1_000.0]);
+        assert_eq!(rpm(false, [20, 999, 40, 60]), [1_500, 2_000, 1_000]);
     }
 
     #[test]
