@@ -1,8 +1,13 @@
 //! BBR's model of the path: bandwidth, bounds on the bytes in flight, and aggregation of ACKs.
 
+use goodqueue_types::Span;
+
 use super::{Bbr3, LONGEST_BURST, MIN_WINDOW, Mode};
 use crate::cc::rate::{FULL_GROWTH, FULL_ROUNDS, MaxFilter};
 use crate::cc::{AckSample, RateSample};
+
+/// Round-trip time for each of which Google's tree halves the longest burst (`bbr_tso_rtt_shift`).
+const SHORT_PATH: Span = Span::from_micros(512);
 
 impl Bbr3 {
     /// Returns `gain` times the product of the present bandwidth and the shortest round-trip time, in
@@ -18,10 +23,15 @@ impl Bbr3 {
         }
     }
 
-    /// Returns the bytes that leave in one burst: a millisecond at the pace (section 5.6.3).
+    /// Returns the bytes that leave in one burst: a millisecond at the pace (section 5.6.3), and on
+    /// short paths as many more as Google's tree allows (`bbr_tso_segs_generic`).
     fn burst(&self) -> f64 {
         let pace = self.pace.unwrap_or(0.0);
-        (pace * 0.001).min(LONGEST_BURST).max(2.0 * self.mss)
+        let halvings = self.min_rtt.map_or(63, |rtt| rtt.0 / SHORT_PATH.0);
+        let more = (LONGEST_BURST as u64) >> halvings.min(63);
+        (pace * 0.001 + more as f64)
+            .min(LONGEST_BURST)
+            .max(2.0 * self.mss)
     }
 
     /// Raises to at least three bursts and four segments, with two more segments while probing

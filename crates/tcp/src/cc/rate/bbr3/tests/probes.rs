@@ -261,6 +261,24 @@ fn a_burst_has_at_least_two_segments() {
     }
 }
 
+/// `bbr_tso_segs_generic` of Google's tree: 64 KiB, halved for each 512 us of the shortest round trip, are
+/// added to 1 ms at the pace of 5 MB/s, up to 64 KiB.
+#[test]
+fn bursts_are_longer_on_short_paths() {
+    for (micros, segments) in [
+        (16_384, 5.0),
+        (2_000, 5.0 + 8.192),
+        (1_024, 5.0 + 16.384),
+        (100, 65.536),
+    ] {
+        let mut bench = Bench::new();
+        bench.bbr.pace = Some(5e6);
+        bench.bbr.min_rtt = Some(Span::from_micros(micros));
+        let found = Bench::segments(bench.bbr.quantise(0.0));
+        assert!(close(found, 3.0 * segments), "{micros}: {found}");
+    }
+}
+
 /// `UpdateMinRTT`: after five seconds without a shorter round trip the next one counts, whatever its
 /// length, and measuring is due. The product keeps the shortest of ten seconds.
 #[test]
