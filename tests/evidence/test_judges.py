@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from evidence.core.pages import part
 from evidence.judges import page
 from evidence.judges.__main__ import main
 from evidence.judges.judge import Bar, Figures, Result, by_row, read, result, summary_of, write
-from evidence.judges.l4s import key_of
+from evidence.judges.l4s import QUEUES, key_of
 from evidence.judges.linux import Rtt, burst_of
 from evidence.judges.make import JUDGES, PAGE
 from goodqueue.runs.api import load
@@ -177,9 +178,27 @@ def test_a_cell_of_the_testbed_names_its_fields() -> None:
     assert key_of("1vs1 flow experiments|x", "cubic_ecn_tput_tx_L4S", "of another form") is None
 
 
+def test_dualpi2_has_the_gains_of_the_laboratorys_kernel() -> None:
+    """The integers of its `calculate_probability` for 1 ms above the target, or 1 ms more delay."""
+    whole, scaled = 2**32 - 1, [(gain * (2**32 - 1) >> 2) // 10**9 for gain in (41, 819)]
+    alpha, beta = (1000 * (10**6 * gain // 127) / whole for gain in scaled)
+    queue = tomllib.loads(f"queue = {{ {QUEUES['DualPI2'].format(threshold=5)} }}")["queue"]
+    assert queue["alpha"] == pytest.approx(alpha, rel=1e-3)
+    assert queue["beta"] == pytest.approx(beta, rel=1e-3)
+    assert queue["min_qlen_step"] == "2p"
+
+
 def test_a_recording_has_one_or_many_round_trip_times() -> None:
     assert Rtt.of("40").toml == '"40ms"'
     assert Rtt.of("10..120/15").toml == '{ from = "10ms", to = "120ms", classes = 15 }'
+
+
+def test_recordings_are_late_as_their_forwarder_was() -> None:
+    judge = next(one for one in JUDGES if one.name == "linux-6.18-third")
+    for row in judge.rows():
+        link = tomllib.loads(row.scenario(1))["topology"]["bottleneck"]
+        for late in (link["jitter"], link["reverse"]["jitter"]):
+            assert late == {"law": "exponential", "mean": "40us"}
 
 
 def test_the_burst_of_red_gives_the_weight_as_tc_computes_it() -> None:
