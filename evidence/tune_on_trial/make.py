@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import sys
 from collections import defaultdict
 from itertools import islice
@@ -66,14 +68,15 @@ def text(found: Sequence[dict[str, Any]]) -> str:
     for one in found:
         by_kind[one["kind"]].append(one)
     lines = [
-        "| problem | drawn | best value in the interval | bounds kept | shown | runs |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| problem | drawn | best value in the interval | bounds kept | shown | runs | width, % |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for kind, words in [*WORDS.items(), ("", "all")]:
         of = by_kind[kind] if kind else found
         cells = (len(of), sum(map(covered, of)), sum(map(_keeps, of)), sum(map(_shown, of)))
         runs = round(median(one["runs"] for one in of))
-        lines.append(f"| {words} | {' | '.join(map(str, cells))} | {runs} |")
+        width = 100 * median(_width(one) for one in of if one["interval"])
+        lines.append(f"| {words} | {' | '.join(map(str, cells))} | {runs} | {width:.0f} |")
     return "\n".join([*lines, "", _sentence(found), ""])
 
 
@@ -86,6 +89,16 @@ def _shown(one: dict[str, Any]) -> bool:
     return bool(one["shown"] or one["impossible"])
 
 
+def _width(one: dict[str, Any]) -> float:
+    """Returns the width of an interval as a share of the range, on its scale."""
+    ends = re.findall(r"[0-9.]+?(?=[a-z])", one["vary"].partition("=")[2])
+    least, most = map(float, ends)
+    low, high = one["interval"]
+    if most >= 4 * least:
+        return math.log(high / low) / math.log(most / least)
+    return float(high - low) / (most - least)
+
+
 def _sentence(found: Sequence[dict[str, Any]]) -> str:
     hits = sum(map(covered, found))
     return (
@@ -93,7 +106,8 @@ def _sentence(found: Sequence[dict[str, Any]]) -> str:
         f"of a problem is a grid of 33 values, and closer ones under {FINE_SEEDS} seeds around the "
         "best; a value that these seeds do not distinguish from the best one counts, too. "
         "“Bounds kept” counts recommended values whose means under these seeds miss no bound by "
-        "more than 3 %, and “runs” is the median of the search."
+        "more than 3 %. “Runs” and “width”, the width of the interval as a share of the range, are "
+        "medians. Intervals are wide where many values are about as good."
     )
 
 

@@ -91,7 +91,7 @@ def test_the_recorded_trial_has_its_problems_and_its_coverage() -> None:
 
 
 def test_a_smaller_trial_finds_the_best_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a true coverage of 95 %, one of 87 trials of ten has less than eight hits."""
+    """One of 87 trials of ten has less than eight hits if the true coverage is 95 %."""
     monkeypatch.setattr(truth, "POINTS", 17)
     monkeypatch.setattr(truth, "FINE_SEEDS", 48)
     found = [row(one, asked(one)) for one in islice(problems(seed=7, seconds=6), 10)]

@@ -98,7 +98,7 @@ def test_the_end_of_a_set_is_found_with_its_bound() -> None:
 
 
 def test_the_ends_lie_in_their_intervals_in_95_of_100_searches() -> None:
-    """Of 60 searches with a true coverage of 95 %, 52 or more succeed with 99.7 %."""
+    """At least 52 of 60 searches with a true coverage of 95 % succeed, in 99.7 % of all trials."""
     keeps = [keep(DELAY, 0.06)]
     hits = 0
     for seed in range(60):

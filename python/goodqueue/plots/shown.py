@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import RequestError, nearest
 from goodqueue.plots import answer as of_answers
-from goodqueue.plots import runs, tuning
+from goodqueue.plots import runs
 from goodqueue.plots.study.pictures import picture_of
 from goodqueue.plots.style import SCREEN_DPI
+from goodqueue.plots.tuning.picture import picture as picture_of_tuning
 from goodqueue.runs.results.result import Result
 from goodqueue.sizing.answer.answer import Answer
 from goodqueue.study.model import PlotSpec
@@ -68,7 +69,7 @@ def _(value: Answer, name: str = "curve") -> Picture:
 def _(value: Tuned) -> Picture:
     if not value.trials.limits:
         raise RequestError("nothing was simulated: only a simulated answer has a picture")
-    return tuning.picture(value)
+    return picture_of_tuning(value)
 
 
 @picture_for.register(Results)

@@ -43,7 +43,7 @@ INDIFFERENT = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a search looks for.
+    """Aim of a search, and the values that it may try.
 
     Attributes:
         marks: marks of all values that may be tried, rising.

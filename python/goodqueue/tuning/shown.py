@@ -1,4 +1,4 @@
-"""What the replicates of a search show: the sets of values, their ends, and the best value."""
+"""Results of a search, read off its replicates: sets of values, their ends, the best value."""
 
 from __future__ import annotations
 

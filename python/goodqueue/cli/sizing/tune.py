@@ -94,7 +94,7 @@ def _write(asked: Tune, answer: Tuned) -> None:
         write_whole(asked.out, answer.scenario.resolved_toml())
         print_wrote(asked.out)
     if asked.plot is not None and answer.trials.limits:
-        from goodqueue.plots.tuning import picture
+        from goodqueue.plots.tuning.picture import picture
 
         with whole_file(asked.plot) as file:
             file.write_bytes(picture(answer).as_bytes(_format_of(asked.plot), 150))

@@ -1,0 +1,1 @@
+"""Pictures of the answers of `goodqueue tune`."""
