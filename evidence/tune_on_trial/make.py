@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 from collections import defaultdict
 from itertools import islice
 from pathlib import Path
 from statistics import median
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from evidence.core.cells import Cell
@@ -91,8 +91,8 @@ def _shown(one: dict[str, Any]) -> bool:
 
 def _width(one: dict[str, Any]) -> float:
     """Returns the width of an interval as a share of the range, on its scale."""
-    ends = re.findall(r"[0-9.]+?(?=[a-z])", one["vary"].partition("=")[2])
-    least, most = map(float, ends)
+    ends = one["vary"].partition("=")[2].split("..")
+    least, most = (float(end.rstrip(ascii_lowercase)) for end in ends)
     low, high = one["interval"]
     if most >= 4 * least:
         return math.log(high / low) / math.log(most / least)
