@@ -134,7 +134,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 @pytest.mark.parametrize("key", ["buffer", "rate", "rtt", "queue", "loss"])
 def test_a_hostile_address_adds_no_element(page: Page, server: LabServer, key: str) -> None:
-    page.open(f"{server.url}#rate=2Mbps&buffer=20p&{key}={HOSTILE}")
+    page.open(f"{server.url}#{key}={HOSTILE}&rate=2Mbps&buffer=20p")
     page.wait("document.querySelector('.problem')")
     assert page.run("document.querySelectorAll('img').length") == 0
     page.problems.clear()

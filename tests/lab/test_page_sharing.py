@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -67,10 +66,8 @@ class TestPage:
     def test_back_returns_to_the_settings_before(self, page: Page) -> None:
         """A click is a step of the history; a slider that moves is a single one."""
         before = question(page)
-        time.sleep(0.8)
         page.click("Cable")
         page.wait("location.hash.includes('rate=40Mbps')")
-        time.sleep(0.8)
         for place in (40, 41, 42, 43):
             page.type_into("Buffer, slider", str(place))
         page.wait("!location.hash.includes('256KiB')")

@@ -24,8 +24,15 @@ import { Intro } from "./views/words.js";
 /** Largest scenario file that is read, in bytes. */
 const MOST_FILE = 500_000;
 
-/** Longest time between two changes that Back takes back together, in milliseconds. */
-const ONE_CHANGE_MS = 700;
+/** Longest time between two changes of the same values that Back takes back together, in milliseconds. */
+const ONE_CHANGE_MS = 3000;
+
+/** Returns the names of the values in which two addresses differ, as a text.
+ * @param {string} one @param {string} other parts of an address after `#` */
+function differing(one, other) {
+  const [a, b] = [one, other].map((hash) => new URLSearchParams(hash.slice(1)));
+  return [...new Set([...a.keys(), ...b.keys()])].filter((key) => a.get(key) !== b.get(key)).sort().join();
+}
 
 /** True if the page is a part of another one: it shows the moving link, the answer and the trade-off. */
 const isEmbedded = new URLSearchParams(location.search).has("embed");
@@ -46,7 +53,7 @@ function App() {
   const [isReading, setReading] = useState(false);
   const [attempt, setAttempt] = useState(0);
   const [spread, setSpread] = useState(false);
-  const address = useRef({ isOpened: true, changed: 0 }).current;
+  const address = useRef({ isOpened: true, what: "", changed: 0 }).current;
   const [opening, setOpening] = useState({ text: "", contents: /** @type {any} */ (null) });
   const read = (/** @type {{name: string, text: string}} */ file) => {
     const contents = contentsOf(file);
@@ -75,10 +82,11 @@ function App() {
 
   useEffect(() => {
     // An address that was opened is completed, and a slider that moves makes one entry of the history.
-    const isNew = !address.isOpened && performance.now() - address.changed > ONE_CHANGE_MS;
-    address.isOpened = false;
+    const what = differing(location.hash, toHash(state));
+    const goesOn = what === address.what && performance.now() - address.changed < ONE_CHANGE_MS;
+    const isNew = !address.isOpened && !goesOn;
+    Object.assign(address, { isOpened: false, what: isNew || goesOn ? what : "", changed: performance.now() });
     if (toHash(state) === location.hash) return;
-    address.changed = performance.now();
     history[isNew ? "pushState" : "replaceState"](null, "", location.pathname + location.search + toHash(state));
   }, [toHash(state)]);
 

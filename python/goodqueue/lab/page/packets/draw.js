@@ -108,7 +108,7 @@ function queue({ ctx, at, trips, look, wall }, waiting) {
   for (let rank = 0; rank < waiting.length; rank += at.each) {
     const [x, y] = place(rank);
     if (x < wall - at.cell) break;
-    box(ctx, x + 0.5, y + 0.5, at.cell - 1, trips, waiting[rank].i, look);
+    if (at.each > 1 || trips.flow[waiting[rank].i] !== trips.ping) box(ctx, x + 0.5, y + 0.5, at.cell - 1, trips, waiting[rank].i, look);
   }
   waiting.forEach(({ i }, rank) => {
     if (trips.flow[i] !== trips.ping) return;
