@@ -64,7 +64,7 @@ class TestPage:
             page.open("about:blank")
 
     def test_back_returns_to_the_settings_before(self, page: Page) -> None:
-        """A click is a step of the history; a slider that moves is a single one."""
+        """A click is a step of the history; changes of one value in a row are a single one."""
         before = question(page)
         page.click("Cable")
         page.wait("location.hash.includes('rate=40Mbps')")

@@ -24,9 +24,6 @@ import { Intro } from "./views/words.js";
 /** Largest scenario file that is read, in bytes. */
 const MOST_FILE = 500_000;
 
-/** Longest time between two changes of the same values that Back takes back together, in milliseconds. */
-const ONE_CHANGE_MS = 3000;
-
 /** Returns the names of the values in which two addresses differ, as a text.
  * @param {string} one @param {string} other parts of an address after `#` */
 function differing(one, other) {
@@ -53,7 +50,7 @@ function App() {
   const [isReading, setReading] = useState(false);
   const [attempt, setAttempt] = useState(0);
   const [spread, setSpread] = useState(false);
-  const address = useRef({ isOpened: true, what: "", changed: 0 }).current;
+  const address = useRef({ isOpened: true, what: "" }).current;
   const [opening, setOpening] = useState({ text: "", contents: /** @type {any} */ (null) });
   const read = (/** @type {{name: string, text: string}} */ file) => {
     const contents = contentsOf(file);
@@ -81,11 +78,10 @@ function App() {
   }, []);
 
   useEffect(() => {
-    // An address that was opened is completed, and a slider that moves makes one entry of the history.
+    // An address that was opened is completed, and changes of the same values in a row make one entry of the history.
     const what = differing(location.hash, toHash(state));
-    const goesOn = what === address.what && performance.now() - address.changed < ONE_CHANGE_MS;
-    const isNew = !address.isOpened && !goesOn;
-    Object.assign(address, { isOpened: false, what: isNew || goesOn ? what : "", changed: performance.now() });
+    const isNew = !address.isOpened && what !== address.what;
+    Object.assign(address, { isOpened: false, what: address.isOpened ? "" : what });
     if (toHash(state) === location.hash) return;
     history[isNew ? "pushState" : "replaceState"](null, "", location.pathname + location.search + toHash(state));
   }, [toHash(state)]);
