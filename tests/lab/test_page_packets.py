@@ -143,7 +143,9 @@ import('./question/buffer.js').then(({ bufferText, bufferWords }) => {
 """
 
 
-@pytest.mark.parametrize("like", ["1bdp", "50ms", "64KiB", "100p", "12000B", "0.1s", ""])
+@pytest.mark.parametrize(
+    "like", ["1bdp", "50ms", "64KiB", "100p", "12000B", "20kB", "1MiB", "0.1s", ""]
+)
 def test_a_buffer_in_the_typed_unit_is_the_same_number_of_packets(page: Page, like: str) -> None:
     """The engine reads each text as as many packets."""
     for packets, text, words in page.run(TEXTS % json.dumps(like)):

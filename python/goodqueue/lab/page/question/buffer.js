@@ -20,8 +20,8 @@ const SPELLINGS = { packets: "p", packet: "p", BDP: "bdp" };
 /** Units as sentences print them.
  * @type {Record<string, string>} */
 const PRINTED = { p: "packets", bdp: "BDP" };
-/** Most digits that a text in another unit needs to be a whole number of packets. */
-const MOST_DIGITS = 9;
+/** Most steps, each a digit finer, until a text in another unit is a whole number of packets. */
+const MOST_STEPS = 8;
 
 /** Returns number and unit of a text, or null.
  * @param {string} text */
@@ -64,11 +64,14 @@ function unitOf(like, link) {
 export function bufferText(packets, link, like) {
   const unit = unitOf(like, link);
   const each = packetsOfUnit(unit, link);
-  for (let digits = 2; digits < MOST_DIGITS; digits += 1) {
-    const step = 10 ** (Math.floor(Math.log10(packets / each)) + 1 - digits);
-    const size = Number((Math.ceil(packets / each / step - 1e-9) * step).toPrecision(digits + 1));
+  // Bytes are whole, so parts of KiB are halves, quarters and so on.
+  const base = unit.endsWith("iB") ? 2 : 10;
+  const first = Math.floor(Math.log(packets / each) / Math.log(base)) - 1;
+  for (let power = first; power > first - MOST_STEPS; power -= 1) {
+    const step = base ** power;
+    const size = Number((Math.ceil(packets / each / step - 1e-9) * step).toPrecision(12));
     // The engine counts whole packets.
-    if (Math.floor(size * each + 1e-9) === packets) return `${size}${unit}`;
+    if (Math.floor(size * each + 1e-9) === packets && (!(unit in SIZES) || Number.isInteger(size * SIZES[unit]))) return `${size}${unit}`;
   }
   return `${packets}p`;
 }
