@@ -20,8 +20,8 @@ const SPELLINGS = { packets: "p", packet: "p", BDP: "bdp" };
 /** Units as sentences print them.
  * @type {Record<string, string>} */
 const PRINTED = { p: "packets", bdp: "BDP" };
-/** Most steps, each a digit finer, until a text in another unit is a whole number of packets. */
-const MOST_STEPS = 8;
+/** Most steps, each a binary or decimal digit finer, until a text in another unit is a whole number of packets. */
+const MOST_STEPS = 24;
 
 /** Returns number and unit of a text, or null.
  * @param {string} text */
