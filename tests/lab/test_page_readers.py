@@ -133,6 +133,6 @@ def test_the_colours_of_the_settings_are_used_for_nothing_else(page: Page, dark:
     for side, ground in itertools.product(sides, found["grounds"]):
         assert contrast(side, ground) >= 4.5, (side, ground)
     for vision in VISIONS:
-        assert difference(*sides, vision) >= 20, vision
+        assert difference(sides[0], sides[1], vision) >= 20, vision
         for side, flow in itertools.product(sides, found["flows"]):
             assert difference(side, flow, vision) >= 12, (side, flow, vision)
