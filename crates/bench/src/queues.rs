@@ -125,6 +125,7 @@ impl Stream {
             direction: Direction::Forward,
             ecn: Ecn::NotCapable,
             dscp: 0,
+            more_segments: 0,
             hosts: Hosts {
                 client: flow as u16 % 10,
                 server: flow as u16,

@@ -43,6 +43,7 @@ fn event(row: u64) -> PacketEvent {
             direction,
             ecn: Ecn::NotCapable,
             dscp: 0,
+            more_segments: 0,
             hosts: Hosts {
                 client: 0,
                 server: 0,

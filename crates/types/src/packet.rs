@@ -199,6 +199,12 @@ impl SackBlocks {
         }
     }
 
+    /// Returns true if the segment is a super-segment.
+    #[inline]
+    pub(crate) fn has_unit(&self) -> bool {
+        self.count == Count::Unit
+    }
+
     /// Returns the unit of a super-segment, or 0.
     #[inline]
     pub(crate) fn unit(&self) -> u16 {
@@ -381,6 +387,8 @@ pub struct Packet {
     pub ecn: Ecn,
     /// Differentiated services code point (RFC 2474), 0 to 63.
     pub dscp: u8,
+    /// Number of segments of a super-segment beyond the first, or 0.
+    pub more_segments: u8,
     /// Hosts at the flow's two ends.
     pub hosts: Hosts,
     /// Number of the connection among those of the flow. It represents the ports.
@@ -406,6 +414,7 @@ impl Default for Packet {
             direction: Direction::Forward,
             ecn: Ecn::NotCapable,
             dscp: 0,
+            more_segments: 0,
             hosts: Hosts::default(),
             connection: 0,
             size: 0,

@@ -20,9 +20,10 @@ impl Segment {
     /// Returns the number of segments on the wire.
     #[inline]
     pub fn segments(&self) -> u32 {
-        match u32::from(self.unit()) {
-            0 => 1,
-            unit => self.payload.div_ceil(unit),
+        if self.sack.has_unit() {
+            self.payload.div_ceil(u32::from(self.unit()))
+        } else {
+            1
         }
     }
 
@@ -71,29 +72,30 @@ impl Packet {
     /// Returns the number of packets on the wire: the segments of a super-segment, otherwise 1.
     #[inline]
     pub fn segments(&self) -> u32 {
-        match &self.body {
-            Body::Tcp(segment) => segment.segments(),
-            _ => 1,
-        }
+        1 + u32::from(self.more_segments)
     }
 
     /// Returns the bytes that the packet takes on a link, with a frame for each of its segments
     /// (Linux: `qdisc_pkt_len_init`).
     #[inline]
     pub fn frame_bytes(&self, framing: Framing) -> u64 {
+        if self.more_segments == 0 {
+            return framing.frame_bytes(self.size);
+        }
         match &self.body {
-            Body::Tcp(segment) if segment.unit() > 0 => frames(segment, framing),
+            Body::Tcp(segment) => frames(segment, framing),
             _ => framing.frame_bytes(self.size),
         }
     }
 
-    /// Appends the segment of the next packet and returns true if the two are segments that
-    /// [`Segment::absorb`] merges, with the same labels and ECN field.
+    /// Appends the segment of the next packet and returns true if the two are at most 256 segments
+    /// that [`Segment::absorb`] merges, with the same labels and ECN field.
     pub fn absorb(&mut self, next: &Self) -> bool {
         let alike = self.ecn == next.ecn
             && self.connection == next.connection
             && self.dscp == next.dscp
-            && self.direction == next.direction;
+            && self.direction == next.direction
+            && self.segments() + next.segments() <= 256;
         let (Body::Tcp(segment), Body::Tcp(other)) = (&mut self.body, &next.body) else {
             return false;
         };
@@ -101,6 +103,7 @@ impl Packet {
             return false;
         }
         self.size += next.size;
+        self.more_segments += 1 + next.more_segments;
         true
     }
 
@@ -127,6 +130,7 @@ impl Packet {
             segment.flags.0 &= !LAST;
         }
         self.size = segment.ip_bytes();
+        self.more_segments = 0;
         self.number += u64::from(index);
         self
     }

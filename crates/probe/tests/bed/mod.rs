@@ -327,6 +327,7 @@ fn packet(flow: FlowId, bytes: u32, number: u64, now: i64) -> Packet {
         direction: Direction::Forward,
         ecn: Ecn::NotCapable,
         dscp: 0,
+        more_segments: 0,
         hosts: Hosts::default(),
         connection: 0,
         size: bytes,

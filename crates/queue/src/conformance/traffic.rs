@@ -146,6 +146,7 @@ impl Traffic {
             ecn: self.ecn(flow),
             // A flow keeps its class, so that all its packets have one order.
             dscp: [0, 0, 8, 46, 10, 34, 40, 1][(flow % 8) as usize],
+            more_segments: 0,
             hosts: Hosts {
                 client: (flow % 5) as u16,
                 server: 100 + (flow % 3) as u16,

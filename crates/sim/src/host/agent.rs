@@ -228,10 +228,16 @@ impl Agent {
     #[inline]
     pub fn wakes_at(&self) -> Time {
         let wakes_at = self.behaviour.wakes_at();
-        match self.interface.as_deref() {
-            None => wakes_at,
-            Some(interface) => interface.wakes_at().min(wakes_at),
+        if self.interface.is_some() {
+            return self.interface_wakes_at().min(wakes_at);
         }
+        wakes_at
+    }
+
+    #[cold]
+    fn interface_wakes_at(&self) -> Time {
+        let interface = self.interface.as_deref();
+        interface.map_or(Time::MAX, Interface::wakes_at)
     }
 
     /// Returns the next packet to send now, or none if there are no more.
@@ -243,8 +249,13 @@ impl Agent {
     /// Returns false if [`transmit`](Self::transmit) is certain to give no packet.
     #[inline]
     pub fn may_transmit(&self) -> bool {
+        self.behaviour.may_transmit() || self.interface.is_some() && self.has_departures()
+    }
+
+    #[cold]
+    fn has_departures(&self) -> bool {
         let interface = self.interface.as_deref();
-        self.behaviour.may_transmit() || interface.is_some_and(Interface::has_departures)
+        interface.is_some_and(Interface::has_departures)
     }
 
     /// Writes the result of [`transmit`](Self::transmit) into the caller's packet and returns true,
@@ -421,6 +432,7 @@ impl Agent {
 #[inline]
 fn poll(behaviour: &mut Behaviour, now: Time, packet: &mut Packet) -> bool {
     packet.ecn = Ecn::NotCapable;
+    packet.more_segments = 0;
     packet.connection = 0;
     behaviour.transmit_into(now, packet)
 }

@@ -70,7 +70,8 @@ impl Transmitter {
     /// which it reaches the next place.
     #[inline]
     pub fn send(&mut self, now: Time, packet: &Packet) -> (Time, Time) {
-        let frame_bytes = packet.frame_bytes(Framing::bytes(self.overhead));
+        let overhead = u64::from(self.overhead) * u64::from(packet.segments());
+        let frame_bytes = u64::from(packet.size) + overhead;
         let start = self.free_at.max(now);
         self.free_at = start + Span(frame_bytes * self.picos_per_byte.get());
         (start, self.free_at + self.delay)
