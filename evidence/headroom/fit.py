@@ -1,6 +1,6 @@
 """Headroom tables of switches by one formula, whose constants come from two speeds and two cables.
 
-The formula of `goodqueue.sizing.headroom` for a table, in bytes of memory:
+The formula of `goodqueue.sizing.lossless.headroom` for a table, in bytes of memory:
 
     xoff = b + w (2 L C / v + r(C)) + w C t
 
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import nnls
 
-from goodqueue.sizing.headroom import PAUSE_QUANTA, PER_METRE_S, QUANTUM_BYTES
+from goodqueue.sizing.lossless.headroom import PAUSE_QUANTA, PER_METRE_S, QUANTUM_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

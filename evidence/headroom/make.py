@@ -35,6 +35,6 @@ THINGS = [
         "headroom",
         make,
         products=(f"docs/headroom.md#{page.PART}", relative(PREDICTED)),
-        inputs=(relative(PUBLISHED), "python/goodqueue/sizing/headroom.py"),
+        inputs=(relative(PUBLISHED), "python/goodqueue/sizing/lossless/headroom.py"),
     )
 ]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from goodqueue.runs.example import EXAMPLE
     from goodqueue.runs.queues import QueueDiscipline, QueueReport, check_queue
     from goodqueue.runs.results.result import Result, Series
-    from goodqueue.sizing.headroom import headroom
+    from goodqueue.sizing.lossless.headroom import headroom
     from goodqueue.study.results import Results
     from goodqueue.study.sweep import Study
     from goodqueue.tuning.api import tune
@@ -75,7 +75,7 @@ _HOMES = {
     "characterize": "goodqueue.characterization.api",
     "check_control": "goodqueue.runs.controls",
     "check_queue": "goodqueue.runs.queues",
-    "headroom": "goodqueue.sizing.headroom",
+    "headroom": "goodqueue.sizing.lossless.headroom",
     "load": "goodqueue.runs.api",
     "run": "goodqueue.runs.api",
     "schema": "goodqueue.runs.api",

@@ -97,7 +97,7 @@ def test_an_unknown_command_and_a_missing_argument_are_refused(arguments: list[s
         (["--max-delay", "0s"], "no packet to wait"),
         (["--replicates", "2"], "--replicates"),
         (["--jobs", "0"], "--jobs"),
-        (["--link", "bottelneck"], 'did you mean "bottleneck"'),
+        (["--link", "bottelneck"], "did you mean 'bottleneck'"),
     ],
 )
 def test_impossible_questions_are_refused_before_any_run(

@@ -43,7 +43,7 @@ def test_the_page_has_every_scenario_with_its_picture_or_among_the_others() -> N
     listed = re.findall(r"\(\.\./scenarios/([\w-]+)\.toml\)", others)
     assert sorted(shown) == sorted(DRAWN)
     assert not set(shown) & set(listed)
-    assert sorted(shown + listed) == [path.stem for path in FILES]
+    assert sorted(shown + listed) == sorted(path.stem for path in FILES)
     drawn = re.findall(r"^!\[(.+)\]\(img/scenarios/([\w-]+)\.png\)$", gallery, re.MULTILINE)
     assert [name for _, name in drawn] == shown, "one picture with a caption below each"
 

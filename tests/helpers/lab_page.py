@@ -85,7 +85,8 @@ def page(opened: Page, server: LabServer) -> Iterator[Page]:
     opened.wait(DONE)
     yield opened
     opened.run("1")  # messages of the page that are still on the way
-    assert opened.problems == []
+    # The server refuses a wrong entry with this status, which the browser reports in its console.
+    assert [one for one in opened.problems if "status of 422" not in one] == []
 
 
 def figure(page: Page, key: str) -> float:

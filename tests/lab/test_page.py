@@ -243,6 +243,7 @@ def test_two_settings_show_their_difference_with_an_interval(page: Page, server:
     page.wait(f"location.hash.includes('versus') && {DONE}")
     page.open(server.url + TWO)
     page.wait(f"document.querySelector('[data-difference]') && {DONE}")
+    page.click("± intervals")
     a, b = figure(page, "a.mean_queueing_delay_s"), figure(page, "b.mean_queueing_delay_s")
     assert b < a / 2
     shown = page.run(

@@ -125,7 +125,7 @@ def test_a_wrong_entry_leaves_no_packets_of_before(page: Page) -> None:
     page.type_into("Rate", "banana")
     reason = "document.querySelector('.packets').textContent.includes('No packets are shown')"
     page.wait(f"document.querySelector('.problem') && {reason}")
-    assert page.run("document.querySelector('[data-wait]').textContent") == ""
+    page.wait("document.querySelector('[data-wait]').textContent === ''")
     page.problems.clear()  # the browser reports the refused requests in its console
 
 

@@ -68,7 +68,7 @@ def test_packets_are_played_paused_and_stepped(page: Page) -> None:
 
 
 def test_the_moment_goes_on_into_the_next_part_of_the_run(page: Page, server: LabServer) -> None:
-    """Packets are asked for in parts of two seconds."""
+    """The page requests packets in parts of two seconds."""
     page.open(f"{server.url}#rate=2Mbps&rtt=30ms&flows=1&buffer=20p&watch=3")
     page.wait(MOVING)
     page.type_into("Speed", "1")
@@ -264,7 +264,7 @@ new Promise((resolve) => { const { prototype } = CanvasRenderingContext2D; let c
 def test_a_frame_of_the_packet_view_draws_a_bounded_number_of_things(
     page: Page, server: LabServer, link: str
 ) -> None:
-    """With thousands of packets in the network a square stands for several."""
+    """A square stands for several packets if thousands are in the network."""
     page.open(f"{server.url}#{link}&watch=2")
     page.wait(f"{MOVING} && {DONE}", 60)
     page.type_into("Moment", "3")

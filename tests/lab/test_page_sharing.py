@@ -1,4 +1,4 @@
-"""What a reader of the lab's page shares: addresses, a command, a program, and a part of a page."""
+"""Readers of the lab's page share addresses, a command, a program, and a part of a page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TestPage:
     def test_the_address_has_no_token_and_can_be_loaded_again(
         self, page: Page, server: LabServer
     ) -> None:
-        """The tab keeps the token, so that a copied address gives it to nobody."""
+        """The tab keeps the token, so that a copied address does not contain it."""
         assert server.token not in page.run("location.href")
         page.call("Page.reload")
         page.wait(f"performance.getEntriesByType('navigation')[0].type === 'reload' && {DONE}")

@@ -11,7 +11,7 @@ import goodqueue
 from conftest import ROOT
 from goodqueue.cli import run_command
 from goodqueue.sizing.link import Asked
-from goodqueue.sizing.pool import Pool, pool_of, with_memory
+from goodqueue.sizing.shared.pool import Pool, pool_of, with_memory
 from goodqueue.sizing.trials.file import FileTrial
 from goodqueue.sizing.trials.queries import times_of
 

@@ -104,7 +104,9 @@ fn rules(link: &Link, knows_control: bool) -> Value {
 fn shaped(link: &Link, packets: u64) -> String {
     let frame = link.packet_bytes + ETHERNET_BYTES;
     let (rate, burst, limit) = (link.rate_bps as u64, 2 * frame, packets * frame);
-    format!("tc qdisc replace dev DEV root tbf rate {rate}bit burst {burst} limit {limit}")
+    format!(
+        "tc qdisc replace dev DEV root handle 1: tbf rate {rate}bit burst {burst} limit {limit}"
+    )
 }
 
 /// Returns the expected figures by rising buffer, in columns.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the page shows first, and what its readers share.
+    """First view of the page, and the address that its readers share.
 
     Attributes:
         settings: settings as in the address of the page after `#`.
@@ -36,7 +36,7 @@ def serve_lab(port: int, shown: Shown, *, browser: bool, json: bool) -> None:
 
     Args:
         port: the port of the loopback interface; 0 chooses a free one.
-        shown: what the page shows first.
+        shown: the first view of the page.
         browser: True if the usual browser opens the page.
         json: True if the address is printed as JSON.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goodqueue.sizing.pool import Pool
+    from goodqueue.sizing.shared.pool import Pool
 
 ETHERNET_HEADER_BYTES = 14
 """Bytes of the link layer that Linux counts: its qdiscs count the Ethernet header, but neither the

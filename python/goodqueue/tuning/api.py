@@ -94,7 +94,7 @@ def tune(  # noqa: PLR0913 - all but the scenario and its parameter are options,
         ...     "topology.bottleneck.queue.limit=2p..100p",
         ...     keep=["ping.p99<=150ms"],
         ...     most="upload.goodput",
-        ...     set={"duration": "20s"},
+        ...     set={"duration": "20s", "warmup": "5s"},
         ...     replicates=3,
         ...     store=Path(mkdtemp()),
         ... )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.output.sizing.headroom import print_headroom
 from goodqueue.output.terminal import print_json
-from goodqueue.sizing.headroom import headroom
+from goodqueue.sizing.lossless.headroom import headroom
 
 if TYPE_CHECKING:
     from goodqueue.cli.commands.sizing.headroom import Headroom

@@ -6,10 +6,10 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from goodqueue.output.terminal import number, percent, rate, say, stdout, table
-from goodqueue.sizing.headroom import PAUSE_QUANTA
+from goodqueue.sizing.lossless.headroom import PAUSE_QUANTA
 
 if TYPE_CHECKING:
-    from goodqueue.sizing.headroom import Headroom
+    from goodqueue.sizing.lossless.headroom import Headroom
 
 
 def print_headroom(found: Headroom) -> None:

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
     from goodqueue.sizing.search.agreement import Widened
-    from goodqueue.sizing.search.memory import Memory
     from goodqueue.sizing.search.smallest import Smallest
     from goodqueue.sizing.search.trials import Trials
+    from goodqueue.sizing.shared.memory import Memory
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,6 @@ from goodqueue.sizing.rules import rules_for
 from goodqueue.sizing.search.bounds import targets
 from goodqueue.sizing.search.budget import BudgetSpent
 from goodqueue.sizing.search.filled import for_bursts
-from goodqueue.sizing.search.memory import Memory, with_times
 from goodqueue.sizing.search.outlook import more_packets
 from goodqueue.sizing.search.reach import (
     expected_packets,
@@ -45,6 +44,7 @@ from goodqueue.sizing.search.reach import (
 )
 from goodqueue.sizing.search.smallest import smallest, so_far
 from goodqueue.sizing.search.trials import COARSE_REPLICATES, Trials
+from goodqueue.sizing.shared.memory import Memory, with_times
 
 if TYPE_CHECKING:
     from goodqueue.sizing.answer.effort import Effort

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from goodqueue.runs.engines import Choice, Engine
     from goodqueue.sizing.export import Export
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.pool import Pool
     from goodqueue.sizing.search.agreement import Widened
     from goodqueue.sizing.search.sampling import Figures
     from goodqueue.sizing.search.smallest import Smallest
     from goodqueue.sizing.search.trials import Sampler
+    from goodqueue.sizing.shared.pool import Pool
     from goodqueue.study.model import Parameter, Variant
     from goodqueue.study.runner import Runner
 

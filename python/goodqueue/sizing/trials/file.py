@@ -21,7 +21,7 @@ from goodqueue.runs.settings import changed, settings_of
 from goodqueue.sizing.controls import CONTROLS
 from goodqueue.sizing.export import exports, linux_queue, shared_memory
 from goodqueue.sizing.link import Link
-from goodqueue.sizing.pool import pool_of, with_memory
+from goodqueue.sizing.shared.pool import pool_of, with_memory
 from goodqueue.sizing.trials.length import WHOLE, Extent, length
 from goodqueue.sizing.trials.meter import Meter
 from goodqueue.sizing.trials.shaped import from_the_first_flow, shaped_rate_bps

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goodqueue.sizing.link import Link
-    from goodqueue.sizing.pool import Pool
     from goodqueue.sizing.search.laboratory import Laboratory
+    from goodqueue.sizing.shared.pool import Pool
 
 
 @dataclass(frozen=True, slots=True)

@@ -287,6 +287,11 @@ def headroom(  # noqa: PLR0913 - one for each option of the command
     Raises:
         ScenarioError: with the argument, and what to write instead.
         RequestError: if a value is out of range, or the reaction time of the speed is not known.
+
+    Examples:
+        >>> import goodqueue
+        >>> goodqueue.headroom("100Gbps", "300m").as_dict()["headroom_bytes"]
+        247552
     """
     rate = _core.parse_rate("--speed", speed)
     if reaction is None and rate not in PAUSE_QUANTA:
