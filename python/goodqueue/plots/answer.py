@@ -54,7 +54,7 @@ def curve(answer: Answer) -> Picture:
         utilization.set_title("Benefit and cost of a buffer")
         packets_axis(loss)
         if answer.buffer is not None:
-            mark_recommended(panels, answer.buffer)
+            mark_recommended(panels, answer.buffer, f"recommended: {answer.buffer:,}")
 
     verdict = (
         f"the line at {answer.buffer:,} packets is the smallest that keeps every bound"
@@ -271,15 +271,16 @@ def _rules(answer: Answer, axes: Axes) -> None:
         )
 
 
-def mark_recommended(panels: Sequence[Axes], packets: int) -> None:
-    """Draws a line at the answer through all panels."""
+def mark_recommended(panels: Sequence[Axes], at: float, text: str) -> None:
+    """Draws a line through all panels, with a text at the lower end of the first."""
     for axes in panels:
-        axes.axvline(packets, color=BLACK, lw=1.2)
+        axes.axvline(at, color=BLACK, lw=1.2)
     low, high = panels[0].get_xlim()
-    right = math.log(packets / low) < 0.5 * math.log(high / low)
+    is_log = panels[0].get_xscale() == "log"
+    right = at < (math.sqrt(low * high) if is_log else (low + high) / 2)
     panels[0].annotate(
-        f"recommended: {packets:,}",
-        xy=(packets, 0.06),
+        text,
+        xy=(at, 0.06),
         xycoords=("data", "axes fraction"),
         xytext=(6 if right else -6, 0),
         textcoords="offset points",

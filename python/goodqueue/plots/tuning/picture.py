@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from goodqueue.plots.answer import BEHIND, band
-from goodqueue.plots.style import BLACK, CYCLE, GREEN, Picture, limit_line
+from goodqueue.plots.answer import band, mark_recommended
+from goodqueue.plots.style import CYCLE, GREEN, Picture, limit_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,22 +69,8 @@ def _y_scale(figure: Figure) -> tuple[float, str]:
 def _mark_best(answer: Tuned, panels: list[Axes], factor: float) -> None:
     assert answer.best is not None
     at = factor * answer.axis.values[answer.best.mark].number
-    for axes in panels:
-        axes.axvline(at, color=BLACK, lw=1.2)
-    low, high = panels[0].get_xlim()
-    middle = math.sqrt(low * high) if answer.axis.log else (low + high) / 2
-    right = at < middle
-    panels[0].annotate(
-        f"{'recommended' if answer.proved else 'estimate'}: {answer.value}",
-        xy=(at, 0.06),
-        xycoords=("data", "axes fraction"),
-        xytext=(6 if right else -6, 0),
-        textcoords="offset points",
-        ha="left" if right else "right",
-        fontsize=10,
-        fontweight="bold",
-        bbox=BEHIND,
-    )
+    verdict = "recommended" if answer.proved else "estimate"
+    mark_recommended(panels, at, f"{verdict}: {answer.value}")
 
 
 def _caption(answer: Tuned) -> str:
