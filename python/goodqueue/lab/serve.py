@@ -52,7 +52,7 @@ def serve_lab(port: int, shown: Shown, *, browser: bool, json: bool) -> None:
         ) from error
     settings = shown.settings.removeprefix("#")
     url = server.url + (f"#{settings}" if settings else "")
-    with server:
+    with suppress(KeyboardInterrupt), server:
         if json:
             print_json({"url": url, "port": server.port})
         else:
@@ -60,5 +60,4 @@ def serve_lab(port: int, shown: Shown, *, browser: bool, json: bool) -> None:
         sys.stdout.flush()
         if browser:
             webbrowser.open(url)
-        with suppress(KeyboardInterrupt):
-            server.serve_forever(poll_interval=0.1)
+        server.serve_forever(poll_interval=0.1)
