@@ -146,7 +146,7 @@ impl Emulator {
             .zip(&self.counts)
             .map(|(config, counts)| {
                 let mut flow = FlowOutcome::default();
-                flow.name.clone_from(&config.name);
+                flow.name = config.name.as_str().into();
                 flow.packets_sent = counts.sent;
                 flow.packets_received = counts.received;
                 flow.packets_lost = counts.lost;

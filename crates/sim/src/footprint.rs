@@ -175,7 +175,7 @@ mod tests {
 
     /// Delays that are not measured take no space in the results.
     #[test]
-    fn the_results_of_a_flow_take_at_most_320_bytes() {
-        assert!(size_of::<FlowOutcome>() <= 320);
+    fn the_results_of_a_flow_take_at_most_304_bytes() {
+        assert!(size_of::<FlowOutcome>() <= 304);
     }
 }

@@ -478,7 +478,7 @@ pub fn flow_outcome(
     let finished_at = client.finished_at();
     let rtt_s = client.rtt_s();
     FlowOutcome {
-        name: config.name.clone(),
+        name: config.name.as_str().into(),
         goodput_bps: payload as f64 * 8.0 / seconds,
         throughput_bps: received_ip_bytes as f64 * 8.0 / seconds,
         packets_sent: sender.sent,

@@ -147,7 +147,7 @@ pub struct Distribution {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowOutcome {
     /// The flow's name.
-    pub name: String,
+    pub name: Box<str>,
     /// New application bits that reached the server's host, in order or not, per second. They are
     /// counted on arrival, as the packets of the throughput are, which is therefore never smaller.
     /// For a ping or a datagram source they are the payload.
@@ -165,7 +165,7 @@ pub struct FlowOutcome {
     /// None if they are not measured, as for most flows of a large network.
     pub(crate) one_way_delays: [Option<Box<OneWayDelay>>; 2],
     /// Drops and marks of the flow's packets, by link and direction.
-    pub signals: Vec<Signal>,
+    pub signals: Box<[Signal]>,
     /// Causes that limited a TCP flow, and its bottleneck.
     pub limited: Option<LimitedOutcome>,
     /// Completion time divided by the time that the bytes take on an idle path.
