@@ -13,7 +13,7 @@ import pytest
 from conftest import goodqueue
 from goodqueue import _core
 from goodqueue.lab.server import page_files
-from helpers.lab_page import DONE, MINUS, NEEDS_BROWSER, TWO, figure, question
+from helpers.lab_page import DONE, MINUS, NEEDS_BROWSER, TWO, figure, leave_refused, question
 
 if TYPE_CHECKING:
     from goodqueue.lab.server import LabServer
@@ -197,10 +197,10 @@ def test_a_mistake_is_explained_and_mended(page: Page) -> None:
     page.type_into("Rate", "5 parsecs")
     page.wait("document.querySelector('.problem') !== null")
     assert "parsecs" in page.run("document.querySelector('.problem').textContent")
-    # The browser reports the refused requests in its console.
-    page.problems.clear()
     page.type_into("Rate", "3Mbps")
     page.wait(f"document.querySelector('.problem') === null && {DONE}")
+    assert all("status of 422" in one for one in page.problems)
+    leave_refused(page)
 
 
 def choose(page: Page, name: str) -> None:

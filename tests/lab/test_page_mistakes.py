@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import COMMAND
-from helpers.lab_page import DONE, NEEDS_BROWSER, question
+from helpers.lab_page import DONE, NEEDS_BROWSER, leave_refused, question
 from helpers.processes import started
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_a_wrong_entry_leaves_no_figures_of_before(page: Page, label: str) -> No
     body = page.run("document.querySelector('#app').textContent")
     assert "Simulating" not in body
     assert page.run("document.querySelectorAll('.tile, .answer, .take, main canvas').length") == 0
-    page.problems.clear()  # the browser reports the refused requests in its console
+    leave_refused(page)
     page.open(before)
     page.wait(DONE)
     assert page.run("document.querySelector('.problem')") is None
@@ -51,7 +51,7 @@ def test_a_wrong_entry_leaves_no_figures_of_before(page: Page, label: str) -> No
 def test_a_wrong_loss_is_no_loss_of_zero(page: Page, loss: str) -> None:
     page.type_into("Random loss", loss)
     page.wait("document.querySelector('.problem') !== null")
-    page.problems.clear()
+    leave_refused(page)
 
 
 @pytest.mark.parametrize("loss", ["0", "0%", "0.0 %", ".0%", ""])
@@ -126,7 +126,7 @@ def test_a_wrong_entry_leaves_no_packets_of_before(page: Page) -> None:
     reason = "document.querySelector('.packets').textContent.includes('No packets are shown')"
     page.wait(f"document.querySelector('.problem') && {reason}")
     page.wait("document.querySelector('[data-wait]').textContent === ''")
-    page.problems.clear()  # the browser reports the refused requests in its console
+    leave_refused(page)
 
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -137,7 +137,7 @@ def test_a_hostile_address_adds_no_element(page: Page, server: LabServer, key: s
     page.open(f"{server.url}#{key}={HOSTILE}&rate=2Mbps&buffer=20p")
     page.wait("document.querySelector('.problem')")
     assert page.run("document.querySelectorAll('img').length") == 0
-    page.problems.clear()
+    leave_refused(page)
 
 
 @pytest.mark.parametrize("buffer", ["99999999999999999p", "1.2.3bdp", "0p", "1e5p", "999999999s"])
@@ -146,9 +146,10 @@ def test_a_buffer_beyond_all_bounds_does_not_stop_the_page(
 ) -> None:
     page.open(f"{server.url}#rate=2Mbps&rtt=30ms&buffer={buffer}")
     page.wait(f"document.querySelector('.problem') || {DONE}")
-    page.problems.clear()
     page.type_into("Buffer", "20p")
     page.wait(f"document.querySelector('.problem') === null && {DONE}")
+    assert all("status of 422" in one for one in page.problems)
+    leave_refused(page)
 
 
 @contextmanager
@@ -176,9 +177,7 @@ def test_the_page_says_that_its_server_has_ended(page: Page) -> None:
         assert "Simulating" not in page.run("document.querySelector('#app').textContent")
         page.type_into("Stories", "bufferbloat")
         page.wait("document.querySelector('.story')?.dataset.verdict === 'stopped'")
-    page.open("about:blank")
-    page.run("1")
-    page.problems.clear()  # the browser reports each request without an answer in its console
+    leave_refused(page)
 
 
 def test_a_question_without_an_answer_is_tried_again(page: Page, server: LabServer) -> None:

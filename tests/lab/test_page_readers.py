@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from helpers.colours import VISIONS, contrast, difference
-from helpers.lab_page import COLOURS, DONE, NEEDS_BROWSER, TWO
+from helpers.lab_page import COLOURS, DONE, NEEDS_BROWSER, TWO, leave_refused
 
 if TYPE_CHECKING:
     from goodqueue.lab.server import LabServer
@@ -34,7 +34,7 @@ def test_axe_finds_no_violation(page: Page, server: LabServer, state: str, dark:
     page.run((resources.files("axe_core_python") / "axe.min.js").read_text("utf-8") + "; 1")
     found = page.run(AXE)
     assert [(one["id"], one["nodes"][0]["html"][:120]) for one in found] == []
-    page.problems.clear()  # the refused request of a mistake
+    leave_refused(page)
 
 
 def test_the_keyboard_alone_reaches_every_control(page: Page) -> None:
