@@ -144,7 +144,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "headroom": ("headroom", "--speed", "100Gbps", "--cable", "300m"),
     "tune": (
         *("tune", "@small.toml", "--vary", "topology.bottleneck.queue.limit=5p..50p"),
-        *("--keep", "bottleneck.utilization>=50%", "--replicates", "3", "--store", "@tuned"),
+        *("--keep", "bottleneck.utilization>=50%", "--replicates", "8", "--store", "@tuned"),
     ),
     "smoothing": ("smoothing", *STREAM),
     "smoothing, theory": ("smoothing", *STREAM[:6], "--quick"),

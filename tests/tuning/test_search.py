@@ -98,7 +98,7 @@ def test_the_end_of_a_set_is_found_with_its_bound() -> None:
 
 
 def test_the_ends_lie_in_their_intervals_in_95_of_100_searches() -> None:
-    """At least 52 of 60 searches with a true coverage of 95 % succeed, in 99.7 % of all trials."""
+    """A search whose intervals cover 95 % succeeds at least 52 times of 60 in 99.7 % of all trials."""
     keeps = [keep(DELAY, 0.06)]
     hits = 0
     for seed in range(60):
@@ -173,7 +173,7 @@ def test_bounds_that_exclude_each_other_have_a_nearest_miss() -> None:
     trials = searched({DELAY: rising, GOODPUT: lambda at: 1e6 * at}, keeps)
     assert kept_sets(trials, AXIS, keeps) == []
     assert best_of(trials, AXIS, keeps, None, []) is None
-    # By what the two bounds weigh (see `Bound.miss`) the misses are equal at about 1.37 Mb/s.
+    # The misses of the two bounds, as `Bound.miss` weighs them, are equal at about 1.37 Mb/s.
     miss = miss_of(trials, keeps)
     misses = [
         3 * math.log(1.65 / (at + 0.15)) - math.log((rising(at) + 0.003) / 0.033)

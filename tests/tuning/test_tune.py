@@ -233,3 +233,13 @@ def test_a_queue_in_the_home_stays_empty_below_the_share_of_the_framing() -> Non
     assert answer.best.low <= 9.75e6
     assert answer.best.high >= 9.55e6
     assert answer.best.decided_by == "modem.mean<=1ms"
+
+
+def test_too_few_runs_for_an_interval_are_refused() -> None:
+    with pytest.raises(goodqueue.RequestError, match="--replicates 7: write 8 or more"):
+        goodqueue.tune(
+            ROOT / "scenarios" / "home-dsl.toml",
+            "topology.link.shaper.rate=80%..100%",
+            keep=["modem.mean<=1ms"],
+            replicates=7,
+        )

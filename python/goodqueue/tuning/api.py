@@ -9,7 +9,7 @@ from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.runs.plugins import named_controls, named_queues
 from goodqueue.runs.settings import overrides
 from goodqueue.sizing.search.budget import BUDGET_PACKETS, Budget, BudgetSpent
-from goodqueue.sizing.search.trials import COARSE_REPLICATES, Trials
+from goodqueue.sizing.search.trials import FIRST_REPLICATES, Trials
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 from goodqueue.tuning.answer import Tuned
@@ -69,7 +69,8 @@ def tune(  # noqa: PLR0913 - all but the scenario and its parameter are options,
         least: figure that should be as small as the bounds allow, or the path of the parameter.
         set: values that replace the file's, by path.
         seed: seed of the first replicate; replaces the scenario's seed.
-        replicates: largest number of runs of a value, at least 3.
+        replicates: largest number of runs of a value, at least 8, below
+            which no interval exists.
         budget: packets that all runs may send.
         time_s: largest wall-clock time in seconds; None for no limit.
         jobs: threads; None for one per processor.
@@ -95,7 +96,7 @@ def tune(  # noqa: PLR0913 - all but the scenario and its parameter are options,
         ...     keep=["ping.p99<=150ms"],
         ...     most="upload.goodput",
         ...     set={"duration": "20s", "warmup": "5s"},
-        ...     replicates=3,
+        ...     replicates=8,
         ...     store=Path(mkdtemp()),
         ... )
         >>> answer.value is not None
@@ -104,8 +105,10 @@ def tune(  # noqa: PLR0913 - all but the scenario and its parameter are options,
     own_queues = named_queues(queues)
     given = (*overrides(set), *named_controls(controls))
     subject = Subject(source, given, seed, allow_python or bool(controls), tuple(own_queues))
-    if replicates < COARSE_REPLICATES:
-        raise RequestError(f"{replicates} replicates: a search needs {COARSE_REPLICATES} or more")
+    if replicates < FIRST_REPLICATES:
+        raise RequestError(
+            f"--replicates {replicates}: write {FIRST_REPLICATES} or more; fewer give no interval"
+        )
     own = subject.scenario()
     limit = limit_of(memory)
     check_runs([own], limit)  # the names of its metrics come from its network

@@ -51,7 +51,7 @@ class Tune:
     set_: SetOption = None
     allow_python: AllowPythonOption = False
     replicates: Annotated[
-        int, typer.Option(metavar="N", min=3, max=10_000, help="Largest number of runs of a value.")
+        int, typer.Option(metavar="N", min=8, max=10_000, help="Largest number of runs of a value.")
     ] = 64
     budget: Annotated[
         str | None, typer.Option(metavar="N", help="Packets of all runs; by default 120M.")
