@@ -98,7 +98,7 @@ def test_the_end_of_a_set_is_found_with_its_bound() -> None:
 
 
 def test_the_ends_lie_in_their_intervals_in_95_of_100_searches() -> None:
-    """A search whose intervals cover 95 % succeeds at least 52 times of 60 in 99.7 % of all trials."""
+    """Intervals that cover 95 % hold at least 52 times of 60 in 99.7 % of all trials."""
     keeps = [keep(DELAY, 0.06)]
     hits = 0
     for seed in range(60):
