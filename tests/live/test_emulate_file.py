@@ -119,6 +119,11 @@ def test_a_shared_buffer_is_refused(tmp_path: Path) -> None:
     assert "buffers that links share" in refused(goodqueue("emulate", str(file)))
 
 
+def test_an_interface_of_simulated_hosts_is_refused(tmp_path: Path) -> None:
+    file = dumbbell(tmp_path, bulk("one", 5001, "interface = { super_segments = true }\n"))
+    assert "'one' has an interface" in refused(goodqueue("emulate", str(file)))
+
+
 def test_flows_share_a_link_and_each_is_counted(tmp_path: Path) -> None:
     file = dumbbell(
         tmp_path, bulk("one", 5001), bulk("two", 5002, 'host = "one"\n'), bulk("three", 5003)

@@ -175,6 +175,11 @@ def programs_of(scenario: Scenario) -> list[Program]:
                 f"the flow {group['name']!r} has no program to run, and `emulate` simulates no "
                 'traffic; add command = ["program", "argument"] to the flow, or remove it'
             )
+        if "interface" in group:
+            raise RequestError(
+                f"the flow {group['name']!r} has an interface, but programs use the kernel's: "
+                "remove the key `interface`, or set the offloads of the kernel with `ethtool -K`"
+            )
         if "server_command" in group:
             programs.append(Program(tuple(group["server_command"]), server=True, flow=number))
         programs.append(Program(tuple(group["command"]), flow=number))
