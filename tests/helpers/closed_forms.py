@@ -4,6 +4,23 @@ from __future__ import annotations
 
 import math
 
+POISSON = """\
+schema_version = 1
+duration = "2000s"
+[topology]
+shape = "dumbbell"
+[topology.bottleneck]
+rate = "1Mbps"
+delay = "1ms"
+queue = { limit = "10p" }
+[topology.queue]
+limit = "unlimited"
+[[flow]]
+name = "packets"
+workload = { kind = "poisson", rate = "900kbps", packet = "1000B" }
+"""
+"""A scenario of packets of 1000 bytes at random times before a queue of ten: M/D/1/10."""
+
 
 def sawtooth(buffer: float) -> float:
     """Returns the utilisation of a link by one Reno flow, for a buffer in BDP.

@@ -17,26 +17,11 @@ from goodqueue.errors import RequestError
 from goodqueue.sizing import Asked, Effort, size_scenario
 from goodqueue.sizing.trials.file import FileTrial
 from goodqueue.sizing.trials.length import Extent
-from helpers.closed_forms import md1k_loss, sawtooth_needs
+from helpers.closed_forms import POISSON, md1k_loss, sawtooth_needs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-POISSON = """\
-schema_version = 1
-duration = "2000s"
-[topology]
-shape = "dumbbell"
-[topology.bottleneck]
-rate = "1Mbps"
-delay = "1ms"
-queue = { limit = "10p" }
-[topology.queue]
-limit = "unlimited"
-[[flow]]
-name = "packets"
-workload = { kind = "poisson", rate = "900kbps", packet = "1000B" }
-"""
 
 RENO = """\
 schema_version = 1

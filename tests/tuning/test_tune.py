@@ -16,7 +16,7 @@ from goodqueue.cli import run_command
 from goodqueue.tuning.axis import axis_of
 from goodqueue.tuning.bounds import keep_of
 from goodqueue.tuning.subject import Subject
-from helpers.closed_forms import md1k_loss
+from helpers.closed_forms import POISSON, md1k_loss
 from helpers.commands import interrupted, on_terminal
 
 if TYPE_CHECKING:
@@ -24,29 +24,15 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 
-POISSON = """\
-schema_version = 1
-duration = "100s"
-[topology]
-shape = "dumbbell"
-[topology.bottleneck]
-rate = "1Mbps"
-delay = "1ms"
-queue = { limit = "10p" }
-[topology.queue]
-limit = "unlimited"
-[[flow]]
-name = "packets"
-workload = { kind = "poisson", rate = "900kbps", packet = "1000B" }
-"""
 
 LIMIT = "topology.bottleneck.queue.limit"
+SHORT_POISSON = POISSON.replace("2000s", "100s")
 
 
 @pytest.fixture
 def poisson(tmp_path: Path) -> Path:
     path = tmp_path / "poisson.toml"
-    path.write_text(POISSON)
+    path.write_text(SHORT_POISSON)
     return path
 
 
@@ -181,7 +167,7 @@ def test_the_scenario_may_come_from_standard_input() -> None:
     arguments = ["--vary", f"{LIMIT}=1p..9p", "--keep", "bottleneck.loss<=20%", "--json"]
     done = subprocess.run(
         [COMMAND, "tune", "-", *arguments],
-        input=POISSON,
+        input=SHORT_POISSON,
         capture_output=True,
         text=True,
         check=False,
