@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -120,12 +121,20 @@ def test_a_time_after_the_run_says_when_the_run_ends(page: Page, server: LabServ
 
 
 def test_a_wrong_entry_leaves_no_packets_of_before(page: Page) -> None:
-    """The view of packets is empty, has no wait, and says why."""
+    """The view of packets is empty, has no wait, and says why, also in a browser that is busy.
+
+    A busy browser ends the movement of the packets some frames after the refusal.
+    """
+    page.run(
+        "(() => { const real = window.setTimeout;"
+        " window.setTimeout = (task, delay, ...rest) => real(task, delay || 400, ...rest); })()"
+    )
     page.wait("document.querySelector('[data-wait]').textContent")
     page.type_into("Rate", "banana")
     reason = "document.querySelector('.packets').textContent.includes('No packets are shown')"
     page.wait(f"document.querySelector('.problem') && {reason}")
-    page.wait("document.querySelector('[data-wait]').textContent === ''")
+    time.sleep(0.6)
+    page.wait("document.querySelector('[data-wait]').textContent === ''", patience_s=1.0)
     leave_refused(page)
 
 

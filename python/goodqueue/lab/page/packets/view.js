@@ -100,9 +100,13 @@ export function PacketView({ state, link, found, last, attempt, playhead, move, 
   const walls = useRef(/** @type {(HTMLElement | null)[]} */ ([]));
   const waits = useRef(/** @type {(HTMLElement | null)[]} */ ([]));
   const before = useRef({ place: "", watch: /** @type {number | null} */ (null) });
+  // A frame that was asked for earlier draws from this reference, so it draws nothing of parts that are gone.
+  const current = useRef(parts);
+  current.current = parts;
 
   // Packets of other settings are no answer to these.
   const clear = () => {
+    current.current = null;
     setMissing(true);
     setParts(null);
     for (const one of canvases.current) one?.getContext("2d")?.clearRect(0, 0, one.width, one.height);
@@ -135,7 +139,7 @@ export function PacketView({ state, link, found, last, attempt, playhead, move, 
   }, [link, state.watch, attempt]);
 
   // The parts change without being rendered again.
-  const known = () => /** @type {import("./trips.js").Trips[]} */ (parts?.trips ?? []);
+  const known = () => /** @type {import("./trips.js").Trips[]} */ (current.current?.trips ?? []);
   const trips = known();
   const paint = () => sides.forEach((side, k) => {
     const canvas = canvases.current[k];
