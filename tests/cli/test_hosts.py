@@ -110,3 +110,17 @@ def test_compare_and_sweep_name_the_hosts(file: Path, tmp_path: Path) -> None:
     )
     done = goodqueue("sweep", study, "--dry-run", "--out", tmp_path / "runs")
     assert "hosts of upload without tcp.profile" in done.stderr
+
+
+def test_size_and_tune_name_the_hosts(file: Path) -> None:
+    sized = goodqueue("size", file, "--only", "answer", "--budget", "1M")
+    assert "hosts of upload without tcp.profile" in sized.stderr
+    limits = "topology.bottleneck.queue.limit=5p..9p"
+    tuned = goodqueue(
+        *("tune", file, "--vary", limits, "--keep", "upload.goodput>=1Mbps", "--replicates", "8"),
+    )
+    assert "hosts of upload without tcp.profile" in tuned.stderr
+    named = goodqueue(
+        *("size", file, "--only", "answer", "--budget", "1M", "--set", "tcp.profile=rfc"),
+    )
+    assert "hosts of" not in named.stderr

@@ -18,6 +18,7 @@ from goodqueue.cli.files import (
     write_json,
     write_scenario,
 )
+from goodqueue.cli.hosts import note_hosts
 from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart, check_output, check_page, whole_directory
 from goodqueue.errors import RequestError
@@ -192,7 +193,9 @@ def _size_file(asked: Size, file: str, bounds: Asked) -> int:
     )
     trial = FileTrial(scenario, link_name(scenario, asked.link), bounds, jitter_s)
     inputs = [file, *files_read(scenario)]
-    return _size(asked, trial, trial.link, scenario.seed, trial.notes, inputs)
+    code = _size(asked, trial, trial.link, scenario.seed, trial.notes, inputs)
+    note_hosts([scenario])
+    return code
 
 
 def _size(  # noqa: PLR0913, PLR0917 - the question, its inputs, and how it is answered

@@ -9,6 +9,7 @@ from goodqueue import _core
 from goodqueue.cli.commands.options import overrides
 from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
 from goodqueue.cli.files import may_import, print_wrote, source_of
+from goodqueue.cli.hosts import note_hosts
 from goodqueue.core.drawing import FORMATS
 from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart, check_file, whole_file, write_whole
@@ -68,6 +69,7 @@ def tune(asked: Tune) -> int:
     else:
         print_answer(answer)
     _write(asked, answer)
+    note_hosts([own])
     return exit_code(answer)
 
 
