@@ -74,7 +74,6 @@ class Question:
             self.flows,
             congestion_control=self.control,
             profile=self.profile,
-            byte_counting=self.profile == "linux",
             min_utilization=self.busy,
             max_loss_rate=self.loss,
             max_delay_s=None if self.delay_ms is None else self.delay_ms / 1e3,
