@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+from evidence.core.answers import Asked
 from goodqueue.core.parallel import workers
 from goodqueue.errors import ScenarioError
 from goodqueue.runs.api import load
@@ -74,6 +75,26 @@ class Cell:
         end = {"duration": f"{max(round(duration_s * 1e6), 1)}us", "warmup": "0s"}
         return replace(self, settings=json.dumps({**json.loads(self.settings), **end}))
 
+    def within(self, room: float) -> Cell:
+        """Returns the cell with a duration in which at most about `room` packets cross links.
+
+        A duration that ends before a flow can start is refused by the scenario and passed over. So
+        the shortest possible cell may have more packets.
+        """
+        room *= HYBRID_SPEED if self.engine == "hybrid" else 1
+        duration_s = self.duration_s
+        shorter = None
+        for share in (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1):
+            cut = self.until(duration_s * share)
+            try:
+                passed = crossings(cut.run())
+            except ScenarioError:
+                continue
+            if passed > room:
+                return shorter or cut
+            shorter = cut
+        return shorter or self
+
     def run(self) -> Figures:
         """Runs the cell and returns its figures."""
         return _run(self)
@@ -91,8 +112,10 @@ class Cell:
         return {**{key: value for key, value in text.items() if value}, "figures": figures}
 
 
-def cell_in(document: Mapping[str, Any]) -> Cell:
-    """Returns the cell of a stored document."""
+def cell_in(document: Mapping[str, Any]) -> Cell | Asked:
+    """Returns the cell, or the question, of a stored document."""
+    if "command" in document:
+        return Asked(document["command"])
     settings = json.dumps(document.get("set", {}))
     engine = document.get("engine", "packets")
     return Cell(document["scenario"], settings, document.get("seed"), engine)
@@ -124,7 +147,7 @@ def crossings(figures: Figures) -> int:
     return int(figures.get("links.arrivals") or 0)
 
 
-def chosen(cells: Iterable[Cell]) -> list[Cell]:
+def chosen(cells: Iterable[Cell | Asked]) -> list[Cell | Asked]:
     """Returns one cell of each kind, shortened so that all together are cheap.
 
     A kind is represented by its first cell.
@@ -136,38 +159,17 @@ def chosen(cells: Iterable[Cell]) -> list[Cell]:
     if len(kinds) > MAX_CELLS:
         raise ValueError(f"{len(kinds)} kinds of cells: choose at most {MAX_CELLS}")
     room = MAX_CROSSINGS / max(len(kinds), 1)
-    speeds = {"packets": 1, "hybrid": HYBRID_SPEED}
-    return [_shortened(cell, room * speeds[cell.engine]) for cell in kinds]
+    return [cell.within(room) for cell in kinds]
 
 
-def _shortened(cell: Cell, room: float) -> Cell:
-    """Returns the cell with a duration in which at most about `room` packets cross links.
-
-    A duration that ends before a flow can start is refused by the scenario and passed over. So the
-    shortest possible cell may have more packets.
-    """
-    duration_s = cell.duration_s
-    shorter = None
-    for share in (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1):
-        cut = cell.until(duration_s * share)
-        try:
-            passed = crossings(cut.run())
-        except ScenarioError:
-            continue
-        if passed > room:
-            return shorter or cut
-        shorter = cut
-    return shorter or cell
-
-
-def prepare(cells: Iterable[Cell]) -> None:
-    """Runs cells in parallel; `Cell.run` then returns their figures at once."""
+def prepare(cells: Iterable[Cell | Asked]) -> None:
+    """Runs cells in parallel; their `run` then returns their figures at once."""
     with workers() as threads:
         for done in [threads.submit(partial(_prepared, cell)) for cell in dict.fromkeys(cells)]:
             done.result()
 
 
-def _prepared(cell: Cell, _cancel: Cancel) -> None:
+def _prepared(cell: Cell | Asked, _cancel: Cancel) -> None:
     cell.run()
 
 

@@ -17,6 +17,7 @@ from goodqueue import _core
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from evidence.core.answers import Asked
     from evidence.core.cells import Cell
 
 ROOT = Path(__file__).parents[2]
@@ -42,8 +43,8 @@ class Derived:
         inputs: files and folders, relative to the root, that the maker reads, besides its programs
             and the products of what it needs.
         needs: names of the things that must be made before.
-        cells: returns runs of the experiment, of which the canary is chosen; None if the maker
-            records its runs itself, or has none because it only shows what it needs.
+        cells: returns runs of the experiment, or questions, of which the canary is chosen; None if
+            the maker records its runs itself, or has none because it only shows what it needs.
         seeds: seeds of the runs, in words.
         programs: files of the folder that make it, if the others do not matter to it; empty for all
             files of the folder.
@@ -56,7 +57,7 @@ class Derived:
     products: tuple[str, ...]
     inputs: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    cells: Callable[[], Iterable[Cell]] | None = None
+    cells: Callable[[], Iterable[Cell | Asked]] | None = None
     seeds: str = "-"
     programs: tuple[str, ...] = ()
     measured: str | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from evidence.core.answers import Asked
 from evidence.core.cells import Cell
 from evidence.core.derived import ROOT, Derived
 from evidence.core.pages import with_part
@@ -22,6 +23,7 @@ from evidence.questions.ask import (
     answer,
     files,
     questions,
+    recorded,
 )
 from goodqueue.sizing.link import Link, rtt_range
 from goodqueue.sizing.search.budget import PACKETS_PER_S
@@ -133,8 +135,12 @@ AS_IN_THEORY = Link(10e6, (0.1,), 1, congestion_control="reno", profile="rfc", b
 """The link of the saw-tooth."""
 
 
-def cells() -> Iterator[Cell]:
-    """Yields short runs of some of the questions' links by both engines, which answer questions."""
+def cells() -> Iterator[Cell | Asked]:
+    """Yields each user's cheapest question with runs, and short runs of both engines."""
+    found = recorded()
+    for user in USERS:
+        own = [one.flags for one in questions() if one.user == user and found[one.flags].work]
+        yield Asked(f"size {min(own, key=lambda flags: found[flags].work)} --only answer --json")
     for link, packets in (
         (Link(20e6, (0.03,), 4), 9),
         (Link(10e6, (0.1,), 1), 36),  # Its window follows the cubic curve for seconds.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import islice
 from typing import Any
 
@@ -11,7 +12,9 @@ from conftest import ROOT
 from evidence.answers_on_trial import make, page
 from evidence.answers_on_trial.draw import MAX_PACKETS, Question, questions
 from evidence.answers_on_trial.truth import COARSE, FINE, Dense, Point, truth
+from evidence.core.answers import answer_of
 from evidence.core.pages import part
+from goodqueue.sizing.answer.parts import link_dict
 from goodqueue.sizing.link import Link
 from goodqueue.sizing.trials.length import length
 
@@ -51,6 +54,14 @@ def test_flags_describe_the_link() -> None:
     assert one.varied()["bounds"].busy == pytest.approx(0.9798)
 
 
+@pytest.mark.parametrize("profile", ["linux", "rfc"])
+def test_the_truth_is_of_the_link_that_the_command_sizes(profile: str) -> None:
+    """The command describes its link in JSON, from its flags and its own defaults."""
+    one = Question(20_000, (10.0, 30.5), 4, "reno", profile, 0.98, 0.005, 50.0)
+    whole = json.loads(answer_of(["size", *one.flags, "--quick", "--json"]).stdout)
+    assert whole["link"] == json.loads(json.dumps(link_dict(one.link)))
+
+
 @pytest.mark.parametrize("least", [1, 2, 7, 40, 333])
 def test_the_truth_is_the_first_buffer_that_keeps_the_bounds(least: int) -> None:
     dense = Curve(set(range(least, 10_000)))
@@ -73,7 +84,7 @@ def test_without_such_a_buffer_the_truth_is_none() -> None:
 
 
 def row(answer: dict[str, Any] | None = None, **changes: object) -> dict[str, Any]:
-    own = {"packets": 100, "chance": [90, 110], "code": 0, "cpu_s": 1.0}
+    own = {"packets": 100, "chance": [90, 110], "code": 0, "work": 1000, "world": [90, 110]}
     there = {"worst": 0.9, "error": 0.01, "bound": "idle"}
     points = [{"packets": 95, "worst": 1.2, "bound": "idle"}]
     truth = {"least": 100, "above": 95, "points": points}
@@ -97,6 +108,11 @@ def test_a_verdict_sees_what_is_wrong() -> None:
     assert not page.Verdict(row(there=broken, answer={"code": 6})).falsely_shown
     other = page.Verdict(row(varied={"rate": {"packets": 111}}, varied_truths={"rate": 112}))
     assert other.moved() == other.truth_moved() == ["rate"]
+    assert not other.expected_by_hosts()
+    wide = row(answer={"world": [80, None]}, varied={"rate": {"packets": 111}})
+    assert page.Verdict(wide).expected_by_hosts()
+    none = row(answer={"world": [None, None]}, varied={"rate": {"packets": 111}})
+    assert not page.Verdict(none).expected_by_hosts()
     still = page.Verdict(row(varied={"rate": {"packets": 111}}, varied_truths={"rate": 105}))
     assert not still.truth_moved()
     assert not page.Verdict(row(varied={"rate": {"packets": 110}})).moved()

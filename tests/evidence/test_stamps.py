@@ -13,6 +13,7 @@ import pytest
 
 from conftest import ROOT
 from evidence.core import cells, check, derived, fingerprints, stamps
+from evidence.core.answers import Asked
 from evidence.core.cells import Cell
 from evidence.core.derived import Derived, everything
 from evidence.core.stamps import State
@@ -123,8 +124,9 @@ def test_a_canary_has_one_short_cell_of_each_kind() -> None:
     control = "tcp.congestion_control"
     drawn = [Cell.of(LINK, {control: name}) for name in ("reno", "reno", "cubic")]
     canary = cells.chosen([*drawn, Cell.of(LINK, {control: "cubic"})])
-    assert [json.loads(one.settings)[control] for one in canary] == ["reno", "cubic"]
-    crossings = sum(cells.crossings(one.run()) for one in canary)
+    documents = [one.document(one.run()) for one in canary]
+    assert [one["set"][control] for one in documents] == ["reno", "cubic"]
+    crossings = sum(one["figures"]["links.arrivals"] for one in documents)
     assert 1_000 < crossings <= cells.MAX_CROSSINGS
 
 
@@ -135,11 +137,27 @@ def test_a_cell_belongs_to_its_engine() -> None:
     canary = [one.document(one.run()) for one in cells.chosen([packets, hybrid])]
     assert "engine" not in canary[0]
     assert canary[1]["engine"] == "hybrid"
-    assert [cells.cell_in(one).engine for one in canary] == ["packets", "hybrid"]
+    assert [cells.cell_in(one) for one in canary] == cells.chosen([packets, hybrid])
     assert canary[1]["figures"]["links.drops"] > 0
     assert cells.agree(canary)
     of_another_engine = canary[1] | {"engine": "packets"}
     assert not cells.agree([of_another_engine])
+
+
+def test_a_question_is_a_canary_of_the_search_over_runs() -> None:
+    question = Asked("size --rate 1168kbps --rtt 76.4ms --flows 2 --target 95% --json")
+    (chosen,) = cells.chosen([question, question])
+    document = chosen.document(chosen.run())
+    assert document["figures"]["decision"]["packets"] > 0
+    assert cells.cell_in(document) == question
+    assert cells.agree([document])
+    decision = document["figures"]["decision"] | {"chance": [1, 1]}
+    assert not cells.agree([document | {"figures": {"exit_code": 0, "decision": decision}}])
+
+
+def test_a_question_without_an_answer_is_named_with_what_the_command_said() -> None:
+    with pytest.raises(RuntimeError, match=r"goodqueue size --rate banana .*: error: .*banana"):
+        Asked("size --rate banana --rtt 10ms --flows 2").run()
 
 
 def test_more_kinds_than_a_canary_has_room_for_are_refused() -> None:
