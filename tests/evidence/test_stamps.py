@@ -31,7 +31,12 @@ GENERATED = {
 }
 """Parts that Rust programs write: a test, `make bench` and `make counts`."""
 
-RECORDED = ("evidence/validation/", "evidence/judges/published/", "evidence/headroom/published/")
+RECORDED = (
+    "evidence/validation/",
+    "evidence/judges/published/",
+    "evidence/headroom/published/",
+    "evidence/course/published/",
+)
 """Folders whose data come from other laboratories and from kernels, with their sources."""
 
 DATA = {".png", ".svg", ".csv", ".parquet", ".npz", ".jsonl"}

@@ -1,0 +1,1 @@
+"""The Mininet assignment "bufferbloat" without Mininet, beside results that students published."""
