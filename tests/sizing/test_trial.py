@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -161,3 +162,35 @@ def test_only_long_flows_are_simulated_if_all_traffic_is_local() -> None:
     described = settings(link(), 10, tail_drop(10), length(link(), 10))
     assert [flow["name"] for flow in described["flow"]] == ["long"]
     assert [one["name"] for one in described["topology"]["link"]] == ["bottleneck"]
+
+
+def jitter(its_link: Link) -> object:
+    described = settings(its_link, 20, tail_drop(20), length(its_link, 20))
+    (flow,) = described["flow"]
+    return flow.get("interface", {}).get("send_jitter")
+
+
+def test_hosts_as_fast_as_the_link_have_the_jitter_of_a_kernel() -> None:
+    assert jitter(link()) is None
+    assert jitter(link(access_rate_bps=30e6)) is None
+    assert jitter(link(access_rate_bps=20e6)) == {"law": "exponential", "mean": "15us"}
+    near = Link(25e9, (50e-6,), 8, access_rate_bps=25e9)
+    assert jitter(near) == {"law": "exponential", "mean": "5us"}
+
+
+def test_jitter_of_equal_hosts_takes_their_packets_out_of_step() -> None:
+    """Without it the loss is higher than that of hosts ten times as fast by a sixth."""
+    fast = Link(1e9, rtt_range(0.01, 0.12), 300)
+    equal = replace(fast, access_rate_bps=1e9)
+    reference = rate_of_loss(fast)
+    assert rate_of_loss(equal, jitter=False) / reference > 1.12
+    assert rate_of_loss(equal) / reference == pytest.approx(1, abs=0.06)
+
+
+def rate_of_loss(its_link: Link, *, jitter: bool = True) -> float:
+    described = settings(its_link, 762, tail_drop(762), length(its_link, 762, Extent(share=0.1)))
+    if not jitter:
+        del described["flow"][0]["interface"]
+    outcome = scenario_of(described, "the link").run(series=False, packets=False)
+    found: float = json.loads(outcome.summary_json())["links"]["bottleneck"]["loss_rate"]
+    return found

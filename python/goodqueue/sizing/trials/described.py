@@ -44,6 +44,13 @@ SHORT_PACKETS = 14
 ACCESS_FACTOR = 10
 """Ratio of the rate of hosts' links to this link's, unless their rate is given."""
 
+SEND_JITTER_S = 15e-6
+"""Mean jitter of departures of hosts whose links are as fast as the link that is sized, as measured
+on a kernel (`docs/hosts.md`: 11 to 19 us). Without it their packets stay in step."""
+
+JITTER_OF_RTT = 0.1
+"""Largest jitter as a share of the shortest round-trip time, which is short in data centres."""
+
 HEADERS = {"linux": 52, "rfc": 40}
 """Bytes of IP and TCP headers, by profile: Linux has timestamps."""
 
@@ -179,8 +186,9 @@ def settings(link: Link, packets: float, queue: Settings, reach: Length) -> Sett
     # Remote flows cross one additional link, which is then the first.
     here = int(remote > 0)
     mean = _places((link.mean_rtt_s,), reach.start_up_s / 2)
+    ties = {"interface": _jitter(link)} if _has_ties(link) else {}
     flows = [
-        _bulk(name, part.flows, here) | _long_flows(part, packets, reach) | own
+        _bulk(name, part.flows, here) | _long_flows(part, packets, reach) | ties | own
         for name, part, own in _groups(link)
     ]
     if remote:
@@ -202,6 +210,18 @@ def settings(link: Link, packets: float, queue: Settings, reach: Length) -> Sett
         "tcp": _tcp(link),
         "flow": flows,
     }
+
+
+def _has_ties(link: Link) -> bool:
+    """Returns True if hosts send at the rate of the link, so that their packets stay in step."""
+    return link.access_rate_bps is not None and math.isclose(
+        link.access_rate_bps, link.rate_bps, rel_tol=1e-3
+    )
+
+
+def _jitter(link: Link) -> Settings:
+    mean_s = min(SEND_JITTER_S, JITTER_OF_RTT * min(link.rtts_s))
+    return {"send_jitter": {"law": "exponential", "mean": _time(mean_s)}}
 
 
 def _topology(link: Link, queue: Settings, remote_rate: float | None) -> Settings:
