@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evidence.core.derived import Derived, relative
 from evidence.core.pages import with_part
+from evidence.course import worksheet
 from evidence.gallery.runs import Shown, of, window
 from goodqueue.plots.over_time import backlog, round_trips
 from goodqueue.plots.panels import Panel, stacked
@@ -147,13 +148,21 @@ def make() -> None:
 
 THINGS = [
     Derived(
-        "course",
+        "course/fetches",
         make,
         products=(
             *(relative(PICTURES / f"q{one}.png") for one in QUEUES),
             f"{PAGE}#{PART}",
         ),
         inputs=(f"scenarios/{SCENARIO}.toml", relative(STUDENTS)),
+        programs=("make.py",),
         seeds=f"1 to {SEEDS}",
-    )
+    ),
+    Derived(
+        "course/lessons",
+        worksheet.make,
+        products=(f"{worksheet.PAGE}#{worksheet.PART}",),
+        inputs=tuple(relative(worksheet.STORIES / f"{one}.json") for one in ("stories", "shelves")),
+        programs=("worksheet.py",),
+    ),
 ]

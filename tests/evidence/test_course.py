@@ -5,6 +5,7 @@ from __future__ import annotations
 from conftest import ROOT
 from evidence.core.pages import part
 from evidence.course import make
+from evidence.gallery.runs import Shown
 
 
 def rows() -> list[str]:
@@ -27,7 +28,7 @@ def test_our_ratio_lies_among_those_of_students_on_the_fast_link() -> None:
 def test_slow_pages_behind_the_short_queue_lost_a_syn() -> None:
     """The second question of the assignment: one second is the initial timeout of RFC 6298."""
     short, long = (
-        make.Shown(make.SCENARIO).run(make.settings(make.LINKS["10", "4"], packets)).summary
+        Shown(make.SCENARIO).run(make.settings(make.LINKS["10", "4"], packets)).summary
         for packets in make.QUEUES
     )
     assert (

@@ -136,8 +136,9 @@ def test_a_newcomer_reads_what_the_page_shows_and_begins_with_a_story(page: Page
     assert set(named) == {"Rate", "Base round-trip time", "Flows", "Buffer"}
     assert {name.rstrip("s") for name in named} <= set(words)
     assert {"Utilisation", "Loss", "Delay, p99", "Queue", "Congestion control"} <= set(words)
-    page.click("Begin with a story")
+    page.click("Begin with a lesson")
     page.wait(f"document.querySelector('.story')?.dataset.story === {STORIES[0]['id']!r}")
+    page.run("document.querySelector('.story [role=group] button').click()")
     page.wait(DONE)
 
 

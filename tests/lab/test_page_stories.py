@@ -21,10 +21,24 @@ STORIES = json.loads(
 )
 
 
+SHELVES = json.loads(
+    (resources.files("goodqueue.lab") / "page" / "stories" / "shelves.json").read_text("utf-8")
+)
+
+
+def guess(page: Page, story: dict[str, Any], *, right: bool = True) -> None:
+    """Answers the question of a step, if it has none yet, with the right choice or another one."""
+    if "guess" in story:
+        page.wait(f"document.querySelector('[data-story={json.dumps(story['id'])}]')")
+        place = story["guess"]["right"] if right else 1 - min(story["guess"]["right"], 1)
+        page.run(f"document.querySelectorAll('.story [role=group] button')[{place}]?.click()")
+
+
 @pytest.mark.parametrize("story", STORIES, ids=[story["id"] for story in STORIES])
 def test_a_storys_claim_holds_in_its_runs(page: Page, story: dict[str, Any]) -> None:
     """The story opens, runs, and fills each of its numbers from these runs."""
     page.type_into("Stories", story["id"])
+    guess(page, story)
     verdict = f"document.querySelector('[data-story={json.dumps(story['id'])}]')?.dataset.verdict"
     assert page.wait(f"{verdict} !== 'simulating' && {verdict}") == "holds"
     text = page.run("document.querySelector('.story p').textContent")
@@ -99,6 +113,7 @@ def test_a_story_shows_the_claims_that_it_checks(page: Page) -> None:
 def test_a_story_says_when_its_settings_were_changed(page: Page) -> None:
     """A sentence that was checked for other settings is not claimed for these."""
     page.type_into("Stories", "bufferbloat")
+    guess(page, next(one for one in STORIES if one["id"] == "bufferbloat"))
     page.wait("document.querySelector('.story')?.dataset.verdict === 'holds'")
     page.type_into("Buffer", "7p")
     page.wait("document.querySelector('.story').dataset.verdict === 'changed'")
@@ -111,11 +126,58 @@ def test_a_story_says_when_its_settings_were_changed(page: Page) -> None:
     page.wait("document.querySelector('.story') === null")
 
 
+def test_there_are_six_lessons_and_every_story_has_one_place() -> None:
+    lessons = [one for one in SHELVES if one["title"].startswith("Lesson")]
+    assert len(lessons) == 6
+    assert all(3 <= len(one["steps"]) <= 5 for one in lessons)
+    places = [step for one in SHELVES for step in one["steps"]]
+    assert places == [story["id"] for story in STORIES]
+    asking = [story["id"] for story in STORIES if "guess" in story]
+    assert asking == [step for one in lessons for step in one["steps"]]
+
+
+def test_the_right_choice_has_no_usual_place() -> None:
+    guesses = [story["guess"] for story in STORIES if "guess" in story]
+    assert {one["right"] for one in guesses} == {0, 1, 2}
+    assert all(2 <= len(set(one["choices"])) <= 4 for one in guesses)
+    assert all(one["right"] < len(one["choices"]) for one in guesses)
+
+
+@pytest.mark.parametrize("right", [True, False], ids=["right", "wrong"])
+def test_a_step_asks_before_it_shows_its_runs(page: Page, *, right: bool) -> None:
+    """A question and its choices, then the runs, what was guessed, and why."""
+    story = STORIES[1]
+    address = page.run("location.href").split("#")[0]
+    page.open("about:blank")  # a new document has no guesses
+    page.open(f"{address}#story={story['id']}")
+    page.wait("document.querySelector('.story')")
+    page.wait(f"document.querySelector('.story').textContent.includes({story['title']!r})")
+    assert page.run("document.querySelector('.story').dataset.verdict") == "asking"
+    assert page.run("document.querySelectorAll('.packets, .results, .tile, canvas').length") == 0
+    guess(page, story, right=right)
+    page.wait("document.querySelector('.story').dataset.verdict === 'holds'")
+    reason = page.run("document.querySelector('.story .reason').textContent")
+    assert story["guess"]["why"] in reason
+    assert reason.startswith("Your guess is right") is right
+    assert page.run("document.querySelector('.packets canvas') !== null")
+
+
+def test_each_step_has_an_address_in_the_history(page: Page) -> None:
+    page.type_into("Stories", STORIES[0]["id"])
+    page.wait(f"location.hash.includes('story={STORIES[0]['id']}')")
+    page.click(f"Next: {STORIES[1]['title']}")
+    page.wait(f"location.hash.includes('story={STORIES[1]['id']}')")
+    page.run("history.back()")
+    page.wait(f"document.querySelector('.story').dataset.story === {STORIES[0]['id']!r}")
+
+
 def test_a_story_comes_before_the_controls_on_a_phone(page: Page) -> None:
     """A reader of a phone sees the story's sentences without scrolling."""
     page.size(390, 800)
     page.open(page.run("location.href").split("#")[0] + f"#story={STORIES[0]['id']}")
-    page.wait(f"document.querySelector('.story') !== null && {DONE}")
+    page.wait("document.querySelector('.story') !== null")
+    guess(page, STORIES[0])
+    page.wait(DONE)
     bottom = page.run("document.querySelector('.story').getBoundingClientRect().bottom")
     page.size(1280, 800)
     assert 0 < bottom <= 800

@@ -8,7 +8,7 @@ import { Playhead } from "./packets/playhead.js";
 import { PacketView, sidesOf } from "./packets/view.js";
 import { runSeconds } from "./question/scenario.js";
 import { USUAL, firstState, fromHash, inWords, nameOf, sides, toHash } from "./question/state.js";
-import { Story, isChanged, stateOf, stories } from "./stories/story.js";
+import { Story, isChanged, library, stateOf } from "./stories/story.js";
 import { html, render, useEffect, useLayoutEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
 import { Answer } from "./views/answer.js";
 import { Bar } from "./views/bar.js";
@@ -42,7 +42,8 @@ function App() {
   const [state, setState] = useState(firstState(settings));
   const [edited, setEdited] = useState(/** @type {"a" | "b"} */ ("a"));
   const [names, setNames] = useState(/** @type {any} */ ({ queues: [state.a.queue], controls: [state.a.control] }));
-  const [all, setAll] = useState(/** @type {import("./stories/story.js").StoryData[]} */ ([]));
+  const [{ stories: all, shelves }, setLibrary] = useState(/** @type {Awaited<ReturnType<typeof library>>} */ ({ stories: [], shelves: [] }));
+  const [guesses, setGuesses] = useState(/** @type {Record<string, number>} */ ({}));
   const [found, setFound] = useState(/** @type {(import("./compute/work.js").Found & {of: string}) | null} */ (null));
   const playhead = useRef(new Playhead()).current;
   const [problem, setProblem] = useState(/** @type {any} */ (null));
@@ -68,7 +69,12 @@ function App() {
       if (isReport(one.name)) read(one);
       else setState({ ...fromHash(""), file: one.text });
     });
-    stories().then(setAll, setProblem);
+    library().then((one) => {
+      setLibrary(one);
+      // An address with a story alone has the settings of the story.
+      const named = one.stories.find(({ id }) => settings === `#story=${id}`);
+      if (named) setState(stateOf(named));
+    }, setProblem);
     const changed = () => {
       address.isOpened = true;
       setState(firstState(location.hash));
@@ -105,6 +111,8 @@ function App() {
 
   const current = found && { ...found, stage: found.of === link ? found.stage : "first" };
   const story = all.find((/** @type {import("./stories/story.js").StoryData} */ one) => one.id === state.story) ?? null;
+  // The runs of a step that asks are shown after the guess.
+  const asks = story?.guess !== undefined && guesses[story.id] === undefined && !isChanged(state, story);
   const openStory = (/** @type {string} */ id) => {
     const next = all.find((/** @type {import("./stories/story.js").StoryData} */ one) => one.id === id);
     if (next) setState(stateOf(next));
@@ -146,13 +154,14 @@ function App() {
       onDrop=${(/** @type {DragEvent} */ event) => { event.preventDefault(); opened(event.dataTransfer?.files[0]); }}>
     <header>
       <h1>How much buffer does a link need?</h1>
-      <${Bar} state=${state} setState=${setState} stories=${all} openStory=${openStory} opened=${opened} setEdited=${setEdited}
+      <${Bar} state=${state} setState=${setState} shelves=${shelves} stories=${all} openStory=${openStory} opened=${opened} setEdited=${setEdited}
         report=${report && { isShown: isReading, toggle: () => setReading(!isReading) }} />
     </header>
     ${report && isReading ? html`<div role="status" aria-live="polite">${alert}</div>
     <${Report} name=${report.name} contents=${report.contents} play=${play} close=${closeReport} />` : html`
-    ${story && html`<${Story} story=${story} found=${found?.of === link ? found : null} failed=${problem !== null} changed=${isChanged(state, story)} others=${all} open=${openStory} />`}
-    <${PacketView} state=${state} link=${link} found=${current} last=${lastOf(state, current)} attempt=${attempt} playhead=${playhead} places=${current ? placesOf(current.a.picture) : []}
+    ${story && html`<${Story} story=${story} found=${found?.of === link ? found : null} failed=${problem !== null} changed=${isChanged(state, story)} others=${all}
+      shelves=${shelves} choice=${guesses[story.id]} choose=${(/** @type {number} */ choice) => setGuesses({ ...guesses, [story.id]: choice })} open=${openStory} />`}
+    ${asks ? html`<main><div role="status" aria-live="polite">${alert}</div></main>` : html`<${PacketView} state=${state} link=${link} found=${current} last=${lastOf(state, current)} attempt=${attempt} playhead=${playhead} places=${current ? placesOf(current.a.picture) : []}
       move=${(/** @type {number | null} */ watch) => setState({ ...state, watch })} setBuffer=${setBuffer} failed=${(/** @type {any} */ error) => setProblem((/** @type {any} */ known) => known ?? error)} />
     <div class="bench"><div class="side-by">
       ${state.file ? html`<${FilePanel} state=${state} setState=${setState} contents=${opening.text === state.file ? opening.contents : null} names=${names} />` : html`
@@ -164,7 +173,7 @@ function App() {
         </div>
         ${current && html`<${Results} found=${current} state=${state} change=${change} playhead=${playhead} spread=${spread} setSpread=${setSpread} />`}
       </main>
-    </div>`}</div>`;
+    </div>`}`}</div>`;
 }
 
 /** @param {any} props */

@@ -30,7 +30,7 @@ export const Intro = ({ begin }) => html`<section class="intro" aria-label="What
   <p>Packets wait in a router's buffer when more arrive than the link carries. After a loss a sender sends less for a
     moment, and the packets that wait keep the link busy. A smaller buffer leaves the link idle then. With a larger one every
     call, game and click only waits longer. Move <b>Buffer</b>, and compare utilisation with delay.
-    ${begin && html` <button type="button" class="small" onClick=${begin}>Begin with a story</button>`}</p>
+    ${begin && html` <button type="button" class="small" onClick=${begin}>Begin with a lesson</button>`}</p>
   <details><summary>Words on this page</summary>
     <dl>${WORDS.map(([word, meaning]) => html`<div><dt>${word}</dt><dd>${meaning}</dd></div>`)}</dl></details>
 </section>`;
