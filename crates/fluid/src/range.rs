@@ -10,7 +10,7 @@ pub const MIN_WINDOW: f64 = 8.0;
 /// Least buffer, in packets.
 pub const MIN_BUFFER: f64 = 6.0;
 
-/// Ratio of a receiver's window to a flow's share of link and buffer from which on the window does
+/// Smallest ratio of a receiver's window to a flow's share of link and buffer at which the window does
 /// not limit the flow.
 const FREE: f64 = 2.0;
 

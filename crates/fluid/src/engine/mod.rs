@@ -47,7 +47,8 @@ pub fn simulate(
     Ok(engine.outcome(link, measured_s))
 }
 
-/// Seconds of the longest cycle in which flows that lose in step lose, with the queue full.
+/// Seconds between two losses of flows that all lose at once, for the group with the longest such time.
+/// The round-trip times are those with a full queue.
 fn cycle_s(link: &FluidLink) -> f64 {
     let pace = link.packets_per_second();
     let rtt_s = link.mean_rtt_s() + link.queue.packets() / pace;

@@ -107,9 +107,11 @@ impl Engine {
     }
 }
 
-/// Packets that an arrival of `amount` loses if the queue would hold `above` packets more than its
-/// buffer with it: whole packets, and one of them may be in transmission. An excess of less than
-/// half a packet causes no loss, unless a second whole packet has no room either.
+/// Packets that an arrival of `amount` loses. With the whole arrival the queue would hold `above`
+/// packets more than its buffer.
+///
+/// Losses are whole packets. An excess of one packet alone is lost only if the arrival has at least half
+/// a packet, because a packet may be in transmission.
 fn excess(above: f64, amount: f64) -> f64 {
     if above >= 2.0 || (above >= 1.0 && amount >= 0.5) {
         floor(above).min(amount)

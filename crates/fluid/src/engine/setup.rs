@@ -20,7 +20,8 @@ const SLOTS_PER_BUFFER: f64 = 8.0;
 /// Fewest packets that the link sends in a slot.
 const MIN_PER_SLOT: f64 = 0.5;
 
-/// Transmission at the bottleneck and on access links ten times as fast, in bottleneck packets.
+/// Time in which a packet is sent at the bottleneck and on both access links, which are ten times as
+/// fast, in transmissions at the bottleneck.
 const TRANSMISSIONS: f64 = 1.2;
 
 /// Trains of a window if all flows have the same round-trip time.
@@ -32,8 +33,8 @@ const TRAINS_MIXED: usize = 2;
 /// trip.
 const MIN_TRAINS: usize = 16;
 
-/// Deviations of the number of packets that arrive in a part of a slot at random times by which the
-/// queue may lie above its level at the end of the slot.
+/// Standard deviations by which the queue may rise above its level at the end of a slot. The deviation
+/// is that of the number of packets that arrive at random times in a part of the slot.
 const RANDOM_TIMES: f64 = 3.0;
 
 /// The largest unit that Linux hands to a device, in packets.

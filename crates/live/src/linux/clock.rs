@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 /// Longest time for which the process watches the clock instead of sleeping. A wake-up takes about
 /// this long.
 const SPIN: Span = Span::from_micros(60);
-/// Share of wake-ups that may come before their deadline. The clock is watched for the rest of the
-/// time, which costs processor time.
-const EARLY_SHARE: u64 = 5;
+/// One wake-up in this number may come before its deadline. The sleeper then watches the clock until the
+/// deadline, which costs processor time.
+const EARLY_ONE_IN: u64 = 5;
 /// Change of the expected delay after a wake-up.
 const STEP: Span = Span(200_000);
 
@@ -53,10 +53,10 @@ pub enum Wake {
 
 /// Sleep that ends on time.
 ///
-/// The kernel wakes a process some time after the time for which it asked. The sleeper asks for an
-/// earlier time, by the delay that one in [`EARLY_SHARE`] wake-ups stays below, as it was lately. A
-/// real-time process does not: the kernel stops such processes for a while if they hold a processor
-/// too long, so it never watches the clock.
+/// The kernel wakes a process some time after the time for which it asked. So the sleeper asks for an
+/// earlier time. The lead is the delay of late that one wake-up in [`EARLY_ONE_IN`] stays below. A
+/// real-time process asks for the deadline itself and never watches the clock, because the kernel stops
+/// real-time processes that hold a processor too long.
 #[derive(Clone, Copy, Debug)]
 pub struct Sleeper {
     clock: Clock,
@@ -112,7 +112,7 @@ impl Sleeper {
         self.delay = if late > self.delay {
             (self.delay + STEP).min(SPIN)
         } else {
-            let down = Span(STEP.0 * (EARLY_SHARE - 1));
+            let down = Span(STEP.0 * (EARLY_ONE_IN - 1));
             self.delay.saturating_sub(down)
         };
     }

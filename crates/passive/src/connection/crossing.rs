@@ -1,8 +1,8 @@
 //! Matching of packets at two tapping points: the time that each took, and those that were lost.
 //!
 //! Packets are matched by their bytes of the stream, so that super-segments captured before the
-//! link match segments captured after it. The order within a flow is kept: a packet that was sent
-//! before a packet that arrived, and did not arrive, was dropped.
+//! link match segments captured after it. A link keeps the order within a flow, so a
+//! packet counts as dropped as soon as one that was sent after it has arrived.
 
 use crate::Nanos;
 use std::collections::VecDeque;

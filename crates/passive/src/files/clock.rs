@@ -1,10 +1,10 @@
 //! The clock of a capture: packets in order of time, from records whose times may be damaged, out
 //! of order, or set anew during the capture.
 //!
-//! A judgement of a time needs the records after it, so some are read ahead. A time is damaged if
-//! the later records return to the time before it. It is the first after a pause if they go on from
-//! there and it is later; the clock was set if they go on from an earlier time, or if the packets
-//! prove that less time passed.
+//! A time that jumps is judged by the records after it, so some are read ahead. There are three cases.
+//! The later records return to the time before the jump: this time is damaged. They go on from a later
+//! time: a pause ends there. They go on from an earlier time, or the packets prove that less time
+//! passed: the clock was set.
 
 use super::evidence::Recent;
 use super::resolution::Resolution;

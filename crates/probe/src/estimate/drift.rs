@@ -3,8 +3,8 @@
 use super::Estimate;
 use crate::{Path, Ping, Recording};
 
-/// Pings of which the shortest ones are compared: one in this number.
-const SHORTEST: usize = 10;
+/// One ping in this number is compared: those with the shortest round-trip times.
+const ONE_IN: usize = 10;
 
 /// Difference of two clocks at a time of the client's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub struct Drift {
 fn reading(pings: &[Ping]) -> Option<Reading> {
     let mut sorted = pings.to_vec();
     sorted.sort_by_key(|ping| ping.received - ping.sent);
-    sorted.truncate(pings.len().div_ceil(SHORTEST));
+    sorted.truncate(pings.len().div_ceil(ONE_IN));
     let middle = |ping: &Ping| ping.sent + (ping.received - ping.sent) / 2;
     let offsets = sorted.iter().map(|ping| ping.turned - middle(ping));
     let mut offsets: Vec<_> = offsets.collect();

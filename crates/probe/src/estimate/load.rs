@@ -6,7 +6,8 @@ use std::ops::Range;
 
 /// A packet is backlogged if it waited for longer than this number of packets of its size takes.
 const BACKLOGGED: f64 = 2.0;
-/// Share of a transmission that packets are known to be apart, whose rate is an estimate.
+/// Share of the estimated time of a transmission by which packets that leave the bottleneck are apart
+/// at least. The rate is an estimate, so the whole time is not certain.
 const TRUSTED: f64 = 0.97;
 /// Smallest number of packets from which a rate is estimated.
 const ENOUGH: usize = 30;

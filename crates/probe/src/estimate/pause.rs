@@ -3,9 +3,11 @@
 //! A queue in front of the link grows in a pause, and its packets wait for the rest of the pause. This
 //! time is no queueing delay: the queue is as long as it would be if the clock stood still in the pause.
 
-/// Shortest pause that is told from the jitter of a machine, in nanoseconds.
+/// A gap between arrivals counts as a pause if it is longer than this, in nanoseconds. A busy machine
+/// causes shorter gaps, too.
 const SHORTEST: i64 = 15_000_000;
-/// ... and in transmissions, between which other traffic may be.
+/// A gap counts as a pause only if it is also longer than this number of transmissions, because packets
+/// of other traffic may pass between two packets of the probe.
 const TRANSMISSIONS: i64 = 10;
 
 /// Pauses of a phase.

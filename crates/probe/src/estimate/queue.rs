@@ -106,18 +106,19 @@ pub struct Evidence<'a> {
     pub has_others: bool,
 }
 
-/// A loss in a hold is early if the queue's level was below this share of the highest.
+/// Share of the highest level of a hold's queue below which a loss may be early. An early loss also
+/// satisfies the next three conditions.
 const EARLY: f64 = 0.85;
-/// ... and if room was left for this number of packets, ...
+/// Packets for which an early loss leaves room at least.
 const FULL: f64 = 2.5;
-/// ... and this number times the root of the number of other packets in the queue, whose sizes differ
-/// from one another about as much as from zero.
+/// An early loss also leaves room for this number times the root of the number of other packets that
+/// wait. Their sizes are unknown, so the level has an error in proportion to that root.
 const SPREAD: f64 = 1.6;
-/// ... and if packets waited for longer than this, in seconds: just below the target of `CoDel`.
+/// Seconds for which packets wait at least at an early loss: just below the target of `CoDel`.
 const MIN_TARGET: f64 = 0.0045;
-/// Share of a hold's losses that look early although the queue was full: of FIFOs up to 0.09 on development
-/// seeds, while active queues had 0.69 and more.
-const FEW_EARLY: f64 = 0.25;
+/// Share of early losses in a hold above which the queue is an active one. FIFOs had shares up to 0.09
+/// on the seeds of development, and active queues 0.69 and more.
+const MIN_EARLY_OF_AQM: f64 = 0.25;
 /// Target of PIE in seconds, as in Linux. Below it the drop probability falls to zero, so lasting drops are
 /// those of another queue.
 const MIN_PIE: f64 = 0.015;
@@ -230,17 +231,18 @@ impl Evidence<'_> {
     }
 }
 
-/// Returns the packets of the sparse stream that are in a queue of this delay, less the part of a
-/// packet of the load that their bytes make up.
+/// Returns the packets of the sparse stream in a queue of this delay, without their share in the bytes.
+///
+/// A small packet counts as one packet less its size in packets of the load.
 fn sparse_packets(wait_s: f64, load: &Load) -> f64 {
     let smaller = 1.0 - f64::from(TINY) / f64::from(load.bytes);
     wait_s / load.sparse_interval_s() * smaller
 }
 
-/// Returns the packets that a full queue holds beyond the mean wait of the packets it accepts.
+/// Returns the packets that a full queue holds beyond those that an accepted packet waits for.
 ///
-/// A packet is accepted when one has just left. Arrivals are 1/f packet times apart at an overload f,
-/// so half of that has passed since, on average.
+/// A full queue accepts a packet after another one has left. Arrivals at an overload f are 1/f packet
+/// times apart, so half of this time has passed since, on average.
 fn residual(load: &Load) -> f64 {
     let overload = load.overload();
     overload.map_or(0.0, |(sent, received)| (received / sent).min(1.0) / 2.0)
@@ -403,7 +405,7 @@ impl Features {
     /// Returns true if the hold lost packets only while the queue was full. The level is uncertain beside
     /// other traffic, so a few losses of a full queue look early.
     fn hardly_any_is_early(&self) -> bool {
-        let few = FEW_EARLY * f64::from(self.hold_losses);
+        let few = MIN_EARLY_OF_AQM * f64::from(self.hold_losses);
         f64::from(self.early_losses) <= few.max(2.0)
     }
 

@@ -331,7 +331,6 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Connects to a server. Returns the connection and the server's challenge.
 /// Connects to a server and proves that this end knows the token. Returns the connection, the keys
 /// and the number of a new session, its UDP port and its largest rate.
 fn prove(
@@ -379,6 +378,7 @@ fn busy(error: NetError) -> NetError {
     error
 }
 
+/// Connects to a server. Returns the connection and the challenge of the server.
 fn connect(server: SocketAddr, go_on: &GoOn<'_>) -> Result<(Messages, Secret), NetError> {
     let stream = TcpStream::connect_timeout(&server, PATIENCE)?;
     let mut control = Messages::new(stream)?;
