@@ -184,7 +184,7 @@ def test_the_page_says_that_its_server_has_ended(page: Page) -> None:
         page.wait("document.querySelector('.problem') !== null")
         assert "The server of this page does not answer" in page.run(STATUS)
         assert "Simulating" not in page.run("document.querySelector('#app').textContent")
-        page.type_into("Stories", "bufferbloat")
+        page.type_into("Stories", "bbr-shallow")
         page.wait("document.querySelector('.story')?.dataset.verdict === 'stopped'")
     leave_refused(page)
 
