@@ -49,6 +49,10 @@ class Screen:
     ready: str = DONE
 
 
+CHOICE = "document.querySelector('.story [role=group] button')"
+"""First choice of a step that asks before it shows its runs."""
+
+
 def screens(presets: dict[str, str], stories: dict[str, str]) -> Iterator[Screen]:
     """Yields all screens."""
     for place, state in enumerate(presets.values()):
@@ -88,14 +92,16 @@ def main() -> None:
             presets = links(page, server.url)
             stories = page.run(
                 "Promise.all([import('./stories/story.js'), import('./question/state.js')])"
-                ".then(async ([{ stories, stateOf }, { toHash }]) =>"
-                " (await stories()).map((one) => [one.id, toHash(stateOf(one))]))"
+                ".then(async ([{ library, stateOf }, { toHash }]) =>"
+                " (await library()).stories.map((one) => [one.id, toHash(stateOf(one))]))"
             )
             for count, screen in enumerate(screens(presets, dict(stories)), start=1):
                 page.problems.clear()
                 page.size(*screen.size, dark=screen.dark)
                 page.open(server.url + screen.state)
                 try:
+                    page.wait(f"{screen.ready} || {CHOICE}", 40)
+                    page.run(f"{CHOICE}?.click()")
                     page.wait(screen.ready, 40)
                 except BrowserError as error:
                     print(f"{screen.name}: {error}")
