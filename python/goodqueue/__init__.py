@@ -1,6 +1,7 @@
 """Simulates TCP and router queues to find out how much buffer a link needs.
 
     import goodqueue
+    goodqueue.size(rate="20Mbps", rtt="30ms", flows=4, max_loss="1%")
     result = goodqueue.run(goodqueue.EXAMPLE, set={"topology.bottleneck.queue.limit": "50p"})
     result.summary["links"]["bottleneck"]["utilization"]
     result.links, result.flows          # polars frames
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from goodqueue.runs.example import EXAMPLE
     from goodqueue.runs.queues import QueueDiscipline, QueueReport, check_queue
     from goodqueue.runs.results.result import Result, Series
+    from goodqueue.sizing.api import size
     from goodqueue.sizing.lossless.headroom import headroom
     from goodqueue.study.results import Results
     from goodqueue.study.sweep import Study
@@ -57,6 +59,7 @@ __all__ = [
     "load",
     "run",
     "schema",
+    "size",
     "tune",
 ]
 
@@ -79,6 +82,7 @@ _HOMES = {
     "load": "goodqueue.runs.api",
     "run": "goodqueue.runs.api",
     "schema": "goodqueue.runs.api",
+    "size": "goodqueue.sizing.api",
     "tune": "goodqueue.tuning.api",
 }
 
@@ -95,7 +99,13 @@ def _html(value: object) -> str:
     return html(value)
 
 
-register(_draw, _html)
+def _words(value: object) -> str:
+    from goodqueue.output.shown import words
+
+    return words(value)
+
+
+register(_draw, _html, _words)
 
 
 def __getattr__(name: str) -> object:

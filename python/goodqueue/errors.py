@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import re
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
 
@@ -89,6 +90,30 @@ class ForeignError(RequestError):
 
 class CacheWarning(UserWarning):
     """A cache that is damaged or cannot be used. Figures are right without it."""
+
+
+OPTION = re.compile(r"--([a-z][a-z-]+)")
+
+ARGUMENTS = ("message", "help", "file")
+"""Attributes of a `ScenarioError` with texts."""
+
+
+@contextmanager
+def as_arguments() -> Iterator[None]:
+    """Names options in messages as arguments of a function: `max_loss` for `--max-loss`."""
+    try:
+        yield
+    except (RequestError, ScenarioError) as error:
+        error.args = tuple(argument_names(one) for one in error.args)
+        for name in ARGUMENTS:
+            if hasattr(error, name):
+                setattr(error, name, argument_names(getattr(error, name)))
+        raise
+
+
+def argument_names(text: str) -> str:
+    """Returns a text whose options are named as arguments of a function."""
+    return OPTION.sub(lambda option: option[1].replace("-", "_"), text)
 
 
 def nearest_file(path: Path, what: str) -> str:

@@ -1,17 +1,22 @@
-"""Results, answers and studies as HTML for notebooks."""
+"""Results, answers and studies in words, and as HTML for notebooks."""
 
 from __future__ import annotations
 
+import textwrap
 from functools import singledispatch
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from goodqueue.output.sizing.paragraph import paragraph
 from goodqueue.runs.results.result import Result
 from goodqueue.sizing.answer.answer import Answer
 from goodqueue.study.results import Results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+WIDTH = 88
+"""Largest width of a text in columns."""
 
 MAX_FLOWS = 20
 """Largest number of flows in a table."""
@@ -29,6 +34,17 @@ FLOW = {
     "p99 RTT, ms": ("p99_rtt_s", 1e3),
 }
 """Heading, key of the summary, and factor of each column."""
+
+
+@singledispatch
+def words(value: object) -> str:
+    """Returns a value in words."""
+    return object.__repr__(value)
+
+
+@words.register(Answer)
+def _(value: Answer) -> str:
+    return textwrap.fill(paragraph(value), WIDTH, break_on_hyphens=False)
 
 
 @singledispatch
@@ -55,15 +71,10 @@ def _(value: Result) -> str:
 
 @html.register(Answer)
 def _(value: Answer) -> str:
-    buffer = value.as_dict()["recommendation"]
-    if value.buffer is None:
-        sentence = "No buffer keeps the bounds" if buffer["feasible"] is False else "No answer yet"
-    else:
-        by = "calibrated theory" if value.trials is None else f"the {value.engine_name}"
-        sentence = f"Buffer of {value.buffer:,} packets, {1e3 * buffer['seconds']:.3g} ms, by {by}"
+    answer, dot, rest = escape(paragraph(value)).partition(". ")
     rules = ((one.rule.name, one.advice.whole_packets) for one in value.by_rule)
     cells = ([name, "" if packets is None else f"{packets:,}"] for name, packets in rules)
-    return f"<p><b>{sentence}</b></p>" + _table(["rule", "packets"], cells)
+    return f"<p><b>{answer}{dot}</b>{rest}</p>" + _table(["rule", "packets"], cells)
 
 
 @html.register(Results)

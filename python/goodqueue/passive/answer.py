@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from goodqueue.passive.today import Today
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CaptureAnswer(Answer):
     """The answer for the link of a capture.
 

@@ -18,7 +18,7 @@ from goodqueue.output.sizing.answer import (
     rules_table,
 )
 from goodqueue.output.sizing.theory import DELAY, in_units
-from goodqueue.output.sizing.verdict import achieved, headline
+from goodqueue.output.sizing.verdict import achieved, first_line
 from goodqueue.output.terminal import number, packets
 from goodqueue.sizing.controls import DECREASE
 from goodqueue.sizing.export import checks
@@ -92,7 +92,7 @@ def _answer(answer: Answer, verdict: Sequence[str]) -> Iterator[str]:
         yield from (f"<p>{escape(line)}</p>" for line in lines[1:])
         return
     units = in_units(answer.link, limit)
-    [said] = plain_lines([headline(answer, limit)])
+    [said] = plain_lines([first_line(answer)])
     count, rest = packets(limit), units.removeprefix(packets(limit))
     left_out = {said}
     if answer.trials is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodqueue.output.sizing.theory import in_units
+from goodqueue.output.sizing.verdict import between
 from goodqueue.output.terminal import (
     goes_on,
     milliseconds,
@@ -95,18 +96,22 @@ def guard(answer: Answer) -> list[str]:
     return lines
 
 
+def hosts_range(world: World) -> str:
+    """Returns the smallest and the largest buffer over the hosts, as far as some buffer serves."""
+    known = [one for one in world.buffers.values() if one is not None]
+    return between(world.low, max([world.packets, *known]))
+
+
 def over_hosts(world: World) -> list[str]:
     """Returns the interval of the answer over hosts that were not described."""
-    low = world.low
     known = {what: one for what, one in world.buffers.items() if one is not None}
     none = [what for what, one in world.buffers.items() if one is None]
-    most_of = max([world.packets, *known.values()])
-    ends = packets(low) if low == most_of else f"{low:,} to {packets(most_of)}"
     by = "by short runs" if world.by == "simulation" else "by calibrated theory"
     if not world.complete:
         by += f"; {len(world.buffers)} changes of the hosts, for which the budget sufficed"
+    ends = hosts_range(world)
     lines = [f"over hosts that were not described: {ends} ({by}; --hosts exact omits them)"]
-    if known and low != most_of:
+    if known and world.low != max([world.packets, *known.values()]):
         least, most = (pick(known, key=known.__getitem__) for pick in (min, max))
         lines.append(f"  least: {least}, {known[least]:,}; most: {most}, {known[most]:,}")
     apart = known.get(OUT_OF_PHASE, world.packets)

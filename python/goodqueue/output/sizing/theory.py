@@ -57,7 +57,7 @@ def by_calibrated_theory(link: Link, found: Calibrated) -> list[str]:
         )
     ]
     if at is not None:
-        lines.append(f"expected with {packets(at)}: {_expected(found)}")
+        lines.append(f"expected with {packets(at)}: {expected_figures(found)}")
     covered = of_kind(link, found)
     if covered is not None:
         kind, counts = covered
@@ -94,7 +94,7 @@ def by_calibrated_theory(link: Link, found: Calibrated) -> list[str]:
     return lines
 
 
-def _expected(found: Calibrated) -> str:
+def expected_figures(found: Calibrated) -> str:
     """Returns the expected figures, each with its 90 % interval."""
     parts = []
     for name, words in FIGURE_NAMES.items():

@@ -53,7 +53,7 @@ def recommendation(answer: Answer) -> list[str]:
     if answer.buffer is None:
         lines += _without(answer, facts)
     else:
-        lines.append(headline(answer, answer.buffer))
+        lines.append(first_line(answer))
         lines.append(f"expected: {achieved(answer, answer.buffer)}")
         lines += _covers(answer, facts)
     if answer.ended and not answer.shown:
@@ -68,8 +68,7 @@ def _not_run(answer: Answer) -> list[str]:
     if answer.budget_over:
         why = "a single run takes more than the budget (--budget)"
     by = "one bandwidth-delay product" if answer.calibrated is None else "calibrated theory"
-    at = in_units(answer.link, answer.number)
-    return [f"[bold]estimate[/]: [bold]{at}[/]", f"by {by}, without a run: {why}"]
+    return [first_line(answer), f"by {by}, without a run: {why}"]
 
 
 def _by_theory(answer: Answer) -> list[str]:
@@ -77,7 +76,7 @@ def _by_theory(answer: Answer) -> list[str]:
     lines = [] if answer.why_theory_only is None else [plain(answer.why_theory_only)]
     if answer.buffer is None:
         return [*lines, *infeasible_by_theory(answer)]
-    lines.append(headline(answer, answer.buffer))
+    lines.append(first_line(answer))
     theory = answer.calibrated
     return lines if theory is None else [*lines, *by_calibrated_theory(answer.link, theory)]
 
@@ -106,12 +105,33 @@ def _first_of_all(answer: Answer, facts: Facts) -> list[str]:
     return lines
 
 
-def headline(answer: Answer, limit: int) -> str:
-    """Returns the answer's buffer in every unit, with a word for its reliability."""
-    word = "recommended"
-    if answer.trials is not None and not answer.proved:
-        word = "sufficient" if answer.ended else "estimate"
-    return f"[bold]{word}[/]: [bold]{in_units(answer.link, limit)}[/]"
+def first_line(answer: Answer) -> str:
+    """Returns the answer itself: its buffer in every unit, or the nearest miss."""
+    packets_of_it = answer.number if answer.buffer is None else answer.buffer
+    at = f"[bold]{in_units(answer.link, packets_of_it)}[/]"
+    if answer.buffer is not None:
+        return f"[bold]{word_for(answer)}[/]: {at}"
+    if answer.trials is None:
+        return infeasible_by_theory(answer)[0]
+    if answer.facts is None or answer.facts.miss is None:
+        return f"[bold]estimate[/]: {at}"
+    impossible = answer.why_impossible
+    said = "no buffer suffices" if impossible else "no buffer was found that suffices"
+    return f"[bold]{said}[/]; nearest: {at}"
+
+
+def word_for(answer: Answer) -> str:
+    """Returns a word for the reliability of the answer's buffer."""
+    if answer.trials is None or answer.proved:
+        return "recommended"
+    return "sufficient" if answer.ended else "estimate"
+
+
+def between(low: int, high: int | None) -> str:
+    """Returns an interval of buffers in words; its upper end is None if it is not known."""
+    if high is None:
+        return f"{packets(low)} or more"
+    return packets(low) if low == high else f"{low:,} to {packets(high)}"
 
 
 def _covers(answer: Answer, facts: Facts) -> list[str]:
@@ -119,9 +139,7 @@ def _covers(answer: Answer, facts: Facts) -> list[str]:
     low, high = answer.chance
     lines = []
     if low is not None:
-        ends = f"{low:,} to {packets(high)}" if high is not None else f"{packets(low)} or more"
-        if low == high:
-            ends = packets(low)
+        ends = between(low, high)
         shown = "shown with 95 % confidence" if answer.proved else "not shown"
         if answer.engine == "packets":
             lines.append(f"by chance: {ends} ({shown}; over the seeds of the runs)")
@@ -153,12 +171,11 @@ def _without(answer: Answer, facts: Facts) -> list[str]:
     impossible = answer.why_impossible
     if facts.miss is None:  # means keep the bounds, but the search was stopped
         return [
-            f"[bold]estimate[/]: [bold]{in_units(answer.link, facts.packets)}[/]",
+            first_line(answer),
             f"expected: {achieved(answer, facts.packets)}",
             *_covers(answer, facts),
         ]
-    said = "no buffer suffices" if impossible else "no buffer was found that suffices"
-    lines = [f"[bold]{said}[/]; nearest: [bold]{in_units(answer.link, facts.packets)}[/]"]
+    lines = [first_line(answer)]
     lines.append(f"there: {achieved(answer, facts.packets)}")
     lines.append(_relax(facts.miss))
     for figure, limit in facts.best.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.core.shown import axes_of, html_of
+from goodqueue.core.shown import axes_of, html_of, words_of
 from goodqueue.sizing.answer.facts import BY_THEORY, FAR_FROM_LIKELY, LIKELY_NOT
 from goodqueue.sizing.answer.parts import (
     buffer_dict,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.shared.memory import Memory
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """The answer for one link.
 
@@ -126,6 +126,9 @@ class Answer:
             RequestError: if nothing was simulated, or if there is no such picture.
         """
         return axes_of(self, name)
+
+    def __repr__(self) -> str:
+        return words_of(self)
 
     def _repr_html_(self) -> str:
         return html_of(self)
