@@ -5,7 +5,8 @@
     result = goodqueue.run(goodqueue.EXAMPLE, set={"topology.bottleneck.queue.limit": "50p"})
     result.summary["links"]["bottleneck"]["utilization"]
     result.links, result.flows          # polars frames
-    goodqueue.Study("study.toml").run("runs").means("bottleneck.utilization")
+    limits = {"topology.bottleneck.queue.limit": ["10p", "100p"]}
+    goodqueue.Study(goodqueue.EXAMPLE, sweep=limits, seeds=10).run().means("ping.p99_rtt_s")
 
 A mistake in a scenario raises `goodqueue.ScenarioError`, which names its file, line and remedy.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import PurePath
+from typing import Any
 
 from goodqueue import _core
 from goodqueue.errors import ScenarioError
@@ -15,7 +16,17 @@ def keys_of(data: bytes) -> set[str]:
     Raises:
         ScenarioError: if the file is not valid TOML.
     """
-    return set(json.loads(_core.toml_json(data, "the file")))
+    return set(settings_in(data, "the file"))
+
+
+def settings_in(data: bytes, name: str) -> dict[str, Any]:
+    """Returns the tables of a file.
+
+    Raises:
+        ScenarioError: if the file is not valid TOML.
+    """
+    found: dict[str, Any] = json.loads(_core.toml_json(data, name))
+    return found
 
 
 def kind_of(data: bytes) -> str | None:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 from goodqueue import _core
 from goodqueue._core import Scenario
 from goodqueue.core.text import printable, shortened
 from goodqueue.errors import ScenarioError
-from goodqueue.runs.plugins import checksum_of, names_python
+from goodqueue.runs.plugins import checksum_of, names_python, table_of
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 """Pattern of keys that TOML writes without quotes."""
@@ -114,6 +115,32 @@ def toml_of(settings: Mapping[str, Any]) -> bytes:
     return "".join(lines).encode()
 
 
+def sweep_toml(sweep: Mapping[str, Any]) -> str:
+    """Returns the table `[sweep]` of a study as TOML.
+
+    Args:
+        sweep: values by the path of their key, in the order of the axes; `zip` and `exclude` are
+            lists of such tables.
+    """
+    lines = ["[sweep]"]
+    for path, values in sweep.items():
+        if path in {"zip", "exclude"}:
+            tables = ", ".join(_by_path(table) for table in values)
+            lines.append(f"{path} = [{tables}]")
+        else:
+            lines.append(f"{_path(path)} = {_toml(values)}")
+    return "\n".join([*lines, ""])
+
+
+def _by_path(table: Mapping[str, Any]) -> str:
+    pairs = (f"{_path(path)} = {_toml(values)}" for path, values in table.items())
+    return "{ " + ", ".join(pairs) + " }"
+
+
+def _path(path: str) -> str:
+    return ".".join(map(_key, path.split(".")))
+
+
 def readable_toml(settings: Mapping[str, Any], comments: Mapping[str, str]) -> str:
     """Returns tables as TOML for people, one line for each key, with comments.
 
@@ -172,21 +199,25 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _toml(value: object) -> str:
+def _toml(value: object) -> str:  # noqa: PLR0911 - one for each kind of value
     """Formats a value as TOML on one line."""
     match value:
         case bool():
             return str(value).lower()
-        case int():
-            return int.__repr__(value)
-        case float():  # The repr of a subclass, such as NumPy's, may name its type.
-            return float.__repr__(value)  # TOML also writes nan and inf
+        case Integral():  # The repr of a number of NumPy may name its type.
+            return int.__repr__(int(value))
+        case Real():
+            return float.__repr__(float(value))  # TOML also writes nan and inf
         case str():
             return _quoted(value)
         case Mapping():
             pairs = (f"{_key(key)} = {_toml(item)}" for key, item in value.items())
             return "{ " + ", ".join(pairs) + " }"
-        case Sequence():
+        case type():
+            return _toml(table_of(value))
+        case set() | frozenset():
+            raise TypeError(f"a set has no order: write a list in place of {value!r}")
+        case Iterable():
             return "[" + ", ".join(map(_toml, value)) + "]"
         case _:
             raise TypeError(f"a scenario cannot hold a {type(value).__name__}: {value!r}")

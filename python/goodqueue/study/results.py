@@ -61,19 +61,9 @@ class Results:
 
     Examples:
         >>> import goodqueue
-        >>> from pathlib import Path
         >>> from tempfile import mkdtemp
-        >>> folder = Path(mkdtemp())
-        >>> _ = (folder / 'uplink.toml').write_text(goodqueue.EXAMPLE)
-        >>> _ = (folder / 'study.toml').write_text('''
-        ... schema_version = 1
-        ... title = "Buffers of an uplink"
-        ... scenario = "uplink.toml"
-        ... seeds = 3
-        ... [sweep]
-        ... topology.bottleneck.queue.limit = ["10p", "100p"]
-        ... ''')
-        >>> results = goodqueue.Study(folder / "study.toml").run(folder / "runs")
+        >>> limits = {"topology.bottleneck.queue.limit": ["10p", "100p"]}
+        >>> results = goodqueue.Study(goodqueue.EXAMPLE, sweep=limits, seeds=3).run(mkdtemp())
         >>> results.means("ping.mean_rtt_s").select("count").to_series().to_list()
         [3, 3]
     """

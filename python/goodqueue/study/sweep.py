@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from goodqueue import _core
 from goodqueue.core.extras import require
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.study.model import Stop
 from goodqueue.study.plan import longest_first, plan, run_of, seeds_of, shard
+from goodqueue.study.record.cache import cache_folder
 from goodqueue.study.record.store import Store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Sequence
 
     from goodqueue.runs.api import Source
     from goodqueue.runs.controls import ControlFactory
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
     from goodqueue.runs.settings import Overrides
     from goodqueue.study.model import Executor, Run, RunResult, StopSpec, StudyPlan
     from goodqueue.study.results import Results
+
+
+HEX_DIGITS = 16
+"""Letters of the name of a study's folder in the cache."""
 
 
 class Watcher(Protocol):
@@ -70,34 +77,29 @@ class Tally:
 
 
 class Study:
-    """A study file, read and checked.
+    """A scenario with several values of some of its keys, each under several seeds.
 
     Attributes:
         plan: its variants and seeds.
 
     Examples:
         >>> import goodqueue
-        >>> from pathlib import Path
         >>> from tempfile import mkdtemp
-        >>> folder = Path(mkdtemp())
-        >>> _ = (folder / 'uplink.toml').write_text(goodqueue.EXAMPLE)
-        >>> _ = (folder / 'study.toml').write_text('''
-        ... schema_version = 1
-        ... title = "Buffers of an uplink"
-        ... scenario = "uplink.toml"
-        ... seeds = 3
-        ... [sweep]
-        ... topology.bottleneck.queue.limit = ["10p", "100p"]
-        ... ''')
-        >>> study = goodqueue.Study(folder / "study.toml")
-        >>> len(study.run(folder / "runs"))
+        >>> study = goodqueue.Study(
+        ...     goodqueue.EXAMPLE,
+        ...     sweep={"topology.bottleneck.queue.limit": ["10p", "100p"]},
+        ...     seeds=3,
+        ... )
+        >>> len(study.run(mkdtemp()))
         6
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the scenario are options, by name
         self,
         source: Source,
         *,
+        sweep: Mapping[str, Any] | None = None,
+        seeds: int | Iterable[int] | None = None,
         set: Overrides = (),  # noqa: A002
         controls: Mapping[str, ControlFactory] | None = None,
         queues: Mapping[str, QueueFactory] | None = None,
@@ -106,7 +108,15 @@ class Study:
         """Reads a study.
 
         Args:
-            source: the path of a study file, its text, or a mapping of the same shape.
+            source: a scenario, or a study with a sweep and seeds of its own (docs/studies.md): the
+                path of a file, its text, or a mapping of the same shape.
+            sweep: values by the path of their key, such as
+                `{"topology.bottleneck.rate": ["10Mbps", "20Mbps"]}`; the first key varies slowest.
+                Values are a sequence, in which classes stand for queues and controls in Python; a
+                range such as `{"from": "10p", "to": "100p", "points": 7}`; or one value. `zip` and
+                `exclude` are lists of such mappings.
+            seeds: number of seeds of each variant, from that of the scenario on, or the seeds; one
+                by default.
             set: values that replace those of its base scenario, by path.
             controls: congestion controls in Python, by group of flows. Each is a class at the top
                 of a module; a checksum of its source is a part of the identity of the runs.
@@ -117,16 +127,16 @@ class Study:
 
         Raises:
             ScenarioError: with place, mistake and remedy.
-            RequestError: if a class in `controls` or `queues` is not found by its name.
+            RequestError: if `source` is a study and `sweep` or `seeds` are given, or if a class is
+                not found by its name.
         """
-        from goodqueue.runs.api import text_of
         from goodqueue.runs.kind import of_other_kind
         from goodqueue.runs.plugins import checksum_of, named_controls, named_queues
         from goodqueue.runs.settings import overrides
 
-        checksum = checksum_of if allow_python or controls else None
+        data, name, has_classes = _study_of(source, sweep, seeds)
+        checksum = checksum_of if allow_python or controls or has_classes else None
         given = [*overrides(set), *named_controls(controls)]
-        data, name = text_of(source)
         try:
             study = _core.Study.parse(data, name, given, checksum)
         except ScenarioError as error:
@@ -135,7 +145,7 @@ class Study:
 
     def run(  # noqa: PLR0913 - all but the folder are options, by name
         self,
-        folder: str | Path,
+        folder: str | Path | None = None,
         *,
         jobs: int | None = None,
         executor: Executor | None = None,
@@ -148,7 +158,8 @@ class Study:
         Ctrl-C ends the call and keeps the finished runs; the same call continues later.
 
         Args:
-            folder: folder of results, which may contain some already.
+            folder: folder of results, which may contain some already; by default one of the study
+                in the user's cache.
             jobs: number of threads, or None for one per processor.
             executor: executor in place of threads.
             part: (k, n) for the k-th of n machines; merge their folders afterwards.
@@ -163,6 +174,8 @@ class Study:
 
         require("polars")
         check_part(self.plan, part)
+        if folder is None:
+            folder, keep_both = self._usual_folder(), True
         store = Store.open(folder, self.plan.text, keep_both=keep_both)
         stop = Stop()
         try:
@@ -174,6 +187,53 @@ class Study:
         finally:
             store.close()
         return Results(folder).within(self.plan)
+
+    def _usual_folder(self) -> Path:
+        """Returns the folder of the user's cache for a study with these runs."""
+        name = hashlib.sha256(self.plan.text.encode()).hexdigest()[:HEX_DIGITS]
+        return cache_folder("studies") / name
+
+
+def _study_of(
+    source: Source, sweep: Mapping[str, Any] | None, seeds: int | Iterable[int] | None
+) -> tuple[bytes, str, bool]:
+    """Returns the text of a study, the name by which messages call it, and if it has classes.
+
+    Raises:
+        RequestError: if `source` is a study and a sweep or seeds are given.
+    """
+    from goodqueue.runs.api import text_of
+    from goodqueue.runs.kind import kind_of, settings_in
+    from goodqueue.runs.settings import sweep_toml, toml_of
+
+    data, name = text_of(source)
+    if sweep is None and seeds is None:
+        return data, name, False
+    if kind_of(data) == "study":
+        raise RequestError(
+            f"{name} is a study, which has its own sweep and seeds: change them there"
+        )
+    scenario = settings_in(data, name)
+    head = {
+        "schema_version": 1,
+        "title": scenario.get("title", ""),
+        "seeds": 1 if seeds is None else seeds,
+        "scenario": str(Path(name).absolute()) if Path(name).is_file() else scenario,
+    }
+    axes = {} if sweep is None else sweep
+    if not isinstance(axes, Mapping):
+        raise RequestError(f"sweep is a mapping of keys to values, and not {axes!r}")
+    text = toml_of(head) + sweep_toml(axes).encode()
+    return text, "<study>", any(map(_has_class, axes.values()))
+
+
+def _has_class(value: object) -> bool:
+    """Returns True if a class is among the values of an axis."""
+    if isinstance(value, Mapping):
+        return any(map(_has_class, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_has_class, value))
+    return isinstance(value, type)
 
 
 def check_part(plan: StudyPlan, part: tuple[int, int]) -> None:

@@ -64,7 +64,7 @@ def cached(name: str) -> Iterator[Store]:
 
     If the cache cannot be used, the store exists for this call only, and is not `lasting`.
     """
-    folder = _folder(name)
+    folder = cache_folder(name)
     try:
         store = _opened(folder)
     except RequestError as error:
@@ -97,7 +97,8 @@ def set_aside(place: Path) -> None:
     warnings.warn(text, CacheWarning, stacklevel=2)
 
 
-def _folder(name: str) -> Path:
+def cache_folder(name: str) -> Path:
+    """Returns a folder of the user's cache, which need not exist."""
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     except RuntimeError:  # the user is not in the system's list
