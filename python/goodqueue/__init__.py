@@ -3,7 +3,7 @@
     import goodqueue
     goodqueue.size(rate="20Mbps", rtt="30ms", flows=4, max_loss="1%")
     result = goodqueue.run(goodqueue.EXAMPLE, set={"topology.bottleneck.queue.limit": "50p"})
-    result.summary["links"]["bottleneck"]["utilization"]
+    result["bottleneck"].utilization, result["upload"].goodput_bps
     result.links, result.flows          # polars frames
     limits = {"topology.bottleneck.queue.limit": ["10p", "100p"]}
     goodqueue.Study(goodqueue.EXAMPLE, sweep=limits, seeds=10).run().means("ping.p99_rtt_s")
@@ -22,6 +22,15 @@ from goodqueue.errors import RequestError, RuleError, ScenarioError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from goodqueue._core import (
+        Ack,
+        Connection,
+        IntervalReport,
+        Loss,
+        Marks,
+        Packet,
+        QueueContext,
+    )
     from goodqueue.characterization.api import characterize
     from goodqueue.runs.api import load, run, schema
     from goodqueue.runs.controls import (
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
     )
     from goodqueue.runs.example import EXAMPLE
     from goodqueue.runs.queues import QueueDiscipline, QueueReport, check_queue
+    from goodqueue.runs.results.named import Figures
     from goodqueue.runs.results.result import Result, Series
     from goodqueue.sizing.api import size
     from goodqueue.sizing.lossless.headroom import headroom
@@ -41,9 +51,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXAMPLE",
+    "Ack",
     "CongestionControl",
+    "Connection",
     "ControlReport",
+    "Figures",
     "IntervalControl",
+    "IntervalReport",
+    "Loss",
+    "Marks",
+    "Packet",
+    "QueueContext",
     "QueueDiscipline",
     "QueueReport",
     "RequestError",
@@ -64,11 +82,24 @@ __all__ = [
     "tune",
 ]
 
+OF_THE_CORE = (
+    "Ack",
+    "Connection",
+    "IntervalReport",
+    "Loss",
+    "Marks",
+    "Packet",
+    "QueueContext",
+)
+"""Types of the compiled core: what queues and congestion controls in Python get."""
+
 # Importing the frames takes a quarter of a second, so `goodqueue --help` must not import them.
 _HOMES = {
     "EXAMPLE": "goodqueue.runs.example",
+    **dict.fromkeys(OF_THE_CORE, "goodqueue._core"),
     "CongestionControl": "goodqueue.runs.controls",
     "ControlReport": "goodqueue.runs.controls",
+    "Figures": "goodqueue.runs.results.named",
     "IntervalControl": "goodqueue.runs.controls",
     "QueueDiscipline": "goodqueue.runs.queues",
     "QueueReport": "goodqueue.runs.queues",

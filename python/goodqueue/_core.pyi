@@ -307,7 +307,21 @@ def check_control(
 
 @final
 class Connection:
-    """Configuration of a connection whose control is created."""
+    """Configuration of a connection whose control is created.
+
+    Examples:
+        >>> import goodqueue
+        >>> class Aimd:
+        ...     def __init__(self, connection: goodqueue.Connection) -> None:
+        ...         self.window_bytes = float(connection.initial_window_bytes)
+        ...         self.mss = connection.mss_bytes
+        ...     def on_ack(self, ack: goodqueue.Ack) -> None:
+        ...         self.window_bytes += self.mss * ack.acked_bytes / self.window_bytes
+        ...     def on_loss(self, loss: goodqueue.Loss) -> None:
+        ...         self.window_bytes = max(0.5 * loss.basis_bytes, 2 * self.mss)
+        >>> goodqueue.check_control(Aimd).calls > 1000
+        True
+    """
 
     @property
     def mss_bytes(self) -> int:
@@ -323,7 +337,21 @@ class Connection:
 
 @final
 class Ack:
-    """Information of an ACK. Byte counts are of payload."""
+    """Information of an ACK. Byte counts are of payload.
+
+    Examples:
+        >>> import goodqueue
+        >>> class Aimd:
+        ...     def __init__(self, connection: goodqueue.Connection) -> None:
+        ...         self.window_bytes = float(connection.initial_window_bytes)
+        ...         self.mss = connection.mss_bytes
+        ...     def on_ack(self, ack: goodqueue.Ack) -> None:
+        ...         self.window_bytes += self.mss * ack.acked_bytes / self.window_bytes
+        ...     def on_loss(self, loss: goodqueue.Loss) -> None:
+        ...         self.window_bytes = max(0.5 * loss.basis_bytes, 2 * self.mss)
+        >>> goodqueue.check_control(Aimd).calls > 1000
+        True
+    """
 
     @property
     def now_s(self) -> float:
@@ -381,7 +409,21 @@ class Ack:
 
 @final
 class Loss:
-    """A loss, a congestion mark or a timeout that requires a smaller window."""
+    """A loss, a congestion mark or a timeout that requires a smaller window.
+
+    Examples:
+        >>> import goodqueue
+        >>> class Aimd:
+        ...     def __init__(self, connection: goodqueue.Connection) -> None:
+        ...         self.window_bytes = float(connection.initial_window_bytes)
+        ...         self.mss = connection.mss_bytes
+        ...     def on_ack(self, ack: goodqueue.Ack) -> None:
+        ...         self.window_bytes += self.mss * ack.acked_bytes / self.window_bytes
+        ...     def on_loss(self, loss: goodqueue.Loss) -> None:
+        ...         self.window_bytes = max(0.5 * loss.basis_bytes, 2 * self.mss)
+        >>> goodqueue.check_control(Aimd).calls > 1000
+        True
+    """
 
     @property
     def now_s(self) -> float:
@@ -404,7 +446,23 @@ class Loss:
 
 @final
 class Marks:
-    """Information of an ACK about congestion marks, on a connection with ECN."""
+    """Information of an ACK about congestion marks, on a connection with ECN.
+
+    Examples:
+        >>> import goodqueue
+        >>> class Marked:
+        ...     def __init__(self, connection: goodqueue.Connection) -> None:
+        ...         self.window_bytes = float(connection.initial_window_bytes)
+        ...         self.mss = connection.mss_bytes
+        ...     def on_ack(self, ack: goodqueue.Ack) -> None:
+        ...         self.window_bytes += self.mss * ack.acked_bytes / self.window_bytes
+        ...     def on_loss(self, loss: goodqueue.Loss) -> None:
+        ...         self.window_bytes = max(0.5 * loss.basis_bytes, 2 * self.mss)
+        ...     def on_marks(self, marks: goodqueue.Marks) -> None:
+        ...         self.window_bytes = max(self.window_bytes - marks.marked_bytes / 2, self.mss)
+        >>> goodqueue.check_control(Marked).calls > 1000
+        True
+    """
 
     @property
     def acked_bytes(self) -> int:
@@ -416,7 +474,19 @@ class Marks:
 
 @final
 class IntervalReport:
-    """Sums over an interval. Byte counts are of payload."""
+    """Sums over an interval. Byte counts are of payload.
+
+    Examples:
+        >>> import goodqueue
+        >>> class Paced:
+        ...     def __init__(self, connection: goodqueue.Connection) -> None:
+        ...         self.window_bytes, self.pacing_rate_bps = 1e9, None
+        ...     def on_interval(self, report: goodqueue.IntervalReport) -> None:
+        ...         self.pacing_rate_bps = max(report.delivery_rate_bps, 1e6)
+        >>> result = goodqueue.run(goodqueue.EXAMPLE, controls={"upload": Paced})
+        >>> result["upload"].goodput_bps > 1e6
+        True
+    """
 
     @property
     def now_s(self) -> float:
@@ -561,7 +631,33 @@ class LabJob:
 
 @final
 class Packet:
-    """A packet as a queue sees it."""
+    """A packet as a queue sees it.
+
+    Examples:
+        >>> from collections import deque
+        >>> import goodqueue
+        >>> class DropTail:
+        ...     def __init__(self) -> None:
+        ...         self.waiting, self.bytes = deque(), 0
+        ...     def enqueue(
+        ...         self, context: goodqueue.QueueContext, packet: goodqueue.Packet
+        ...     ) -> None:
+        ...         if len(self.waiting) == 10:
+        ...             context.drop(packet)
+        ...         else:
+        ...             self.waiting.append(packet)
+        ...             self.bytes += context.frame_bytes(packet)
+        ...     def dequeue(self, context: goodqueue.QueueContext) -> goodqueue.Packet | None:
+        ...         if not self.waiting:
+        ...             return None
+        ...         packet = self.waiting.popleft()
+        ...         self.bytes -= context.frame_bytes(packet)
+        ...         return packet
+        ...     def backlog(self) -> tuple[int, int]:
+        ...         return len(self.waiting), self.bytes
+        >>> goodqueue.check_queue(DropTail).dropped > 0
+        True
+    """
 
     @property
     def flow(self) -> int:
@@ -604,7 +700,33 @@ class Packet:
 
 @final
 class QueueContext:
-    """The time and the functions that a queue may use during a call."""
+    """The time and the functions that a queue may use during a call.
+
+    Examples:
+        >>> from collections import deque
+        >>> import goodqueue
+        >>> class DropTail:
+        ...     def __init__(self) -> None:
+        ...         self.waiting, self.bytes = deque(), 0
+        ...     def enqueue(
+        ...         self, context: goodqueue.QueueContext, packet: goodqueue.Packet
+        ...     ) -> None:
+        ...         if len(self.waiting) == 10:
+        ...             context.drop(packet)
+        ...         else:
+        ...             self.waiting.append(packet)
+        ...             self.bytes += context.frame_bytes(packet)
+        ...     def dequeue(self, context: goodqueue.QueueContext) -> goodqueue.Packet | None:
+        ...         if not self.waiting:
+        ...             return None
+        ...         packet = self.waiting.popleft()
+        ...         self.bytes -= context.frame_bytes(packet)
+        ...         return packet
+        ...     def backlog(self) -> tuple[int, int]:
+        ...         return len(self.waiting), self.bytes
+        >>> goodqueue.check_queue(DropTail).dropped > 0
+        True
+    """
 
     @property
     def now_s(self) -> float:

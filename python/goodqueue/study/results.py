@@ -15,8 +15,8 @@ from goodqueue import _core
 from goodqueue.core.columns import column
 from goodqueue.core.files.reading import read_bytes
 from goodqueue.core.intervals import t_interval
-from goodqueue.core.metrics import range_of
-from goodqueue.core.shown import axes_of, html_of
+from goodqueue.core.metrics import chosen_first, range_of
+from goodqueue.core.shown import axes_of, html_of, words_of
 from goodqueue.errors import DamageError, RequestError, ScenarioError
 from goodqueue.runs.kind import keys_of
 from goodqueue.study.plan import identity
@@ -87,7 +87,7 @@ class Results:
         return self._wide.height
 
     def __repr__(self) -> str:
-        return f"Results({str(self.folder)!r}, runs={len(self)}, axes={self.axes})"
+        return words_of(self)
 
     def plot(
         self,
@@ -406,7 +406,7 @@ def _frame(
     every = (packing.names.split("\n") for packing in packings.values())
     metrics = dict.fromkeys(name for names in every for name in names)
     present = {column for part in parts for column in part.columns}
-    known = [name for name in metrics if name in present]
+    known = chosen_first([name for name in metrics if name in present])
     frame = pl.concat(parts, how="diagonal_relaxed")
     frame = frame.sort("_variant", "_parameters", "results_version", "seed")
     return frame.select(*axes, "seed", *known, *RUN_COLUMNS), axes, known

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from goodqueue import _core
 from goodqueue.core.extras import require
+from goodqueue.core.shown import html_of, words_of
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.study.model import Stop
 from goodqueue.study.plan import longest_first, plan, run_of, seeds_of, shard
@@ -187,6 +188,12 @@ class Study:
         finally:
             store.close()
         return Results(folder).within(self.plan)
+
+    def __repr__(self) -> str:
+        return words_of(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     def _usual_folder(self) -> Path:
         """Returns the folder of the user's cache for a study with these runs."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.core.shown import axes_of
+from goodqueue.core.shown import axes_of, html_of, words_of
 from goodqueue.sizing.search.sets import excluded
 from goodqueue.sizing.search.trials import Answered
 
@@ -36,7 +36,7 @@ FAR_SHARE = 0.1
 """Distance of the two values that show how sensitive the figures are, as a share of the range."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tuned:
     """The answer for one parameter.
 
@@ -120,6 +120,12 @@ class Tuned:
                 row |= {figure.key: mean, f"{figure.key}_low": low, f"{figure.key}_high": high}
             rows.append(row)
         return pl.DataFrame(rows, infer_schema_length=None)
+
+    def __repr__(self) -> str:
+        return words_of(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     def plot(self) -> list[Axes]:
         """Draws each figure over the values by pyplot, without a caption; returns the axes."""

@@ -32,7 +32,7 @@ MAX_ROWS = 12
 
 def print_answer(answer: Tuned) -> None:
     """Prints the question, the recommended value, the sets, the trade-off and the cost."""
-    first, *others = _lines(answer)
+    first, *others = sentences(answer)
     say(f"[bold]{first}[/]", *others, markup=True)
     if not answer.trials.limits:
         return
@@ -41,7 +41,7 @@ def print_answer(answer: Tuned) -> None:
     say("", *_sensitivity(answer), *_cost(answer), markup=True)
 
 
-def _lines(answer: Tuned) -> list[str]:
+def sentences(answer: Tuned) -> list[str]:
     """Returns the answer in sentences, the recommended value first."""
     return [*_recommended(answer), *_sets(answer), *_miss(answer)]
 

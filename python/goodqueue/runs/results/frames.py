@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from goodqueue.core.metrics import main_first
 from goodqueue.core.polars import pl
 
 if TYPE_CHECKING:
@@ -26,12 +27,15 @@ BY_NAME = {
 
 
 def summary_frame(rows: dict[str, dict[str, Any]], key: str) -> pl.DataFrame:
-    """Returns the figures of a summary with a row for each link or flow, which `key` names."""
+    """Returns the figures of a summary with a row for each link or flow, which `key` names.
+
+    The main figures come first (`goodqueue.core.metrics.MAIN`).
+    """
     if not rows:
         return pl.DataFrame(schema={key: pl.String})
     frame = pl.DataFrame(
         [
-            {key: name, **{k: v for k, v in figures.items() if k not in BY_NAME}}
+            {key: name, **{k: figures[k] for k in main_first(figures) if k not in BY_NAME}}
             for name, figures in rows.items()
         ],
         infer_schema_length=None,

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.core.shown import axes_of, html_of
+from goodqueue.core.shown import axes_of, html_of, words_of
 from goodqueue.errors import RequestError, nearest
+from goodqueue.runs.results.named import Figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,10 @@ KINDS = {
     "limited_by": ["nothing", "handshake", "congestion", "receiver_window", "application"],
     "drop_reason": ["overlimit", "early", "forced", "target_exceeded", "link_loss"],
 }
+
+
+KINDS_OF_NAMES = {"links": "link", "flows": "flow", "groups": "group"}
+"""Tables of the summary whose figures have a name, with the kind of each."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +68,9 @@ class Result:
     """The results of one run.
 
     Attributes:
-        summary: the engine, and every figure by link and by flow; docs/results.md describes each
-            key.
+        summary: the engine, and every figure by link and by flow, as plain data; docs/results.md
+            describes each key. `result["bottleneck"]` has the figures of a link or a flow as
+            attributes.
         scenario: the scenario that was run, as TOML with every key written out.
         throughput: TCP or UDP payload that reached its receiver, if it was recorded, with the
             columns `flow`, `direction` (`up` to the flow's server, `down` to its client), `time_s`
@@ -77,7 +83,9 @@ class Result:
         >>> result = goodqueue.run(goodqueue.EXAMPLE)
         >>> result.flows["flow"].to_list()
         ['upload', 'ping']
-        >>> result.summary["links"]["bottleneck"]["utilization"] > 0.99
+        >>> result["bottleneck"].utilization > 0.99
+        True
+        >>> result["upload"].goodput_bps < 2e6
         True
     """
 
@@ -102,6 +110,30 @@ class Result:
             RequestError: if the run has no such picture, or no such link.
         """
         return axes_of(self, name, link=link)
+
+    def __getitem__(self, name: str) -> Figures:
+        """Returns the figures of a link, a flow, or a large group of flows.
+
+        Raises:
+            RequestError: if there is no such name, or if a link and a flow have it.
+        """
+        places = [place for place in KINDS_OF_NAMES if name in self.summary.get(place, {})]
+        if not places:
+            raise RequestError(f"no link or flow {name!r}; {nearest(name, list(self))}")
+        if len(places) > 1:
+            kinds = " and a ".join(KINDS_OF_NAMES[place] for place in places)
+            raise RequestError(
+                f"{name!r} is both a {kinds}: write result.summary[{places[0]!r}][{name!r}]"
+            )
+        [place] = places
+        return Figures(KINDS_OF_NAMES[place], name, self.summary[place][name])
+
+    def __iter__(self) -> Iterator[str]:
+        """Yields the names of links, flows and large groups of flows."""
+        return (name for place in KINDS_OF_NAMES for name in self.summary.get(place, {}))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def _repr_html_(self) -> str:
         return html_of(self)
@@ -215,9 +247,7 @@ class Result:
         return frame(table, {**KINDS, "link": self._outcome.links, "flow": self._outcome.flows})
 
     def __repr__(self) -> str:
-        groups = self.summary.get("groups", {}).values()
-        flows = len(self.summary["flows"]) + sum(group["flows"] for group in groups)
-        return f"Result(links={list(self.summary['links'])}, flows={flows})"
+        return words_of(self)
 
 
 def _seen_from(link: str, flow: dict[str, Any]) -> str | None:
