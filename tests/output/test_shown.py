@@ -119,6 +119,68 @@ def test_answers_and_studies_have_html(answer: Answer, results: Results) -> None
     assert "calibrated theory" in judge_rules(Link(1e6, (0.02,), flows=1))._repr_html_()
 
 
+def test_a_drawn_picture_shows_its_caption_and_can_be_saved(result: Result, tmp_path: Path) -> None:
+    drawn = result.plot("backlog")
+    assert repr(drawn).startswith("Packets waiting at bottleneck over time")
+    assert drawn.figure is drawn[0].get_figure()
+    assert drawn.save(tmp_path / "backlog.svg") == tmp_path / "backlog.svg"
+    assert (tmp_path / "backlog.svg").read_text("utf-8").count("<svg") == 1
+    with pytest.raises(RequestError, match=r"must end in \.png, \.svg or \.pdf"):
+        drawn.save(tmp_path / "backlog.gif")
+
+
+def test_notebooks_without_pictures_of_pyplot_get_an_image(result: Result) -> None:
+    """marimo asks the last value of a cell for its image, because it shows no figures itself."""
+    image = result.plot("backlog")._repr_png_()
+    assert image is not None
+    assert image.startswith(b"\x89PNG")
+
+
+def test_the_last_value_of_a_cell_in_jupyter_is_one_picture(tmp_path: Path) -> None:
+    cells = [f"import goodqueue\nresult = goodqueue.run({SMALL!r}, series=True)"]
+    found = shown([*cells, "result.plot('backlog')"], tmp_path)
+    assert found[1].pictures == 1
+
+
+def test_a_script_shows_a_picture_with_one_call(
+    result: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from matplotlib import pyplot
+
+    calls = []
+    monkeypatch.setattr(pyplot, "show", lambda: calls.append(pyplot.get_fignums()))
+    drawn = result.plot("backlog")
+    drawn.show()
+    assert drawn.figure.number in calls[0]
+
+
+def test_means_of_several_metrics(results: Results) -> None:
+    use, loss = "bottleneck.utilization", "bottleneck.loss_rate"
+    both = results.means(use, loss)
+    assert both.equals(results.means([use, loss]))
+    assert both["metric"].to_list() == [use, loss] * 4
+    some = results.means("*.utilization")
+    assert set(some["metric"]) == {use, "bottleneck.reverse.utilization"}
+    assert results.long("bottleneck.loss*")["metric"].unique().to_list() != []
+    with pytest.raises(RequestError, match=r"no run has a metric '\*\.nothing'"):
+        results.means("*.nothing")
+
+
+def test_the_first_columns_are_the_main_figures(result: Result, results: Results) -> None:
+    assert result.links.columns[:5] == [
+        *("link", "rate_bps", "utilization", "throughput_bps", "loss_rate"),
+    ]
+    assert result.flows.columns[:5] == [
+        *("flow", "goodput_bps", "throughput_bps", "mean_rtt_s", "p99_rtt_s"),
+    ]
+    named = results.wide().columns[len(results.axes) + 1 :][:5]
+    assert named == [
+        *("bottleneck.utilization", "bottleneck.loss_rate", "bottleneck.p99_queueing_delay_s"),
+        *("upload.goodput_bps", "upload.p99_rtt_s"),
+    ]
+    assert set(result.links.columns) - {"link"} == set(result.summary["links"]["bottleneck"])
+
+
 def test_results_need_no_matplotlib_before_they_draw() -> None:
     code = "import sys, goodqueue.runs.results.result; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

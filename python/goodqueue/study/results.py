@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from contextlib import closing
 from copy import copy
+from fnmatch import filter as matching
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     import polars as pl
-    from matplotlib.axes import Axes
 
+    from goodqueue.core.shown import Drawn
     from goodqueue.study.model import StudyPlan
     from goodqueue.study.record.packing import Packing
 
@@ -96,7 +97,7 @@ class Results:
         x: str | None = None,
         series: str | None = None,
         **options: Any,  # noqa: ANN401 - those of [[plot]]
-    ) -> list[Axes]:
+    ) -> Drawn:
         """Draws metrics of all runs by pyplot, without a caption, and returns the axes.
 
         Args:
@@ -122,20 +123,26 @@ class Results:
         """
         return self._wide
 
-    def long(self, metrics: Sequence[str] | None = None) -> pl.DataFrame:
+    def long(self, *metrics: str | Sequence[str]) -> pl.DataFrame:
         """Returns one row per run and metric: its parameters, `seed`, `metric`, `value`.
 
         If there are several versions of the engine, only the newest is used.
+
+        Args:
+            metrics: names of metrics, as for `means`.
+
+        Raises:
+            RequestError: if no run has one of them.
         """
         wide = self.newest()
         return wide.unpivot(
-            on=self.known(metrics),
+            on=self.known(_flat(metrics)),
             index=[*self.axes, "seed"],
             variable_name="metric",
             value_name="value",
         )
 
-    def means(self, metrics: Sequence[str] | str | None = None) -> pl.DataFrame:
+    def means(self, *metrics: str | Sequence[str]) -> pl.DataFrame:
         """Returns one row per variant and metric: the mean over the seeds and its 95 % interval.
 
         The columns are the parameters, `metric`, `count` (seeds with a sample), `mean`,
@@ -143,10 +150,17 @@ class Results:
         for it: `anytime_interval`), `low`, `high` (within the range of the metric), `min`, `max`.
         Sums are taken in the order of seeds. If there are several versions of the engine, only the
         newest is used.
+
+        Args:
+            metrics: names of metrics, one by one or in a list; a `*` stands for any letters, as in
+                `*.utilization`. All metrics if there is none.
+
+        Raises:
+            RequestError: if no run has one of them.
         """
         from goodqueue.core.polars import pl
 
-        names = self.known([metrics] if isinstance(metrics, str) else metrics)
+        names = self.known(_flat(metrics))
         wide = self.newest()
         interval_of = anytime_interval if self.watched() else t_interval
         rows = []
@@ -307,17 +321,26 @@ class Results:
         return runs
 
     def known(self, metrics: Sequence[str] | None) -> list[str]:
-        """Returns the named metrics, or all of them.
+        """Returns the named metrics, or all of them; a `*` in a name stands for any letters.
 
         Raises:
             RequestError: if no run has one of them.
         """
         if metrics is None:
             return self.metrics
+        found: list[str] = []
         for name in metrics:
-            if name not in self.metrics:
+            named = [name] if name in self.metrics else matching(self.metrics, name)
+            if not named:
                 raise RequestError(f"no run has a metric {name!r}{_near(name, self.metrics)}")
-        return list(metrics)
+            found += named
+        return list(dict.fromkeys(found))
+
+
+def _flat(metrics: Sequence[str | Sequence[str]]) -> list[str] | None:
+    """Returns names that are given one by one or in lists; None if there is none."""
+    names = [[one] if isinstance(one, str) else list(one) for one in metrics]
+    return [name for some in names for name in some] if names else None
 
 
 def _unit(column: str) -> str:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
-    from matplotlib.axes import Axes
 
     from goodqueue._core import Scenario
     from goodqueue.core.intervals import Interval
+    from goodqueue.core.shown import Drawn
     from goodqueue.sizing.search.trials import Trials
     from goodqueue.tuning.axis import Axis
     from goodqueue.tuning.bounds import Goal, Keep
@@ -127,7 +127,7 @@ class Tuned:
     def _repr_html_(self) -> str:
         return html_of(self)
 
-    def plot(self) -> list[Axes]:
+    def plot(self) -> Drawn:
         """Draws each figure over the values by pyplot, without a caption; returns the axes."""
         return axes_of(self)
 

@@ -147,13 +147,13 @@ def _rows(results: Results, asked: ShowResults) -> pl.DataFrame:
     everything = asked.json or asked.export is not None
     chosen = asked.metric or (None if everything else first_look(results))
     if asked.long:
-        return results.long(chosen)
+        return results.long(*(chosen or ()))
     if not asked.runs:
-        return results.means(chosen)
+        return results.means(*(chosen or ()))
     wide = results.wide()
     if chosen is None:
         return wide
-    results.means(chosen)  # says which metric does not exist
+    results.means(*(chosen or ()))  # says which metric does not exist
     return wide.select(*results.axes, "seed", *chosen, "wall_s", "host", "error")
 
 

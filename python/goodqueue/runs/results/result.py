@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import polars as pl
-    from matplotlib.axes import Axes
 
     from goodqueue._core import Outcome, Table
+    from goodqueue.core.shown import Drawn
 
 
 # Each column of numbers in the core's tables has a list of names: number k stands for name k.
@@ -98,7 +98,7 @@ class Result:
         summary = json.loads(outcome.summary_json())
         self.summary: dict[str, Any] = {"engine": "packets", **summary}
 
-    def plot(self, name: str | None = None, *, link: str | None = None) -> list[Axes]:
+    def plot(self, name: str | None = None, *, link: str | None = None) -> Drawn:
         """Draws a picture of the run by pyplot, without a caption, and returns its axes.
 
         Args:

@@ -20,10 +20,10 @@ from goodqueue.sizing.search.trials import DROPS
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.axes import Axes
 
     from goodqueue._core import Scenario
     from goodqueue.core.intervals import Interval
+    from goodqueue.core.shown import Drawn
     from goodqueue.runs.engines import Engine
     from goodqueue.sizing.answer.facts import Facts, Guard
     from goodqueue.sizing.answer.page import Page
@@ -115,7 +115,7 @@ class Answer:
     page: Page | None = None
     memory: Memory | None = None
 
-    def plot(self, name: str = "curve") -> list[Axes]:
+    def plot(self, name: str = "curve") -> Drawn:
         """Draws a picture of the answer by pyplot, without a caption, and returns its axes.
 
         Args:
