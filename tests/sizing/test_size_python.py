@@ -153,6 +153,7 @@ def test_the_repr_without_a_buffer_names_the_reason(tmp_path: Path) -> None:
     assert found.buffer is None
     text = " ".join(repr(found).split())
     assert re.match(r"No buffer (suffices|was found that suffices); nearest: \d+ packets?", text)
+    assert "not known" not in text
 
 
 def test_a_notebook_shows_the_paragraph_and_the_rules(answer: Answer) -> None:

@@ -22,6 +22,7 @@ import gymnasium  # noqa: E402 - a missing library has a message of its own
 from goodqueue.gym.flows import CongestionControlEnv, CongestionControlVectorEnv  # noqa: E402
 from goodqueue.gym.presets import Aurora, Orca  # noqa: E402
 from goodqueue.gym.queues import ActiveQueueEnv, ActiveQueueVectorEnv  # noqa: E402
+from goodqueue.gym.rows import FlowRow, QueueRow  # noqa: E402
 
 if TYPE_CHECKING:
     from goodqueue.gym.shared import SharedLinkEnv, parallel_env
@@ -32,7 +33,9 @@ __all__ = [
     "Aurora",
     "CongestionControlEnv",
     "CongestionControlVectorEnv",
+    "FlowRow",
     "Orca",
+    "QueueRow",
     "SharedLinkEnv",
     "parallel_env",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -27,8 +27,8 @@ PACKET_BITS = 8 * 1500
 """Bits of a packet in rewards that count packets."""
 
 
-def _box(low: Numbers, high: Numbers) -> Space[Numbers]:
-    return cast("Space[Numbers]", Box(low, high, dtype=np.float32))
+def _box(low: Numbers, high: Numbers) -> Space[Any]:
+    return Box(low, high, dtype=np.float32)
 
 
 class Preset(Protocol):
@@ -44,10 +44,10 @@ class Preset(Protocol):
     interval_s: float | None
     interval_rtts: float
 
-    def observation_space(self) -> Space[Numbers]:
+    def observation_space(self) -> Space[Any]:
         """Returns the space of observations."""
 
-    def action_space(self) -> Space[Numbers]:
+    def action_space(self) -> Space[Any]:
         """Returns the space of actions."""
 
     def observe(self, row: FlowRow) -> list[float]:
@@ -91,13 +91,13 @@ class Aurora:
         """Fills the history with the values of an idle link."""
         self._seen = deque([0.0, 1.0, 1.0] * self.history, maxlen=3 * self.history)
 
-    def observation_space(self) -> Space[Numbers]:
+    def observation_space(self) -> Space[Any]:
         """Returns the space of observations, with the bounds of the authors' program."""
         low = np.tile(np.array([-1.0, 1.0, 0.0], np.float32), self.history)
         high = np.tile(np.array([10.0, 10_000.0, 1_000.0], np.float32), self.history)
         return _box(low, high)
 
-    def action_space(self) -> Space[Numbers]:
+    def action_space(self) -> Space[Any]:
         """Returns the space of actions: one number from -1 to 1."""
         return _box(np.full(1, -1.0, np.float32), np.full(1, 1.0, np.float32))
 
@@ -156,11 +156,11 @@ class Orca:
     interval_rtts: float = 1.0
     _most_bps: float = field(init=False, default=1.0)
 
-    def observation_space(self) -> Space[Numbers]:
+    def observation_space(self) -> Space[Any]:
         """Returns the space of observations: seven numbers, each at most 10."""
         return _box(np.zeros(7, np.float32), np.full(7, 10.0, np.float32))
 
-    def action_space(self) -> Space[Numbers]:
+    def action_space(self) -> Space[Any]:
         """Returns the space of actions: the logarithm of the window's factor to the base 4."""
         return _box(np.full(1, -1.0, np.float32), np.full(1, 1.0, np.float32))
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 def paragraph(answer: Answer) -> str:
     """Returns the answer in sentences: the buffer with its two intervals, its figures, the link."""
-    lines = [*_doubt(answer), _buffer(answer), _intervals(answer), *_figures(answer), _link(answer)]
+    parts = [_doubt(answer), [_buffer(answer)], _intervals(answer), _figures(answer), _link(answer)]
+    lines = [line for part in parts for line in part]
     return argument_names(" ".join(f"{line[:1].upper()}{line[1:]}." for line in lines))
 
 
@@ -42,14 +43,16 @@ def _buffer(answer: Answer) -> str:
     return f"buffer of {units} ({word_for(answer)}, by {by})"
 
 
-def _intervals(answer: Answer) -> str:
-    """Returns the interval by chance, or by the error of theory or engine, and that over hosts."""
+def _intervals(answer: Answer) -> Iterator[str]:
+    """Yields the interval by chance, or by the error of theory or engine, and that over hosts."""
     by = {"packets": "by chance (95 %)", "hybrid": "by the error of the hybrid engine (90 %)"}
     source = by.get(answer.engine or "", "by the error of theory (90 %)")
     low, high = answer.chance
+    if answer.buffer is None and low is None and answer.world is None:
+        return
     ends = "not known" if low is None else between(low, high)
     world = "not known" if answer.world is None else hosts_range(answer.world)
-    return f"the interval {source} is {ends}; over hosts that were not described it is {world}"
+    yield f"the interval {source} is {ends}; over hosts that were not described it is {world}"
 
 
 def _figures(answer: Answer) -> Iterator[str]:
@@ -60,6 +63,6 @@ def _figures(answer: Answer) -> Iterator[str]:
         yield f"expected: {expected_figures(answer.calibrated)}"
 
 
-def _link(answer: Answer) -> str:
-    """Returns the link and its traffic."""
-    return f"the link: {plain_lines(describe(answer))[0]}"
+def _link(answer: Answer) -> Iterator[str]:
+    """Yields the link and its traffic."""
+    yield f"the link: {plain_lines(describe(answer))[0]}"
