@@ -50,6 +50,12 @@ def test_examples_have_options_that_exist(example: str) -> None:
     command_of([name]).commands[name].make_context(name, arguments)
 
 
+def test_every_page_has_examples() -> None:
+    for name, text in PAGES.items():
+        examples = text.partition(".SH EXAMPLES")[2].partition(".SH EXIT STATUS")[0]
+        assert examples.count(".nf\n") >= 2, name
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_groff_accepts_a_page(name: str) -> None:
     groff = shutil.which("groff")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
 from goodqueue.cli.app import command_of
+from goodqueue.cli.examples import EXAMPLES as OF_COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,19 +70,20 @@ def page(name: str, command: Any, codes: str, see: list[str]) -> str:  # noqa: A
     )
     inner = getattr(command, "commands", {})
     lines += section("COMMANDS", [(part, one.help) for part, one in inner.items()])
-    if name == "goodqueue":
-        lines += examples()
+    own = [("", example) for example in OF_COMMANDS[name.partition(" ")[2]]]
+    lines += examples(list(EXAMPLES.items()) if name == "goodqueue" else own)
     lines += [".SH EXIT STATUS", literal(" ".join(codes.split()))]
     # \\% keeps a name on one line.
     lines += [".SH SEE ALSO", ", ".join(f"\\%{literal(one)}(1)" for one in see)]
     return "\n".join([*lines, ""])
 
 
-def examples() -> Iterator[str]:
-    """Yields the section of examples."""
+def examples(known: list[tuple[str, str]]) -> Iterator[str]:
+    """Yields the section of examples, each with its purpose, which may be empty."""
     yield ".SH EXAMPLES"
-    for purpose, example in EXAMPLES.items():
-        yield from (".PP", literal(purpose), ".PP", ".nf", ".RS 4", literal(example), ".RE", ".fi")
+    for purpose, example in known:
+        yield from (".PP", literal(purpose)) if purpose else ()
+        yield from (".PP", ".nf", ".RS 4", *map(literal, example.split("\n")), ".RE", ".fi")
 
 
 def section(title: str, records: list[Any]) -> Iterator[str]:

@@ -26,6 +26,7 @@ from goodqueue.cli.commands.sizing.size import Size
 from goodqueue.cli.commands.sizing.smoothing import Smoothing
 from goodqueue.cli.commands.sizing.tune import Tune
 from goodqueue.cli.commands.studies import ShowResults, Sweep
+from goodqueue.cli.help import Command, Group
 from goodqueue.cli.plain import convert_plain_values
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ HELP_OF_GROUPS = {"qdisc": "Convert queues between Linux's tc and scenarios."}
 def application(only: str | None = None) -> typer.Typer:
     """Returns the application with all commands, or with one command or group."""
     app = typer.Typer(
+        cls=Group,
         help="How much buffer does a link need? Packet-level simulation of TCP and router queues.",
         rich_markup_mode=None,  # plain text, which pipes and screen readers can use
         add_completion=only is None,
@@ -77,12 +79,12 @@ def application(only: str | None = None) -> typer.Typer:
     app.callback()(_main)
     for name, command in COMMANDS.items():
         if only in {None, name}:
-            app.command(name)(_function(*command))
+            app.command(name, cls=Command)(_function(*command))
     for name, commands in GROUPS.items():
         if only in {None, name}:
-            group = typer.Typer(help=HELP_OF_GROUPS[name], rich_markup_mode=None)
+            group = typer.Typer(cls=Group, help=HELP_OF_GROUPS[name], rich_markup_mode=None)
             for part, command in commands.items():
-                group.command(part)(_function(*command))
+                group.command(part, cls=Command)(_function(*command))
             app.add_typer(group, name=name)
     return app
 

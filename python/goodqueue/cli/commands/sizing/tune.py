@@ -21,14 +21,7 @@ from goodqueue.cli.commands.options import (
 
 @dataclass(frozen=True)
 class Tune:
-    r"""Find the values of any parameter that keep bounds on any figures, and the best of them.
-
-    \b
-    goodqueue tune home-dsl.toml --vary topology.link.shaper.rate=70%..100%
-      --keep 'ping.p99<=60ms' --most upload.goodput
-    goodqueue tune incast-dctcp.toml --vary topology.port.queue.threshold=5p..200p
-      --keep 'query.p99<=2ms' --keep 'background.goodput>=900Mbps'
-    """
+    """Find the values of any parameter that keep bounds on any figures, and the best of them."""
 
     file: ScenarioFile
     vary: Annotated[
