@@ -114,6 +114,14 @@ def test_bare_names_of_tables_are_written_without_quotes() -> None:
     assert heads == ["[topology]", "[topology.link-1]", "[[flow]]"]
 
 
+def test_a_list_of_tables_within_a_table_has_a_block_for_each() -> None:
+    settings = {"topology": {"shape": "chain", "link": [{"name": "a"}, {"name": "b"}]}}
+    text = readable_toml(settings, {"topology.link.1": "the second"})
+    heads = [line for line in text.splitlines() if line.startswith(("[", "#"))]
+    assert heads == ["[topology]", "[[topology.link]]", "# the second", "[[topology.link]]"]
+    assert tomllib.loads(text) == settings
+
+
 def test_numbers_of_subclasses_are_written_as_plain_numbers() -> None:
     settings = {"share": np.float64(0.1), "status": HTTPStatus.OK, "flag": True}
     text = toml_of(settings).decode()

@@ -152,19 +152,24 @@ def readable_toml(settings: Mapping[str, Any], comments: Mapping[str, str]) -> s
     blocks = [_block("", "", {k: v for k, v in settings.items() if not _is_table(v)}, comments)]
     for key, value in settings.items():
         if isinstance(value, Mapping):
-            own = {k: v for k, v in value.items() if not isinstance(v, Mapping)}
+            own = {k: v for k, v in value.items() if not _is_table(v)}
             blocks.append(_block(f"[{_key(key)}]", key, own, comments))
-            blocks += [
-                _block(f"[{_key(key)}.{_key(part)}]", f"{key}.{part}", table, comments)
-                for part, table in value.items()
-                if isinstance(table, Mapping)
-            ]
+            for part, table in value.items():
+                if _is_table(table):
+                    blocks += _tables(f"{_key(key)}.{_key(part)}", f"{key}.{part}", table, comments)
         elif _is_table(value):
-            blocks += [
-                _block(f"[[{_key(key)}]]", f"{key}.{place}", table, comments)
-                for place, table in enumerate(value)
-            ]
+            blocks += _tables(_key(key), key, value, comments)
     return "\n".join(blocks)
+
+
+def _tables(head: str, path: str, value: Any, comments: Mapping[str, str]) -> list[str]:  # noqa: ANN401
+    """Returns the blocks of a table, or of each table of a list."""
+    if isinstance(value, Mapping):
+        return [_block(f"[{head}]", path, value, comments)]
+    return [
+        _block(f"[[{head}]]", f"{path}.{place}", table, comments)
+        for place, table in enumerate(value)
+    ]
 
 
 def _is_table(value: object) -> bool:
