@@ -146,6 +146,14 @@ CASES: dict[str, tuple[str, ...]] = {
         *("tune", "@small.toml", "--vary", "topology.bottleneck.queue.limit=5p..50p"),
         *("--keep", "bottleneck.utilization>=50%", "--replicates", "8", "--store", "@tuned"),
     ),
+    "home": (
+        *("home", "--line", "cable", "--down", "10Mbps", "--up", "2Mbps", "--traffic"),
+        *("game, web, upload", "--replicates", "8", "--store", "@home"),
+    ),
+    "home, every rate": (
+        *("home", "--line", "cable", "--down", "10Mbps", "--up", "2Mbps", "--traffic"),
+        *("game, web, upload", "--replicates", "8", "--store", "@home", "--explain"),
+    ),
     "smoothing": ("smoothing", *STREAM),
     "smoothing, theory": ("smoothing", *STREAM[:6], "--quick"),
     "qdisc parse": (

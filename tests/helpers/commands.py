@@ -19,17 +19,19 @@ ANSI = "\x1b["
 """Beginning of an escape sequence of a terminal."""
 
 
-def on_terminal(*arguments: object, **environment: str) -> str:
-    """Returns the output of the command on a terminal."""
+def on_terminal(*arguments: object, typed: str | None = None, **environment: str) -> str:
+    """Returns the output of the command on a terminal, on which a text may be typed."""
     parent, child = pty.openpty()
     with started(
         [COMMAND, *map(str, arguments)],
         stdout=child,
         stderr=child,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if typed is None else child,
         env={**os.environ, "TERM": "xterm-256color", **environment},
     ) as process:
         os.close(child)
+        if typed is not None:
+            os.write(parent, typed.encode())
         printed = b""
         while True:
             try:

@@ -28,6 +28,7 @@ PAGES = [
     "docs/cli.md",
     "docs/explain.md",
     "docs/headroom.md",
+    "docs/home.md",
     "docs/tune.md",
     "docs/tutorial.md",
 ]

@@ -1,11 +1,11 @@
 """The command line.
 
 Exit codes: 0 the question was answered; 2 the request or its input is wrong (one message says
-where, and what to write instead); 3 `size` or `tune` showed that no buffer or value keeps the
-bounds; 4 `sweep` ran and some of its runs failed; 5 `results --verify` found damage; 6 the answer
-of `size` or `tune` is an estimate; 7 `emulate` ran and is not to be trusted; 8 a program that
-`emulate` ran has failed; 130 interrupted, with the finished parts kept; 1 a fault of goodqueue
-itself.
+where, and what to write instead); 3 `size`, `tune` or `home` showed that no buffer or value keeps
+the bounds; 4 `sweep` ran and some of its runs failed; 5 `results --verify` found damage; 6 the
+answer of `size`, `tune` or `home` is an estimate; 7 `emulate` ran and is not to be trusted; 8 a
+program that `emulate` ran has failed; 130 interrupted, with the finished parts kept; 1 a fault of
+goodqueue itself.
 """
 
 from __future__ import annotations

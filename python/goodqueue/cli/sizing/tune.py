@@ -43,7 +43,7 @@ def tune(asked: Tune) -> int:
     if asked.plot is not None:
         require("matplotlib")
         _format_of(asked.plot)
-    with _bar(asked.vary.partition("=")[0]) as (on_run, on_change):
+    with search_bar(asked.vary.partition("=")[0]) as (on_run, on_change):
         answer = find(
             source,
             asked.vary,
@@ -104,8 +104,8 @@ def _write(asked: Tune, answer: Tuned) -> None:
 
 
 @contextmanager
-def _bar(what: str) -> Iterator[tuple[Callable[[int], None], Callable[[Axis, Trials], None]]]:
-    """Shows the number of runs, and of values that were run."""
+def search_bar(what: str) -> Iterator[tuple[Callable[[int], None], Callable[[Axis, Trials], None]]]:
+    """Shows the number of runs of a search, and of values that were run."""
     with progress() as bar:
         task = bar.add_task(f"tuning {what}", total=None)
         done = 0
