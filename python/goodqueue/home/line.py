@@ -3,7 +3,8 @@
 The framings are those of scenario files, which have the names and numbers of tc-cake(8). They
 follow from RFC 2684 and RFC 2516 over AAL5 (ITU-T I.363.5, 48 bytes in cells of 53) for ADSL
 (ITU-T G.992.3), from the 64/65 octets of PTM (G.992.3 annex N, IEEE 802.3 clause 61) for VDSL2
-(ITU-T G.993.2), and from the Ethernet frame of 14 + 4 bytes that DOCSIS counts (MULPI).
+(ITU-T G.993.2), and from the Ethernet frame of 14 + 4 bytes that the rates of DOCSIS count (MULPI,
+C.2.2.7.2).
 """
 
 from __future__ import annotations
