@@ -54,7 +54,8 @@ def _height(blocks: Sequence[Sequence[str]]) -> int:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, min(WIDTH, stdout().width), break_long_words=False)
+    width = min(WIDTH, stdout().width)
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _headline(answer: Answer) -> str:
