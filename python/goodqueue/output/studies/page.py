@@ -1,4 +1,4 @@
-"""The results of a study as a page: first the best variant, then the pictures and all means."""
+"""The results of a study as a page: first the best trade-off, then the pictures and all means."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ MAX_ROWS = 400
 """Largest number of variants in the table of a page."""
 
 MAX_TILES = 3
+
+NEAR = 0.01
+"""Largest relative difference of two means that are told apart by another metric."""
 
 UNITS = ("_bps", "_bytes", "_packets", "_bdp", "_s")
 
@@ -131,8 +134,8 @@ def _mean(row: Mapping[str, Any]) -> str:
 
 
 def _answer(lines: Sequence[Line], metrics: Sequence[str], frame: pl.DataFrame) -> Iterator[str]:
-    """Yields the best mean of the first metric, one sentence, and figures of its variant."""
-    first = metrics[0]
+    """Yields the best trade-off: its first metric, its price in another one, and its figures."""
+    first, others = metrics[0], metrics[1:]
     label, up = column(frame, first).label, column(frame, first).higher_is_better
     ranked = sorted(
         (line for line in lines if first in line.means),
@@ -142,13 +145,24 @@ def _answer(lines: Sequence[Line], metrics: Sequence[str], frame: pl.DataFrame) 
     if not ranked:
         yield f'<p class="answer">No run has a value of {escape(label)}.</p>'
         return
-    best = ranked[0]
+    price = next((one for one in others if one.endswith("_s")), next(iter(others), None))
+    ties = _ties(ranked, first)
+    best = ranked[0] if price is None else _cheapest(ties, price, frame)
     most, least = ("highest", "lowest") if up else ("lowest", "highest")
+    rest = f"is the {most} mean {label}"
+    if price is not None and price in best.means:
+        cost = column(frame, price).label
+        rest = f"is the mean {label}, and {quantity(price, best.means[price]['mean'])} the {cost}"
     named = [one for one in metrics if one in best.means][:MAX_TILES]
     yield from page.answer(
         quantity(first, best.means[first]["mean"]),
-        f"is the {most} mean {label}",
-        _sentence(ranked, first, least),
+        rest,
+        " ".join(
+            [
+                *_sentences(ranked, best, first, least, _choice(best, ties, price, frame)),
+                *_price(lines, best, price, first, frame),
+            ]
+        ),
         [_tile(name, best, lines, frame) for name in named],
     )
     if best.place is not None:
@@ -163,22 +177,88 @@ def _tile(name: str, best: Line, lines: Sequence[Line], frame: pl.DataFrame) -> 
     return page.Tile(_title(frame, name), quantity(name, row["mean"]), (_interval(row), ends))
 
 
-def _sentence(ranked: Sequence[Line], first: str, least: str) -> str:
-    """Returns where the best mean is, how many others cannot be told from it, and the worst."""
+def _ties(ranked: Sequence[Line], first: str) -> list[Line]:
+    """Returns the variants that are as good as the best: their means are within 1 % of its own."""
+    best = ranked[0].means[first]["mean"]
+    return [line for line in ranked if abs(line.means[first]["mean"] - best) <= NEAR * abs(best)]
+
+
+def _overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return bool(one["low"] <= other["high"] and other["low"] <= one["high"])
+
+
+def _cheapest(lines: Sequence[Line], price: str, frame: pl.DataFrame) -> Line:
+    """Returns the variant with the best mean of another metric; the first if none has one."""
+    known = [line for line in lines if price in line.means]
+    sign = -1 if column(frame, price).higher_is_better else 1
+    return min(known, key=lambda line: sign * line.means[price]["mean"], default=lines[0])
+
+
+def _dearest(lines: Sequence[Line], price: str, frame: pl.DataFrame) -> Line:
+    """Returns the variant with the worst mean of another metric."""
+    known = [line for line in lines if price in line.means]
+    sign = -1 if column(frame, price).higher_is_better else 1
+    return max(known, key=lambda line: sign * line.means[price]["mean"])
+
+
+def _choice(
+    best: Line, ties: Sequence[Line], price: str | None, frame: pl.DataFrame
+) -> Iterator[str]:
+    """Yields why this variant is shown and not another one that is as good."""
+    if price is None or price not in best.means or len(ties) < 2:
+        return
+    label = column(frame, price).short
+    worst = _dearest(ties, price, frame)
+    mean = quantity(price, worst.means[price]["mean"])
+    others = len(ties) - 1
+    are = "is" if others == 1 else "are"
+    yield (
+        f"{counted(others, 'other variant')} {are} within 1 % of it, and this one has the best "
+        f"{label} of them: with {worst.name} it is {mean}."
+    )
+
+
+def _price(
+    lines: Sequence[Line], best: Line, price: str | None, first: str, frame: pl.DataFrame
+) -> Iterator[str]:
+    """Yields the best mean of the other metric over all variants, and what it costs."""
+    if price is None or price not in best.means:
+        return
+    cheap = _cheapest([line for line in lines if first in line.means], price, frame)
+    if cheap is best:
+        return
+    label, lowest = column(frame, price).short, "lowest"
+    if column(frame, price).higher_is_better:
+        lowest = "highest"
+    mean = quantity(price, cheap.means[price]["mean"])
+    there = quantity(first, cheap.means[first]["mean"])
+    yield (
+        f"The {lowest} {label} is {mean} with {cheap.name}, where the "
+        f"{column(frame, first).short} is {there}."
+    )
+
+
+def _sentences(
+    ranked: Sequence[Line], shown: Line, first: str, least: str, choice: Iterator[str]
+) -> Iterator[str]:
+    """Yields which variant is shown and why, how many intervals overlap the best, and the worst."""
     best, worst = ranked[0], ranked[-1]
     if len(ranked) == 1:
-        return f"The study has one variant: {best.name}." if best.name else "It has one variant."
-    end = best.means[first]
-    others = [line.means[first] for line in ranked[1:]]
-    near = sum(one["low"] <= end["high"] and end["low"] <= one["high"] for one in others)
+        yield f"The study has one variant: {best.name}." if best.name else "It has one variant."
+        return
+    near = sum(_overlap(line.means[first], best.means[first]) for line in ranked[1:])
+    of_best, whose = ("its", "its own") if shown is best else ("the best", "that of the best mean")
     overlap = (
-        "No other interval overlaps its 95 % interval."
+        f"No other interval overlaps {of_best} 95 % interval."
         if near == 0
-        else f"The 95 % intervals of {counted(near, 'other variant')} overlap its own."
+        else f"The 95 % intervals of {counted(near, 'other variant')} overlap {whose}."
     )
-    return (
-        f"This is the mean with {best.name}. {overlap} The {least} mean of the "
-        f"{counted(len(ranked), 'variant')} is {_mean(worst.means[first])} with {worst.name}."
+    yield f"This is the mean with {shown.name}."
+    yield from choice
+    yield overlap
+    yield (
+        f"The {least} mean of the {counted(len(ranked), 'variant')} is "
+        f"{_mean(worst.means[first])} with {worst.name}."
     )
 
 
