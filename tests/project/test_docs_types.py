@@ -14,9 +14,7 @@ import pytest
 
 from conftest import ROOT, tracked
 
-BLOCK = re.compile(
-    r"(?P<before>[^\n]+(?:\n[^\n]+)*)\n\n```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
-)
+BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"`(\w+)\.py`")
 
 MODULES = {"docs/queues/own.md": "queues"}
@@ -43,7 +41,8 @@ def modules_of(page: str, text: str) -> dict[str, str]:
     usual = MODULES.get(page) or re.sub(r"\W", "_", page.removesuffix(".md").partition("/")[2])
     found: dict[str, str] = {}
     for block in BLOCK.finditer(text):
-        file = FILE.match(block["before"].rpartition("\n\n")[2])
+        paragraph = text[: block.start()].rstrip().rpartition("\n\n")[2]
+        file = FILE.match(paragraph)
         name = usual if file is None else file[1]
         found[name] = f"{found.get(name, '')}{block['code']}\n"
     return found
