@@ -26,6 +26,7 @@ pub use link::loss::{
     GilbertElliott, IndependentLoss, LossConfig, LossLaw, LossOf, LossProcess, LossScope,
     LossState, LossUnit,
 };
+pub use link::pause::PauseConfig;
 pub use link::service::{
     BYTES_PER_OPPORTUNITY, DeliveryTrace, MAX_OPPORTUNITIES, MarkovRates, RateFile, RateStep,
     RateTrace, ServiceConfig, ServiceLaw, ServiceState, Stretch, Stretches, UniformRates,
@@ -40,7 +41,7 @@ pub use measure::link_meter::{LinkMeter, Window};
 pub use measure::loss_bursts::meters;
 pub use measure::outcome::{
     AverageQueue, BusyPeriods, Distribution, FlowOutcome, LinkOutcome, LossBurstOutcome,
-    OneWayDelay, Outcome, PoolOutcome, Series, Totals,
+    OneWayDelay, Outcome, PauseOutcome, PoolOutcome, Series, Totals,
 };
 pub use measure::signals::{Signal, Signals};
 pub use network::{

@@ -4,6 +4,7 @@
 use crate::host::interface::InterfaceConfig;
 use crate::link::impairment::Impairments;
 use crate::link::loss::LossConfig;
+use crate::link::pause::PauseConfig;
 use crate::link::service::ServiceConfig;
 use crate::workload::session::SessionConfig;
 use crate::workload::{SourceConfig, StreamConfig};
@@ -44,6 +45,29 @@ impl Network {
         let exists = named.peek().is_some();
         named.for_each(|found| found.queue = queue.clone());
         exists
+    }
+
+    /// Marks the links on which flow control depends: those that a link with flow control feeds, and
+    /// those that carry its PAUSE frames. Routes and flow control must not change afterwards.
+    pub fn keep_in_step(&mut self) {
+        let Self { links, flows, .. } = self;
+        if links.iter().all(|link| link.pause.is_none()) {
+            return;
+        }
+        let routes = flows.iter().flat_map(|flow| [&flow.forward, &flow.reverse]);
+        let pairs = routes.flat_map(|route| route.windows(2));
+        let mut needed: Vec<LinkId> = pairs
+            .filter(|pair| links[pair[0].0 as usize].pause.is_some())
+            .map(|pair| pair[1])
+            .collect();
+        let paused = links.iter().filter(|link| link.pause.is_some());
+        needed.extend(paused.filter_map(|link| link.opposite));
+        for link in needed {
+            let link = &mut links[link.0 as usize];
+            if !link.in_step && !link.only_delays() {
+                link.in_step = true;
+            }
+        }
     }
 }
 
@@ -88,6 +112,14 @@ pub struct Equipment {
     pub loss: Option<LossConfig>,
     /// Impairments of packets behind the transmitter.
     pub impairments: Impairments,
+    /// Flow control by the node behind the link, if it has any.
+    pub pause: Option<PauseConfig>,
+    /// Other direction of the same cable, which carries the PAUSE frames for this one. Without it they
+    /// wait for no frame, and have the delay of this link.
+    pub opposite: Option<LinkId>,
+    /// True if flow control depends on the queue or on the transmissions of this link, so that they
+    /// must not be computed ahead ([`Network::keep_in_step`]).
+    pub in_step: bool,
 }
 
 impl Equipment {
@@ -101,6 +133,9 @@ impl Equipment {
             drop_list: Vec::new(),
             loss: None,
             impairments: Impairments::default(),
+            pause: None,
+            opposite: None,
+            in_step: false,
         }
     }
 }
@@ -147,6 +182,8 @@ impl LinkConfig {
         let plain = self.pool.is_none()
             && self.loss.is_none()
             && self.service.is_none()
+            && self.pause.is_none()
+            && !self.in_step
             && !self.impairments.any();
         match &self.queue {
             QueueConfig::DropTail(config) if plain => Some(config.limit),

@@ -52,11 +52,15 @@ pub enum Mutation {
     LinkLossNotBlamed,
     /// A flow's marks are not attributed to any link.
     MarksNotBlamed,
+    /// A link obeys a PAUSE as soon as it has arrived.
+    ReactionForgotten,
+    /// A PAUSE interrupts the frame ahead of it.
+    PauseInterrupts,
 }
 
 impl Mutation {
     /// All mutations.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::LimitOffByOne,
         Self::TiesByInsertion,
         Self::TimerBeforeDelivery,
@@ -81,5 +85,7 @@ impl Mutation {
         Self::PureDelayForgotten,
         Self::LinkLossNotBlamed,
         Self::MarksNotBlamed,
+        Self::ReactionForgotten,
+        Self::PauseInterrupts,
     ];
 }

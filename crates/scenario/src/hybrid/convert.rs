@@ -159,6 +159,7 @@ fn check_direction(name: &str, link: &LinkDirection) -> Result<(), String> {
             link.impairments != Impairments::default(),
             "jitter, reordering or copies",
         ),
+        (link.pause.is_some(), "flow control"),
     ];
     match reasons.iter().find(|(has, _)| *has) {
         Some((_, what)) => Err(format!("the hybrid engine has no {what}: \"{name}\"")),

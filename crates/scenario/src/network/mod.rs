@@ -32,7 +32,7 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
     if let Some(access) = &scenario.topology.access {
         add_access(&mut links, access, scenario);
     }
-    Network {
+    let mut network = Network {
         seed: scenario.seed,
         end: Time::ZERO + scenario.duration,
         warmup: Time::ZERO + scenario.warmup,
@@ -40,7 +40,15 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
         pools: scenario.topology.pools.clone(),
         flows: flows(scenario),
         record: scenario.record,
+    };
+    // Both directions of a cable follow each other.
+    for (index, link) in (0_u32..).zip(&mut network.links) {
+        if link.pause.is_some() {
+            link.opposite = Some(LinkId(index ^ 1));
+        }
     }
+    network.keep_in_step();
+    network
 }
 
 /// Returns one direction of a link between routers.
@@ -85,6 +93,9 @@ fn equipment(config: &LinkDirection) -> Equipment {
         drop_list: config.drop_list.clone(),
         loss: config.loss,
         impairments: config.impairments.clone(),
+        pause: config.pause,
+        opposite: None,
+        in_step: false,
     }
 }
 

@@ -129,8 +129,19 @@ pub(crate) fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOut
         distribution(map, "queueing_delay_s", &link.queueing_delay_s);
         loss_bursts(map, link);
         fairness(map, link);
+        pauses(map, link);
     }
     keys
+}
+
+/// Adds the pauses of a link with flow control.
+fn pauses(map: &mut Map<String, Value>, link: &LinkOutcome) {
+    if let Some(pause) = link.pause {
+        map.insert("pauses".to_owned(), json!(pause.pauses));
+        map.insert("paused_s".to_owned(), json!(pause.paused.as_secs_f64()));
+        map.insert("peak_waiting_bytes".to_owned(), json!(pause.peak_bytes));
+        map.insert("pause_cycle".to_owned(), json!(pause.in_cycle));
+    }
 }
 
 fn fairness(map: &mut Map<String, Value>, link: &LinkOutcome) {

@@ -108,6 +108,7 @@ fn items(link: &LinkDirection, pools: &[PoolConfig]) -> Vec<(&'static str, Strin
         items.push(("loss", crate::network::link::loss::write(loss)));
     }
     items.extend(crate::network::link::impairment::items(&link.impairments));
+    items.extend(link.pause.iter().map(crate::network::link::pause::item));
     items
 }
 

@@ -435,3 +435,49 @@ proptest! {
         prop_assert_eq!(steps, Ok(expected));
     }
 }
+
+#[test]
+fn flow_control_belongs_to_one_direction_and_is_written_back() {
+    let line = "rate = \"1Mbps\"
+pause = { xoff = \"30kB\", xon = \"10kB\", reaction = \"3us\" }
+reverse = { pause = { xoff = \"1kB\", xon = \"0B\", reaction = \"1ms\" } }";
+    let scenario = good(&text("", line));
+    check_round_trip(&scenario);
+    let network = scenario.network();
+    let pause = network.links[0].pause.expect("the file gives it");
+    assert_eq!(
+        (pause.xoff, pause.xon, pause.reaction),
+        (30_000, 10_000, Span::from_micros(3))
+    );
+    assert_eq!(network.links[1].pause.map(|pause| pause.xoff), Some(1_000));
+    // The hosts' links behind the bottleneck count what came over it.
+    let counts = |suffix: &str| {
+        let mut links = network
+            .links
+            .iter()
+            .filter(|link| link.name.ends_with(suffix));
+        links.all(|link| link.in_step)
+    };
+    assert!(counts("access.reverse") && !counts("access"));
+    let written = summary_json(&scenario, &network, &run(&network)).to_string();
+    assert!(written.contains("\"pause_cycle\":false"), "{written}");
+}
+
+#[test]
+fn thresholds_for_resuming_are_below_those_for_pausing() {
+    let line = "rate = \"1Mbps\"
+pause = { xoff = \"30kB\", xon = \"30kB\", reaction = \"3us\" }";
+    let error = read(&text("", line)).expect_err("it would never resume");
+    assert!(
+        error.to_string().contains("\"xon\" is not below \"xoff\""),
+        "{error}"
+    );
+    let error = read(&text("", "rate = \"1Mbps\"\npause = { xoff = \"30kB\" }"))
+        .expect_err("keys are missing");
+    assert!(error.to_string().contains("pause"), "{error}");
+    let unlimited = "rate = \"unlimited\"
+pause = { xoff = \"30kB\", xon = \"1kB\", reaction = \"3us\" }";
+    let unlimited = text("", unlimited).replace("queue = { limit = \"100p\" }", "");
+    let error = read(&unlimited).expect_err("nothing waits there");
+    assert!(error.to_string().contains("only delays"), "{error}");
+}

@@ -125,6 +125,10 @@ fn every_key_is_documented_and_every_documented_key_exists() {
             "[{ name = \"memory\", capacity = \"90kB\" }]",
         ),
         ("topology.bottleneck.pool", "memory"),
+        (
+            "topology.bottleneck.pause",
+            "{ xoff = \"9kB\", xon = \"3kB\", reaction = \"1us\" }",
+        ),
     ]);
     let mut found = BTreeSet::new();
     keys(&summary, "", &mut found);

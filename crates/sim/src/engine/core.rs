@@ -42,6 +42,9 @@ pub struct Core<P> {
     /// Packets that wait at the end of the run at links that consist of a transmitter alone.
     pub queued_untracked: u64,
     pub in_flight: u64,
+    /// Packets that have just come to wait (true) or wait no longer; none if no link has flow
+    /// control.
+    pub counted: Option<Vec<(Packet, bool)>>,
     pub probe: P,
 }
 
@@ -123,6 +126,9 @@ impl<P: Probe> Core<P> {
             delivered: 0,
             queued_untracked: 0,
             in_flight: 0,
+            counted: (network.links.iter())
+                .any(|link| link.pause.is_some())
+                .then(Vec::new),
             routing,
             probe,
         }

@@ -2,8 +2,9 @@
 
 use crate::engine::core::Core;
 use crate::engine::probe::Probe;
+use crate::link::pause::{PauseState, cycles};
 use crate::measure::link_meter::LinkMeter;
-use crate::{Network, PoolOutcome, Totals};
+use crate::{Network, PauseOutcome, PoolOutcome, Totals};
 use goodqueue_types::LinkId;
 
 impl<P: Probe> Core<P> {
@@ -45,6 +46,28 @@ impl<P: Probe> Core<P> {
             (None, Some(Some(served))) => served.take_meter(),
             _ => None,
         }
+    }
+
+    /// Returns the pauses of each link with flow control.
+    pub fn pauses(&self) -> Vec<Option<PauseOutcome>> {
+        let pause = |index: usize| {
+            let link = self.served.get(index)?.as_ref()?;
+            link.pause.as_deref()
+        };
+        let links = 0..self.served.len();
+        let waits_for: Vec<Vec<usize>> = links
+            .clone()
+            .map(|index| {
+                let paused = |link: &usize| pause(*link).is_some_and(PauseState::is_paused);
+                let waiting = pause(index).filter(|_| paused(&index));
+                let waiting = waiting.into_iter().flat_map(PauseState::waiting);
+                waiting.map(|link| link as usize).filter(paused).collect()
+            })
+            .collect();
+        let in_cycle = cycles(&waits_for);
+        links
+            .map(|index| Some(pause(index)?.finish(in_cycle[index])))
+            .collect()
     }
 
     /// Takes the results out of the shared buffers.

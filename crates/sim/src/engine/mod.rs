@@ -456,8 +456,13 @@ impl<'a, P: Probe> Simulation<'a, P> {
         };
         totals.check().unwrap_or_else(|message| panic!("{message}"));
         let links = network.links.iter().enumerate();
+        let pauses = core.counted.as_ref().map(|_| core.pauses());
         let links = links
-            .filter_map(|(index, config)| Some(core.take_meter(index)?.finish(&config.name)))
+            .filter_map(|(index, config)| {
+                let pause = pauses.as_ref().and_then(|pauses| pauses[index]);
+                let link = core.take_meter(index)?.finish(&config.name);
+                Some(crate::LinkOutcome { pause, ..link })
+            })
             .collect();
         let pools = core.take_pools(network);
         let ends = core.hosts.chunks_exact(2);

@@ -265,6 +265,13 @@ impl Routing {
         from + position.expect("the packet's route has this link") as u32
     }
 
+    /// Returns the link before this one on the route of a sending agent, unless it only delays.
+    pub fn link_before(&self, agent: usize, link: u32) -> Option<u32> {
+        let hop = self.hop(agent, link);
+        let before = (hop > self.first_hops[agent]).then(|| self.hops[hop as usize - 1].link);
+        before.filter(|link| *link != STRETCH)
+    }
+
     /// Returns a packet's place among simultaneous arrivals.
     #[inline]
     pub fn rank(&self, packet: &Packet) -> u32 {

@@ -5,6 +5,7 @@ use crate::engine::crossing::{Crossed, observe_arrival, observe_start};
 use crate::engine::event_queue::{Event, Kind};
 use crate::engine::probe::Probe;
 use crate::host::agent::sender_of;
+use crate::link::pause::PauseState;
 use crate::link::served_link::{ServedLink, Transmission};
 use goodqueue_queue::Verdict;
 use goodqueue_types::{DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Time};
@@ -27,6 +28,9 @@ impl<P: Probe> Core<P> {
         }
         packet.arrived = now;
         let begun = served(&mut self.served, link).arrive(packet, &mut self.shared_buffers);
+        if self.counted.is_some() {
+            self.count_waiting(link, Some(&packet), begun.as_ref(), now);
+        }
         self.after_queue(link, now);
         begun
     }
@@ -35,6 +39,9 @@ impl<P: Probe> Core<P> {
     /// release a packet. Returns the packet whose transmission begins, if one does.
     pub fn serve(&mut self, link: u32, now: Time) -> Option<Packet> {
         let begun = served(&mut self.served, link).serve(now, &mut self.shared_buffers);
+        if self.counted.is_some() {
+            self.count_waiting(link, None, begun.as_ref(), now);
+        }
         self.after_queue(link, now);
         begun
     }
@@ -55,6 +62,59 @@ impl<P: Probe> Core<P> {
         if !link.verdicts.is_empty() {
             self.pass_verdicts(index, now);
         }
+    }
+
+    /// Counts the packets that came to wait in front of a link, or wait no longer, at the links over
+    /// which they came, and schedules the effects of the requests that follow.
+    #[cold]
+    fn count_waiting(
+        &mut self,
+        index: u32,
+        arrived: Option<&Packet>,
+        begun: Option<&Packet>,
+        now: Time,
+    ) {
+        let Some(mut changes) = self.counted.take() else {
+            return;
+        };
+        let link = served(&mut self.served, index);
+        changes.extend(arrived.map(|packet| (*packet, true)));
+        changes.extend(link.verdicts.iter().filter_map(|verdict| match verdict {
+            Verdict::Dropped(packet, _) => Some((*packet, false)),
+            Verdict::Marked(..) => None,
+        }));
+        changes.extend(begun.map(|packet| (*packet, false)));
+        for (packet, waits) in &changes {
+            let bytes = served(&mut self.served, index).frame_bytes(packet);
+            match self.pause_before(packet, index) {
+                Some((_, pause)) if *waits => pause.add(index, bytes),
+                Some((_, pause)) => pause.remove(index, bytes),
+                None => {}
+            }
+        }
+        let until = self.window.to;
+        for (packet, _) in changes.drain(..) {
+            let Some((from, pause)) = self.pause_before(&packet, index) else {
+                continue;
+            };
+            let opposite = pause.opposite;
+            let free = opposite.map_or(now, |link| {
+                served(&mut self.served, link).free_for_pause(now)
+            });
+            if let Some((_, pause)) = self.pause_before(&packet, index)
+                && let Some(effect) = pause.decide(now, free).filter(|effect| *effect <= until)
+            {
+                self.events.push(Event::new(effect, Kind::Service, 0, from));
+            }
+        }
+        self.counted = Some(changes);
+    }
+
+    /// Returns the link over which a packet came to a link, with its flow control, if it has any.
+    fn pause_before(&mut self, packet: &Packet, index: u32) -> Option<(u32, &mut PauseState)> {
+        let from = self.routing.link_before(sender_of(packet), index)?;
+        let link = self.served.get_mut(from as usize)?.as_mut()?;
+        Some((from, link.pause.as_mut()?))
     }
 
     #[cold]

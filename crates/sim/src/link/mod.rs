@@ -13,6 +13,7 @@ pub mod bottleneck;
 pub mod impaired_path;
 pub mod impairment;
 pub mod loss;
+pub mod pause;
 pub mod served_link;
 pub mod service;
 pub mod shared_buffer;

@@ -8,6 +8,7 @@ use crate::Network;
 use crate::link::impaired_path::{Arrived, ImpairedPath};
 use crate::link::impairment::ImpairmentProcess;
 use crate::link::loss::LossProcess;
+use crate::link::pause::PauseState;
 use crate::link::service::VaryingRate;
 use crate::link::shared_buffer::{Buffer, SharedBuffer};
 use crate::measure::link_meter::{LinkMeter, Window};
@@ -38,8 +39,9 @@ pub struct ServedLink {
     loss: Option<LossProcess>,
     drop_list: Box<[u64]>,
     buffer: Buffer,
-    /// The last transmission that began.
+    /// The last transmission that began, and its start.
     transmission: Transmission,
+    began: Time,
     /// True if it has not ended.
     busy: bool,
     /// Time at which the queue may release a packet that it holds back.
@@ -57,6 +59,8 @@ pub struct ServedLink {
     lost_at_end: Option<Packet>,
     /// Path behind the transmitter, if this path can reorder or copy packets.
     path: Option<Box<ImpairedPath>>,
+    /// Flow control by the node behind the link.
+    pub pause: Option<Box<PauseState>>,
     duplicated: u64,
     meter: Option<LinkMeter>,
 }
@@ -85,6 +89,7 @@ impl ServedLink {
                 end: Time::ZERO,
                 lost: false,
             },
+            began: Time::ZERO,
             busy: false,
             ready_at: None,
             verdicts: Vec::with_capacity(64),
@@ -97,6 +102,15 @@ impl ServedLink {
             lost_at_end: None,
             path: ImpairmentProcess::new(&config.impairments, network.seed, index)
                 .map(|process| Box::new(ImpairedPath::new(process, config.delay))),
+            pause: config.pause.map(|pause| {
+                let opposite = config
+                    .opposite
+                    .map(|link| (link.0, &network.links[link.0 as usize]));
+                let delay = opposite.map_or(config.delay, |(_, opposite)| opposite.delay);
+                let opposite = opposite.filter(|(_, opposite)| !opposite.only_delays());
+                let opposite = opposite.map(|(link, _)| link);
+                Box::new(PauseState::new(pause, opposite, delay, window))
+            }),
             duplicated: 0,
             meter,
         }
@@ -150,10 +164,12 @@ impl ServedLink {
         }
     }
 
-    /// Handles the end of a transmission, or the time at which a packet held back may leave.
+    /// Handles the end of a transmission, the time at which a packet held back may leave, or the
+    /// effect of a PAUSE or of its end.
     /// Returns the packet whose transmission begins, if one does. Returns none too if the event is
     /// out of date.
     pub fn serve(&mut self, now: Time, shared: &mut [SharedBuffer]) -> Option<Packet> {
+        let resumed = self.pause.as_mut().is_some_and(|pause| pause.obey(now));
         if self.busy && self.transmission.end == now {
             self.busy = false;
             if let Some(packet) = self.lost_at_end.take()
@@ -161,10 +177,10 @@ impl ServedLink {
             {
                 meter.loss(packet.arrived, now, &packet, DropReason::LinkLoss);
             }
-        } else if self.busy || self.ready_at != Some(now) {
+        } else if self.busy || !resumed && self.ready_at != Some(now) {
             return None;
         }
-        // During an outage packets stay in the queue. An empty queue gets a dequeue call when the link
+        // During an outage or a pause packets stay in the queue. An empty queue gets a dequeue call when the link
         // is idle.
         if self.opens(now) > now && self.queue.backlog().packets > 0 {
             return None;
@@ -212,12 +228,30 @@ impl ServedLink {
     }
 
     /// Returns the time at which an idle link can begin a transmission: now, except during an
-    /// outage.
+    /// outage, and never while it is paused.
     fn opens(&mut self, now: Time) -> Time {
+        if self.pause.as_ref().is_some_and(|pause| pause.is_paused()) {
+            return Time::MAX;
+        }
         match &mut self.varying {
             Some(varying) => varying.opens(now),
             None => now,
         }
+    }
+
+    /// Returns the time at which the link can send a PAUSE: after the frame that it has begun before
+    /// `now`. A frame that would begin at this instant comes after the PAUSE.
+    pub fn free_for_pause(&self, now: Time) -> Time {
+        if self.busy && self.began < now {
+            self.transmission.end
+        } else {
+            now
+        }
+    }
+
+    /// Returns the bytes of a packet's frames on this link.
+    pub fn frame_bytes(&self, packet: &Packet) -> u64 {
+        packet.frame_bytes(self.framing)
     }
 
     fn loses_on_entry(&mut self, index: u64, packet: &Packet) -> bool {
@@ -247,6 +281,7 @@ impl ServedLink {
             _ => false,
         };
         self.transmission = Transmission { end, lost };
+        self.began = now;
         self.busy = true;
     }
 

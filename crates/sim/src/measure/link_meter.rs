@@ -414,6 +414,7 @@ impl LinkMeter {
             event_mean_backlog_packets: (self.backlog_changes > 0)
                 .then(|| self.backlog_change_sum as f64 / self.backlog_changes as f64),
             average_queue: self.average.outcome(),
+            pause: None,
             queueing_delay_s: Distribution::of(&self.waits_ns, 1e9),
             queueing_delay_histogram: self.waits_ns,
         }

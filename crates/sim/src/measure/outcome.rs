@@ -8,7 +8,7 @@ use crate::measure::flow_class::LimitedOutcome;
 use crate::measure::signals::Signal;
 use crate::workload::session::AppOutcome;
 use goodqueue_tcp::Limited;
-use goodqueue_types::{DropReason, Histogram, PacketEvent, Time};
+use goodqueue_types::{DropReason, Histogram, PacketEvent, Span, Time};
 
 /// Results of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,11 +75,26 @@ pub struct LinkOutcome {
     pub event_mean_backlog_packets: Option<f64>,
     /// The queue discipline's own average (RED), if it keeps one.
     pub average_queue: Option<AverageQueue>,
+    /// Pauses, if the link has flow control.
+    pub pause: Option<PauseOutcome>,
     /// Distribution over transmitted packets of the time from arrival to the start of transmission,
     /// in seconds.
     pub queueing_delay_s: Distribution,
     /// Histogram of these times in nanoseconds.
     pub queueing_delay_histogram: Histogram,
+}
+
+/// Pauses of a link with flow control.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PauseOutcome {
+    /// Number of pauses that began.
+    pub pauses: u64,
+    /// Time in which the link was paused.
+    pub paused: Span,
+    /// Most frame bytes that came over the link and waited behind it.
+    pub peak_bytes: u64,
+    /// True if at the end the link is paused, and waits for itself over other paused links.
+    pub in_cycle: bool,
 }
 
 /// A discipline's own average at each arrival that reached the queue, in the discipline's unit:

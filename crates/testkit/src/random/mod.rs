@@ -9,4 +9,4 @@ mod sessions;
 
 pub use coincidences::coincidences;
 pub use graph::graphs;
-pub use network::networks;
+pub use network::{networks, pause_some};

@@ -9,8 +9,8 @@ use super::sessions::{seconds, session};
 use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
 use goodqueue_sim::{
     DeliveryTrace, EchoReply, Equipment, FlowConfig, GameConfig, Impairments, InterfaceConfig,
-    Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network, PacketSize, PoolConfig, RateStep,
-    RateTrace, Record, Reorder, ServiceConfig, SourceConfig, StreamConfig, UniformRates,
+    Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network, PacketSize, PauseConfig, PoolConfig,
+    RateStep, RateTrace, Record, Reorder, ServiceConfig, SourceConfig, StreamConfig, UniformRates,
     VoiceConfig, WorkloadConfig,
 };
 use goodqueue_tcp::cc::GaimdConfig;
@@ -75,6 +75,30 @@ pub(crate) fn network(
             }
         },
     )
+}
+
+/// Gives some links of two thirds of all networks flow control, whose bytes are a few packets, and
+/// whose PAUSE frames any link or none may carry. The network's seed draws them.
+pub fn pause_some(network: &mut Network) {
+    let mut random = RandomStream::new(network.seed, "pause", 0);
+    if random.bits().is_multiple_of(3) {
+        return;
+    }
+    let count = network.links.len() as u64;
+    for link in &mut network.links {
+        let opposite = (random.bits() % (count + 1)) as u32;
+        if !link.only_delays() && !random.bits().is_multiple_of(4) {
+            let xoff = [1, 1, 600, 1_500][(random.bits() % 4) as usize];
+            let micros = [1, 1, 100, 1_000][(random.bits() % 4) as usize];
+            link.opposite = (u64::from(opposite) < count).then_some(LinkId(opposite));
+            link.pause = Some(PauseConfig {
+                xoff,
+                xon: xoff * (random.bits() % 3) / 4,
+                reaction: Span::from_micros(micros),
+            });
+        }
+    }
+    network.keep_in_step();
 }
 
 /// Draws the end of the run: a whole number of milliseconds, at which other events occur, or any
@@ -149,6 +173,9 @@ pub(crate) fn link_with_rate() -> impl Strategy<Value = LinkConfig> {
                         drop_list,
                         loss,
                         impairments,
+                        pause: None,
+                        opposite: None,
+                        in_step: false,
                     }),
                 }
             },

@@ -1,5 +1,6 @@
 //! A link of the reference engine.
 
+use super::plain_pause::PlainPause;
 use super::plain_service::PlainService;
 use crate::Mutation;
 use goodqueue_queue::{Backlog, BufferPool, Configuration, Context, Discipline, Limit, Verdict};
@@ -13,8 +14,12 @@ pub struct Link<'a> {
     pub config: &'a LinkConfig,
     pub queue: Discipline,
     pub in_service: Option<Packet>,
+    /// Start and end of the last transmission that began.
+    pub times: (Time, Time),
     /// The variable rate, if the link has one.
     pub varying: Option<PlainService<'a>>,
+    /// Flow control, if the link has it.
+    pub pause: Option<PlainPause>,
     /// True if the link will lose the frame in transmission.
     pub loses: bool,
     /// Time at which the queue will be ready, if it holds packets back.
@@ -61,7 +66,11 @@ impl<'a> Link<'a> {
             config,
             queue: queue.build(&mut random),
             in_service: None,
+            times: (Time::ZERO, Time::ZERO),
             varying: PlainService::new(network, index),
+            pause: config
+                .pause
+                .map(|pause| PlainPause::new(pause, network, index)),
             loses: false,
             ready_at: None,
             random,

@@ -3,17 +3,20 @@
 //! It shares agents, queue disciplines and meters with the fast engine, but neither the event loop
 //! nor the links nor the routing. The heap has an entry for every packet in flight and for every
 //! frame in transmission. A link consists of a queue and the frame in transmission. No event is
-//! computed before its time. To verify a result, a reader can read this file and its `link.rs` from
-//! top to bottom.
+//! computed before its time. To verify a result, a reader can read this folder from top to
+//! bottom.
 
+mod ending;
 mod link;
+mod pausing;
+mod plain_pause;
 mod plain_service;
 
 use crate::Mutation;
 use goodqueue_queue::{Backlog, Context, Discipline, QueueDiscipline, Verdict};
 use goodqueue_sim::{
-    Agent, Network, Outcome, Probe, Recorder, Series, SharedBuffer, Signals, TieOrder, Totals,
-    Window, add_fairness, agents, flow_outcome, meters, receiver_of, shared_buffers,
+    Agent, Network, Outcome, Probe, Recorder, SharedBuffer, Signals, TieOrder, Window, agents,
+    meters, receiver_of, shared_buffers,
 };
 use goodqueue_types::{
     Bytes, Direction, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Span, Time,
@@ -41,6 +44,8 @@ pub fn run_mutant(network: &Network, mutation: Mutation) -> Outcome {
 /// Kind of an event.
 #[derive(Clone, Copy, Debug)]
 enum What {
+    /// A PAUSE, or its end, takes effect at a link.
+    Pause(usize),
     /// A link has sent the last bit of a frame.
     ServiceEnd(usize),
     /// A link's queue may release a packet that it held back.
@@ -144,6 +149,7 @@ impl<'a> Reference<'a> {
             self.events.pop();
             self.handled += 1;
             match event.what {
+                What::Pause(link) => self.pause(link, now),
                 What::ServiceEnd(link) => self.service_end(link, now),
                 What::Ready(link) => self.ready(link, now),
                 What::Pass(link, packet) => self.pass(link, &packet, now),
@@ -151,6 +157,7 @@ impl<'a> Reference<'a> {
                 What::Wake(agent) => self.wake(agent, now),
                 What::Arrival(link, packet) => self.arrival(link, packet, now),
             }
+            self.request_pauses(now);
         }
         self.finish()
     }
@@ -162,6 +169,7 @@ impl<'a> Reference<'a> {
     /// Puts an event on the heap.
     fn schedule(&mut self, time: Time, what: What) {
         let usual = match what {
+            What::Pause(_) => 0,
             What::ServiceEnd(_) | What::Ready(_) => 1,
             What::Pass(..) | What::Delivery(_) => 3,
             What::Wake(_) => 5,
@@ -174,7 +182,7 @@ impl<'a> Reference<'a> {
             _ => usual,
         };
         let (rank, number) = match what {
-            What::ServiceEnd(index) | What::Ready(index) => (index as u64, 0),
+            What::Pause(index) | What::ServiceEnd(index) | What::Ready(index) => (index as u64, 0),
             What::Wake(index) => (u64::from(!self.sends_instantly(index)), index as u64),
             What::Arrival(..) if self.has(Mutation::TiesByInsertion) => (self.scheduled, 0),
             What::Pass(_, packet) | What::Delivery(packet) | What::Arrival(_, packet) => {
@@ -231,9 +239,12 @@ impl<'a> Reference<'a> {
         let place = link.arrivals + u64::from(counts_from_one);
         link.arrivals += 1;
         packet.arrived = now;
+        self.waits(index, &packet);
+        let link = &mut self.links[index];
         let listed = link.config.drop_list.contains(&place);
         let swapped = self.mutation == Some(Mutation::LossPlacesSwapped);
         if link.loses(&packet, swapped) || listed {
+            self.leaves(index, &packet);
             self.lose(index, packet, now, DropReason::LinkLoss);
         } else if self.passes_by(index, now) {
             self.start_service(index, packet, now);
@@ -269,7 +280,10 @@ impl<'a> Reference<'a> {
         let (answer, verdicts) = self.links[index].with_queue(now, &mut self.shared, call);
         for verdict in verdicts {
             match verdict {
-                Verdict::Dropped(packet, reason) => self.lose(index, packet, now, reason),
+                Verdict::Dropped(packet, reason) => {
+                    self.leaves(index, &packet);
+                    self.lose(index, packet, now, reason);
+                }
                 Verdict::Marked(packet, reason) => {
                     if let Some(meter) = &mut self.links[index].meter {
                         meter.mark(packet.arrived, now, reason);
@@ -319,6 +333,10 @@ impl<'a> Reference<'a> {
 
     /// Returns the earliest time from `time` on at which a link can begin a transmission.
     fn opens(&self, index: usize, time: Time) -> Time {
+        let pause = self.links[index].pause.as_ref();
+        if pause.is_some_and(|pause| pause.is_paused(time)) {
+            return Time::MAX;
+        }
         match &self.links[index].varying {
             Some(varying) if !self.has(Mutation::OutageIgnored) => varying.opens(time),
             _ => time,
@@ -354,6 +372,7 @@ impl<'a> Reference<'a> {
 
     /// Begins the transmission of a packet.
     fn start_service(&mut self, index: usize, packet: Packet, now: Time) {
+        self.leaves(index, &packet);
         if self.has(Mutation::IdleLinkQueues) && packet.arrived == now {
             self.report_backlog(index, now);
         }
@@ -364,6 +383,7 @@ impl<'a> Reference<'a> {
             varying.count(now, end, window);
         }
         link.in_service = Some(packet);
+        link.times = (now, end);
         link.loses = link.loses(&packet, self.mutation != Some(Mutation::LossPlacesSwapped));
         if let Some(meter) = &mut link.meter {
             meter.service(packet.arrived, now, end, &packet);
@@ -520,78 +540,6 @@ impl<'a> Reference<'a> {
         if index.is_multiple_of(2) {
             self.recorder
                 .agent((index / 2) as u32, now, &self.agents[index], rtt);
-        }
-    }
-
-    fn finish(mut self) -> Outcome {
-        for agent in 0..self.agents.len() {
-            self.observe_agent(agent, self.window.to, None);
-        }
-        let totals = self.totals();
-        totals.check().unwrap_or_else(|message| panic!("{message}"));
-        let ends = self.agents.chunks_exact(2);
-        let ends = ends.map(|ends| (&ends[0], &ends[1]));
-        let mut outcome = Outcome {
-            measured_s: self.window.seconds(),
-            links: self
-                .links
-                .iter_mut()
-                .filter_map(|link| {
-                    let mut meter = link.meter.take()?;
-                    for time in link.reorderings(self.window.to) {
-                        meter.reordering(time);
-                    }
-                    if let Some(varying) = &link.varying {
-                        meter.set_utilization(varying.utilization(self.window));
-                    }
-                    Some(meter.finish(&link.config.name))
-                })
-                .collect(),
-            flows: ends
-                .clone()
-                .map(|(client, server)| flow_outcome(self.network, client, server, &self.signals))
-                .collect(),
-            pools: std::mem::take(&mut self.shared)
-                .into_iter()
-                .zip(&self.network.pools)
-                .map(|(buffer, config)| buffer.finish(config))
-                .collect(),
-            totals,
-            series: Series::default(),
-            packets: Vec::new(),
-        };
-        add_fairness(&mut outcome, self.network, ends);
-        (outcome.series, outcome.packets) = self.recorder.finish();
-        outcome
-    }
-
-    /// Computes the totals. Every packet is in one place, and each place is counted separately.
-    fn totals(&self) -> Totals {
-        let propagating = self
-            .events
-            .iter()
-            .filter(|event| matches!(event.0.what, What::Delivery(_) | What::Arrival(..)));
-        let in_service = self.links.iter().filter(|link| link.in_service.is_some());
-        Totals {
-            sent: self.agents.iter().map(|agent| agent.totals().0).sum(),
-            duplicated: self.links.iter().map(|link| link.duplicated).sum(),
-            split: self.links.iter().map(|link| link.split).sum(),
-            delivered: self.delivered,
-            delivered_forward: self
-                .agents
-                .iter()
-                .skip(1)
-                .step_by(2)
-                .map(|s| s.totals().1)
-                .sum(),
-            dropped: self.links.iter().map(|link| link.drops).sum(),
-            queued: self
-                .links
-                .iter()
-                .map(|link| link.queue.backlog().packets)
-                .sum(),
-            in_flight: propagating.count() as u64 + in_service.count() as u64,
-            events: self.handled,
         }
     }
 }

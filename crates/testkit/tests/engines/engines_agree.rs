@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use goodqueue_queue::Limit;
-use goodqueue_sim::{BetweenLosses, LinkConfig, Network, WorkloadConfig, run};
+use goodqueue_sim::{
+    BetweenLosses, LinkConfig, Network, Outcome, PauseOutcome, WorkloadConfig, run,
+};
 use goodqueue_testkit::{Mutation, compare, run_mutant, run_reference};
-use goodqueue_testkit::{coincidences, graphs, networks};
+use goodqueue_testkit::{coincidences, graphs, networks, pause_some};
 use goodqueue_types::{LinkId, Rate, Span};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -26,21 +28,24 @@ proptest! {
     })]
 
     #[test]
-    fn engines_agree_packet_for_packet(network in networks()) {
+    fn engines_agree_packet_for_packet(mut network in networks()) {
+        pause_some(&mut network);
         let (fast, reference) = (run(&network), run_reference(&network));
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }
 
     /// The engines also agree if nearly all events are simultaneous.
     #[test]
-    fn engines_agree_on_simultaneous_events(network in coincidences()) {
+    fn engines_agree_on_simultaneous_events(mut network in coincidences()) {
+        pause_some(&mut network);
         let (fast, reference) = (run(&network), run_reference(&network));
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }
 
     /// The engines also agree if links feed each other in circles.
     #[test]
-    fn engines_agree_packet_for_packet_around_rings(network in graphs()) {
+    fn engines_agree_packet_for_packet_around_rings(mut network in graphs()) {
+        pause_some(&mut network);
         let (fast, reference) = (run(&network), run_reference(&network));
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }
@@ -59,7 +64,8 @@ fn fixed(networks: impl Strategy<Value = Network>) -> impl Iterator<Item = Netwo
 
 #[test]
 fn every_mutation_of_a_rule_is_found() {
-    let networks: Vec<Network> = fixed_networks().take(MUTANT_CASES).collect();
+    let mut networks: Vec<Network> = fixed_networks().take(MUTANT_CASES).collect();
+    networks.iter_mut().for_each(pause_some);
     let fast: Vec<_> = networks.iter().map(run).collect();
     for mutation in Mutation::ALL {
         let found = networks
@@ -178,6 +184,33 @@ fn the_random_networks_lose_queue_and_cut_packets_short() {
     assert!(share(|totals| totals.queued > 0) > 30);
     assert!(share(|totals| totals.in_flight > 0) > 30);
     assert!(share(|totals| totals.delivered > 100) > 30);
+}
+
+/// The random flow control must reach the cases that it was made for.
+#[test]
+fn the_random_flow_control_pauses_blocks_and_counts_split_packets() {
+    let graphs = fixed(graphs()).take(200);
+    let outcomes: Vec<_> = (fixed_networks().take(200).chain(graphs))
+        .map(|mut network| {
+            pause_some(&mut network);
+            run(&network)
+        })
+        .collect();
+    let share = |has: &dyn Fn(&Outcome, PauseOutcome) -> bool| {
+        let has = |outcome: &&Outcome| {
+            let mut pauses = outcome.links.iter().filter_map(|link| link.pause);
+            pauses.any(|pause| has(outcome, pause))
+        };
+        outcomes.iter().filter(has).count()
+    };
+    let paused = |pause: PauseOutcome| pause.pauses > 1 && pause.paused > Span::ZERO;
+    let (pauses, cycles) = (
+        share(&|_, pause| paused(pause)),
+        share(&|_, pause| pause.in_cycle),
+    );
+    let splits = share(&|outcome, pause| paused(pause) && outcome.totals.split > 0);
+    println!("of 400 networks {pauses} pause, {cycles} in a circle, {splits} with split packets");
+    assert!(pauses > 60 && cycles > 5 && splits > 0);
 }
 
 /// Returns whether links feed each other in a circle. The function removes links that no other link

@@ -1,6 +1,7 @@
 //! Links and queues in runs, compared with closed forms.
 
 mod delay_queues;
+mod flow_control;
 mod impairments;
 mod metrics;
 mod pure_delay;

@@ -1,7 +1,7 @@
 //! The keys of what a link does to packets on their way.
 
 use super::{Key, Kind, key, law};
-use goodqueue_sim::{Duplicate, Reorder};
+use goodqueue_sim::{Duplicate, PauseConfig, Reorder};
 
 pub(crate) const ORDER: Key = key(
     "order",
@@ -25,6 +25,14 @@ pub(super) const REORDER: Key = key(
     "none",
     "{ probability = \"1%\", delay = \"5ms\" }",
     "Packets that are held back on their way, so that later ones overtake them.",
+);
+
+pub(super) const PAUSE: Key = key(
+    "pause",
+    Kind::Table(PauseConfig::SPEC),
+    "none",
+    "{ xoff = \"100kB\", xon = \"80kB\", reaction = \"3us\" }",
+    "Flow control by PAUSE frames from the node behind the link; see docs/headroom.md.",
 );
 
 pub(super) const DUPLICATE: Key = key(

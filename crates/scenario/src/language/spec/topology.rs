@@ -1,7 +1,7 @@
 //! The keys of `[topology]`.
 
 use super::framing::FRAMING;
-use super::impairment::{DUPLICATE, JITTER, REORDER};
+use super::impairment::{DUPLICATE, JITTER, PAUSE, REORDER};
 use super::pool::{LINK_POOL, POOLS};
 use super::{DELAY, Key, Kind, LOSS, MAX_LINKS, REQUIRED, SERVICE, Spec, key};
 use goodqueue_types::parameters::{concat_keys, count_keys};
@@ -262,6 +262,7 @@ const WIRE_KEYS: &[Key] = &[
     JITTER,
     REORDER,
     DUPLICATE,
+    PAUSE,
     REVERSE,
 ];
 
@@ -353,6 +354,7 @@ static ACCESS_LINK: Spec = Spec {
         JITTER,
         REORDER,
         DUPLICATE,
+        PAUSE,
         REVERSE,
     ],
 };
@@ -402,6 +404,7 @@ static FAR_ACCESS_LINK: Spec = Spec {
         JITTER,
         REORDER,
         DUPLICATE,
+        PAUSE,
         key(
             "reverse",
             Kind::Table(&REVERSE_LINK),
@@ -457,5 +460,6 @@ static REVERSE_LINK: Spec = Spec {
         JITTER,
         REORDER,
         DUPLICATE,
+        PAUSE,
     ],
 };

@@ -9,19 +9,20 @@ use crate::language::value;
 use crate::network::link::pool;
 use crate::network::link::service;
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
-use goodqueue_sim::{Impairments, LossConfig, PoolConfig, ServiceConfig};
+use goodqueue_sim::{Impairments, LossConfig, PauseConfig, PoolConfig, ServiceConfig};
 use goodqueue_types::{Framing, Rate, Span};
 
 /// Longest time in seconds that a queue may take to empty. Instants reach 18 million seconds.
 const LONGEST_BACKLOG: u128 = 10_000_000;
 /// Keys of links that have no meaning for a link that only delays.
-const LINK_MEANS_MORE: [&str; 6] = [
+const LINK_MEANS_MORE: [&str; 7] = [
     "pool",
     "drop_list",
     "loss",
     "jitter",
     "reorder",
     "duplicate",
+    "pause",
 ];
 /// Largest IP packet with the largest framing, in ATM cells.
 const LARGEST_FRAME: u128 = (65_535_u128 + 1_024).div_ceil(48) * 53;
@@ -57,6 +58,7 @@ pub(crate) struct LinkDirection {
     pub drop_list: Vec<u64>,
     pub loss: Option<LossConfig>,
     pub impairments: Impairments,
+    pub pause: Option<PauseConfig>,
 }
 
 /// Context for reading the links of a topology.
@@ -131,7 +133,8 @@ pub(super) fn read_link(
     })
 }
 
-/// Reads one direction of a link. Missing keys are as in `start`, except losses and impairments.
+/// Reads one direction of a link. Missing keys are as in `start`, except losses, impairments and
+/// flow control.
 fn read_direction(
     reader: &Reader<'_>,
     common: &Common<'_>,
@@ -155,6 +158,7 @@ fn read_direction(
         drop_list: read_drop_list(reader)?,
         loss: value::at(reader, "loss")?,
         impairments: crate::network::link::impairment::read(reader, Laws(common.files))?,
+        pause: crate::network::link::pause::read(reader)?,
     })
 }
 
@@ -205,6 +209,7 @@ impl LinkDirection {
             drop_list: Vec::new(),
             loss: None,
             impairments: Impairments::default(),
+            pause: None,
         }
     }
 }
@@ -234,6 +239,7 @@ impl DuplexLink {
             direction.drop_list.clear();
             direction.loss = None;
             direction.impairments = Impairments::default();
+            direction.pause = None;
         }
         self
     }
