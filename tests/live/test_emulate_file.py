@@ -119,6 +119,17 @@ def test_a_shared_buffer_is_refused(tmp_path: Path) -> None:
     assert "buffers that links share" in refused(goodqueue("emulate", str(file)))
 
 
+def test_flow_control_of_links_is_refused(tmp_path: Path) -> None:
+    file = dumbbell(tmp_path, bulk("one", 5001))
+    pause = 'pause = { xoff = "9kB", xon = "1kB", reaction = "1us" }'
+    whole = file.read_text()
+    for place in (f'{{ limit = "20p" }}, {pause}', f'{{ limit = "20p" }}, reverse = {{ {pause} }}'):
+        file.write_text(whole.replace('{ limit = "20p" }', place))
+        assert "no flow control of links: remove their `pause`" in refused(
+            goodqueue("emulate", str(file))
+        )
+
+
 def test_an_interface_of_simulated_hosts_is_refused(tmp_path: Path) -> None:
     file = dumbbell(tmp_path, bulk("one", 5001, "interface = { super_segments = true }\n"))
     assert "'one' has an interface" in refused(goodqueue("emulate", str(file)))

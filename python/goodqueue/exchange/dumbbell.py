@@ -20,7 +20,7 @@ FAST = 1000
 HEADER_BYTES = 40
 """Headers of IP and TCP without options, in bytes."""
 
-IMPAIRMENTS = ("service", "pool", "loss", "jitter", "reorder", "duplicate")
+IMPAIRMENTS = ("service", "pool", "loss", "jitter", "reorder", "duplicate", "pause")
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,6 +165,8 @@ def programs_of(scenario: Scenario) -> list[Program]:
     settings = settings_of(scenario)
     if any(len(lists) for key, lists in settings["topology"].items() if key == "pool"):
         raise RequestError("`emulate` has no buffers that links share: remove [[topology.pool]]")
+    if _has(settings["topology"], "pause"):
+        raise RequestError("`emulate` has no flow control of links: remove their `pause`")
     flows = [group for group in settings["flow"] for _ in range(group["count"])]
     if len(flows) > MAX_FLOWS:
         raise RequestError(f"`emulate` runs the programs of at most {MAX_FLOWS} flows")
@@ -184,6 +186,13 @@ def programs_of(scenario: Scenario) -> list[Program]:
             programs.append(Program(tuple(group["server_command"]), server=True, flow=number))
         programs.append(Program(tuple(group["command"]), flow=number))
     return programs
+
+
+def _has(tables: object, key: str) -> bool:
+    """Returns True if any of nested tables has a key."""
+    if isinstance(tables, dict):
+        return key in tables or any(_has(one, key) for one in tables.values())
+    return isinstance(tables, list) and any(_has(one, key) for one in tables)
 
 
 def emulate(  # noqa: PLR0913 - all but the first two are options, by name
