@@ -118,6 +118,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "--store",
         "@sized",
     ),
+    "run, pauses": ("run", str(ROOT / "scenarios" / "lossless.toml")),
     "size, theory": ("size", *LINK, "--quick"),
     "size, a fast link": (
         *("size", "--rate", "10Gbps", "--rtt", "10ms..120ms", "--flows", "100", "--quick"),

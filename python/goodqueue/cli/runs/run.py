@@ -13,6 +13,7 @@ from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart, check_folder, check_output, whole_directory
 from goodqueue.errors import RequestError
 from goodqueue.output.applications import application_tables
+from goodqueue.output.pauses import pauses
 from goodqueue.output.progress import run_progress
 from goodqueue.output.terminal import (
     counted,
@@ -165,6 +166,8 @@ def print_summary(summary: dict[str, Any]) -> None:
     console.print(_buffers(shown))
     for line in _bursts(shown):
         console.print(line)
+    for part in pauses(links, summary["measured_s"]):
+        console.print(part, soft_wrap=isinstance(part, str))
     console.print()
     flows = summary["flows"]
     first = dict(list(flows.items())[:MAX_FLOWS_PRINTED])
