@@ -109,7 +109,9 @@ MIN_SHARE = 0.7
 """A table repeats names of the core if at least this share of its names are texts of the core."""
 
 WITH_OWN = {
+    "cli/examples.py:FIRST",  # commands, most of which are words of the core, too
     "cli/sizing/smoothing.py:COLUMNS",  # heads of a table
+    "core/metrics.py:OF_STUDIES",  # figures made of two parts, which a test of results compares
     "output/applications.py:TIMED",  # metrics of several applications, made of two parts
     "output/live/probe.py:QUEUES",  # variants, which the test above compares
     "passive/today.py:FIGURES",  # figures of a link under shorter names

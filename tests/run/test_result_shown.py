@@ -11,6 +11,7 @@ import pytest
 import goodqueue
 from conftest import SMALL
 from goodqueue import RequestError, Result, Results, Study
+from goodqueue.core.metrics import DOZEN, MAIN, OF_STUDIES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +42,14 @@ def test_a_name_gives_the_figures_of_a_link_or_a_flow(result: Result) -> None:
     assert result["probe"]["p99_rtt_s"] == flows["probe"]["p99_rtt_s"]
     assert result["bottleneck"].limit.packets == links["bottleneck"]["limit"]["packets"]
     assert dict(result["upload"]) == flows["upload"]
+
+
+def test_the_main_figures_exist(result: Result) -> None:
+    figures = set(result["bottleneck"]) | set(result["upload"])
+    assert set(MAIN) <= figures
+    assert set(OF_STUDIES) <= figures
+    assert len([name for name in MAIN if name in result["bottleneck"]]) >= DOZEN
+    assert len([name for name in MAIN if name in result["upload"]]) >= DOZEN
 
 
 def test_all_names_are_listed(result: Result) -> None:
