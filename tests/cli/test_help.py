@@ -93,8 +93,10 @@ def test_examples_of_groups_are_those_of_their_commands() -> None:
 def test_the_whole_page_of_the_program_has_the_exit_codes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert "Exit codes: 0 answered" in page(capsys, ALL)
-    assert "--help-all describes the exit codes" in page(capsys, "--help")
+    whole = page(capsys, ALL)
+    assert "Exit codes: 0 answered" in whole
+    assert "--install-completion" in whole
+    assert "--help-all describes completion and the exit codes" in page(capsys, "--help")
 
 
 def test_the_first_options_exist() -> None:

@@ -28,6 +28,10 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "goodqueue size --rate 20Mbps --rtt 30ms --flows 4 --max-loss 1% --quick",
         "goodqueue size link.toml --max-delay 50ms --report answer.html",
     ),
+    "home": (
+        "goodqueue home --line dsl --framing ptm --down 50Mbps --up 10Mbps",
+        "goodqueue home --line cable --down 200Mbps --up 20Mbps --traffic 'call, web'",
+    ),
     "headroom": (
         "goodqueue headroom --speed 100Gbps --cable 300m",
         "goodqueue headroom --speed 400Gbps --cable 2km --mtu 9100 --ports 32",

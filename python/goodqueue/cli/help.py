@@ -26,6 +26,9 @@ NAME_COLUMNS = 22
 ALL = "--help-all"
 """Option of each command that prints its page of help with all options."""
 
+COMPLETION = {"install_completion", "show_completion"}
+"""Options of the program for completion in shells, which only the whole page describes."""
+
 Row = tuple[str, str]
 """An argument or an option with its meaning."""
 
@@ -91,7 +94,7 @@ class Group(TyperGroup):
     """A group of commands, or the whole program, whose page of help has examples."""
 
     whole = False
-    """True if the page describes the exit codes."""
+    """True if the page describes the exit codes and the options for completion."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Prints the help with the exit codes for `--help-all`; reads the arguments otherwise."""
@@ -106,7 +109,10 @@ class Group(TyperGroup):
         """Writes the examples, the options and the commands."""
         with formatter.section("Examples"):
             formatter.write("".join(f"{line}\n" for line in examples_of(ctx.command_path)))
-        super().format_options(ctx, formatter)
+        shown = [one for one in self.get_params(ctx) if self.whole or one.name not in COMPLETION]
+        rows = [row for one in shown if (row := one.get_help_record(ctx)) is not None]
+        _write(formatter, "Options", rows)
+        self.format_commands(ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """Writes the exit codes, or which option describes them."""
@@ -114,7 +120,7 @@ class Group(TyperGroup):
             super().format_epilog(ctx, formatter)
         elif self.epilog:
             formatter.write_paragraph()
-            formatter.write_text(f"{ALL} describes the exit codes, too.")
+            formatter.write_text(f"{ALL} describes completion and the exit codes, too.")
 
 
 def name_of(path: str) -> str:
@@ -124,7 +130,7 @@ def name_of(path: str) -> str:
 
 def examples_of(path: str) -> list[str]:
     """Returns the lines of a command's examples."""
-    return [f"  {line}" for one in EXAMPLES[name_of(path)] for line in one.split("\n")]
+    return [f"  {line}" for one in EXAMPLES.get(name_of(path), ()) for line in one.split("\n")]
 
 
 def is_argument(parameter: Any) -> bool:  # noqa: ANN401

@@ -19,14 +19,9 @@ from goodqueue.cli.commands.options import (
 
 @dataclass(frozen=True)
 class Home:
-    r"""Find the rate that your router should shape to, so that games and calls stay quick.
+    """Find the rate that your router should shape to, so that games and calls stay quick.
 
     On a terminal, the command asks for what is missing.
-
-    \b
-    goodqueue home --line dsl --framing ptm --down 50Mbps --up 10Mbps
-    goodqueue home --line cable --down 200Mbps --up 20Mbps --traffic 'call, web, upload'
-    goodqueue home --line lte --down 10Mbps..60Mbps --up 5Mbps..20Mbps --syntax mikrotik
     """
 
     line: Annotated[
