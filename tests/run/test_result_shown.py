@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -92,6 +93,7 @@ def test_the_repr_of_a_result_has_its_main_figures(result: Result) -> None:
     first, *lines = repr(result).splitlines()
     assert first == "One flow, one ping: seed 1, 20 s measured by the packet engine"
     assert lines[0].startswith("  link bottleneck: rate 1 Mb/s, utilisation 9")
+    assert re.search(r", loss [\d.]+ %, p99 queueing delay [\d.]+ ms$", lines[0])
     assert any(line.startswith("  flow upload: goodput ") for line in lines)
     assert any(line.startswith("  flow probe: ") and "p99 RTT" in line for line in lines)
     assert max(map(len, lines)) <= 120

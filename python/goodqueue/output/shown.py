@@ -139,11 +139,11 @@ def _listed(values: Sequence[Any]) -> str:
 def _line(
     kind: str, name: str, figures: dict[str, Any], columns: dict[str, tuple[str, float]]
 ) -> str:
-    """Returns the main figures of a link or a flow in one line."""
+    """Returns the main figures of a link or a flow in one line, without counts of packets."""
     shown = [
         f"{heading.partition(',')[0]} {quantity(key, figures[key])}"
         for heading, (key, _) in columns.items()
-        if figures.get(key) is not None
+        if figures.get(key) is not None and not key.endswith("_packets")
     ]
     return f"  {kind} {printable(name)}: {', '.join(shown) or 'no figures'}"
 
