@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evidence.judges.judge import by_row, judged
+from evidence.judges.judge import by_row
 from evidence.judges.make import JUDGES
 from evidence.judges.page import inside, table
 
@@ -24,7 +24,7 @@ def main() -> None:
     asked = parser.parse_args()
     judge = names[asked.name]
     seeds = range(1, asked.seeds + 1) if asked.seeds else judge.seeds
-    rows = by_row(judged(judge.read_rows(asked.file)[:: asked.every], seeds))
+    rows = by_row(judge.judged(judge.read_rows(asked.file)[:: asked.every], seeds))
     print(f"{inside(rows)} of {len(rows)} rows are inside the bar: {judge.bar}.\n")
     print(table(rows, most=len(rows)), end="")
 

@@ -20,6 +20,7 @@ from goodqueue.core.files.unfinished import unfinished_file
 from goodqueue.core.intervals import t_interval
 from goodqueue.core.parallel import workers
 from goodqueue.runs.api import load
+from goodqueue.runs.results.result import Result as Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -84,6 +85,9 @@ class Bar:
 Figures = dict[str, float]
 """Figures of a run by name, with the unit at the end of the name."""
 
+OVER_TIME = "over_time"
+"""Key of the summary of a run with the figures that a judge takes from series over time."""
+
 
 class Row(Protocol):
     """A published row."""
@@ -132,6 +136,8 @@ class Judge:
         read_rows: returns the rows of a file of this form in sorted order.
         seeds: seeds of our runs.
         every: every which row is compared, in this order; 1 for all.
+        over_time: returns figures of the series of a run, for the key `OVER_TIME` of its summary;
+            None if the summary has all that the rows compare.
         trials: other settings that are tried on the same rows.
         cause: cause of the worst row as far as it is known.
         reading: findings of the comparison, as Markdown.
@@ -145,6 +151,7 @@ class Judge:
     read_rows: Callable[[Path], Sequence[Row]]
     seeds: range
     every: int = 1
+    over_time: Callable[[Run], Figures] | None = None
     trials: tuple[Trial, ...] = ()
     cause: str = ""
     reading: str = ""
@@ -186,9 +193,38 @@ class Judge:
 
     def make(self) -> None:
         """Runs all chosen rows, and those of the trials, and writes the results."""
-        write(self.found, judged(self.chosen(), self.seeds))
+        write(self.found, self.judged(self.chosen(), self.seeds))
         for trial in self.trials:
-            write(self.found_with(trial), judged(self.chosen(), self.seeds, trial.settings))
+            write(self.found_with(trial), self.judged(self.chosen(), self.seeds, trial.settings))
+
+    def judged(
+        self,
+        rows: Sequence[Row],
+        seeds: Sequence[int],
+        settings: Mapping[str, str] | None = None,
+    ) -> list[Result]:
+        """Runs rows under seeds, and returns one result for each figure.
+
+        Rows of the same scenario share its runs.
+
+        Args:
+            rows: the rows.
+            seeds: the seeds.
+            settings: values that replace those of each scenario, by path.
+        """
+        changes = json.dumps(settings or {})
+        runs: dict[tuple[str, int], Future[dict[str, Any]]] = {}
+        with workers() as threads:
+            for row, seed in product(rows, seeds):
+                run = row.scenario(seed), seed
+                if run not in runs:
+                    work = partial(summary_of, run[0], changes, seed, self.over_time)
+                    runs[run] = threads.submit(work)
+            found = []
+            for row in rows:
+                own = [row.figures(runs[row.scenario(seed), seed].result()) for seed in seeds]
+                found += [result(row, name, [one[name] for one in own]) for name in row.theirs]
+        return found
 
 
 @dataclass(frozen=True)
@@ -231,32 +267,6 @@ def published(path: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(line for line in file if not line.startswith("#"))
 
 
-def judged(
-    rows: Sequence[Row], seeds: Sequence[int], settings: Mapping[str, str] | None = None
-) -> list[Result]:
-    """Runs rows under seeds, and returns one result for each figure.
-
-    Rows of the same scenario share its runs.
-
-    Args:
-        rows: the rows.
-        seeds: the seeds.
-        settings: values that replace those of each scenario, by path.
-    """
-    changes = json.dumps(settings or {})
-    runs: dict[tuple[str, int], Future[dict[str, Any]]] = {}
-    with workers() as threads:
-        for row, seed in product(rows, seeds):
-            run = row.scenario(seed), seed
-            if run not in runs:
-                runs[run] = threads.submit(partial(summary_of, run[0], changes, seed))
-        found = []
-        for row in rows:
-            own = [row.figures(runs[row.scenario(seed), seed].result()) for seed in seeds]
-            found += [result(row, name, [one[name] for one in own]) for name in row.theirs]
-    return found
-
-
 def result(row: Row, figure: str, ours: Sequence[float]) -> Result:
     """Returns the result of one figure from our values, one of each seed."""
     theirs, bar, interval = row.theirs[figure], row.bar(figure), t_interval(ours)
@@ -277,22 +287,31 @@ def result(row: Row, figure: str, ours: Sequence[float]) -> Result:
     )
 
 
-def summary_of(text: str, changes: str, seed: int, cancel: Cancel | None = None) -> dict[str, Any]:
+def summary_of(
+    text: str,
+    changes: str,
+    seed: int,
+    over_time: Callable[[Run], Figures] | None = None,
+    cancel: Cancel | None = None,
+) -> dict[str, Any]:
     """Returns the summary of a run; a finished one is read from the folder of unfinished data.
 
     Args:
         text: the scenario.
         changes: values that replace the scenario's by path, as JSON.
         seed: the seed.
+        over_time: returns figures of the series of the run, which the summary then has, too.
         cancel: stops the run.
     """
     key = hashlib.sha256(f"{seed} {changes} {text}".encode()).hexdigest()[:24]
     kept = scratch() / "judges" / f"{key}.json"
     if not kept.exists():
         kept.parent.mkdir(exist_ok=True)
-        summary = load(text, set=json.loads(changes), seed=seed).run(cancel=cancel).summary_json()
+        scenario = load(text, set=json.loads(changes), seed=seed)
+        run = Run(scenario.run(series=over_time is not None, cancel=cancel), text)
+        summary = run.summary | {OVER_TIME: over_time(run) if over_time else {}}
         with unfinished_file(kept) as unfinished:
-            unfinished.write_text(summary, encoding="utf-8")
+            unfinished.write_text(json.dumps(summary), encoding="utf-8")
     found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
     return found
 

@@ -6,36 +6,40 @@ import json
 import math
 import tomllib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
+import polars as pl
 import pytest
 
 from conftest import ROOT
 from evidence.core.pages import part
 from evidence.judges import page
 from evidence.judges.__main__ import main
+from evidence.judges.bbr3 import sampled_rtts
 from evidence.judges.judge import Bar, Figures, Result, by_row, read, result, summary_of, write
 from evidence.judges.l4s import QUEUES, key_of
 from evidence.judges.linux import Rtt, burst_of
 from evidence.judges.make import JUDGES, PAGE
+from evidence.judges.spang import BEGIN_S, MEDIAN, TAIL, depths, waiting_of
 from goodqueue.runs.api import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from evidence.judges.judge import Judge
+    from evidence.judges.judge import Judge, Run
 
 SHORT = {
     "dctcp-fig17": {"duration": "300ms", "warmup": "200ms"},
     "bbr3-rtt": {"duration": "2s"},
     "l4s-pam2025": {"duration": "2s"},
-    "spang2021": {"duration": "300ms", "warmup": "200ms"},
+    "spang2021": {},
     "linux-6.18-third": {"duration": "2s", "warmup": "1s"},
     "ccafct-2021": {},
     "flent-testbed": {},
 }
-"""Settings that shorten a row of each judge; the flows of the last two end by themselves."""
+"""Settings that shorten a row of each judge; runs without any are short."""
 
 each_judge = pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: judge.name)
 
@@ -83,10 +87,13 @@ def test_every_published_figure_lies_within_its_own_bar(judge: Judge) -> None:
 
 
 @each_judge
-def test_a_short_run_has_every_published_figure(judge: Judge) -> None:
+def test_a_short_run_has_every_published_figure(
+    judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evidence.judges.judge.scratch", lambda: tmp_path)
     row = judge.chosen()[0]
-    outcome = load(row.scenario(1), set=SHORT[judge.name], seed=1).run()
-    found = row.figures(json.loads(outcome.summary_json()))
+    changes = json.dumps(SHORT[judge.name])
+    found = row.figures(summary_of(row.scenario(1), changes, 1, judge.over_time))
     assert found.keys() >= row.theirs.keys()
     assert all(math.isfinite(value) for value in found.values())
 
@@ -206,3 +213,52 @@ def test_the_burst_of_red_gives_the_weight_as_tc_computes_it() -> None:
     weight = 2.0**-9
     assert burst + 1 - 20 <= (1 - (1 - weight) ** burst) / weight
     assert burst + 1 - 20 > (1 - (1 - 2 * weight) ** burst) / (2 * weight)
+
+
+def run_with(summary: dict[str, Any], **frames: list[tuple[Any, ...]]) -> Run:
+    """Returns a run with this summary and these rows of series."""
+    columns = {
+        "backlog": ["link", "time_s", "backlog_packets"],
+        "rtt": ["flow", "time_s", "rtt_s"],
+    }
+    series = {
+        name: pl.DataFrame(rows, schema=columns[name], orient="row")
+        for name, rows in frames.items()
+    }
+    run = SimpleNamespace(series=SimpleNamespace(**series), summary=summary)
+    return cast("Run", run)
+
+
+def test_the_switch_loses_a_packet_whose_own_cells_reach_the_limit_too() -> None:
+    """A frame of 9000 bytes has 113 cells: 250 cells are more than 2 and less than 3 frames."""
+    assert [waiting_of(cells) for cells in (226, 227, 250, 339, 340, 5000)] == [1, 2, 2, 2, 3, 44]
+
+
+def test_depths_are_those_behind_packets_that_leave() -> None:
+    begin = BEGIN_S
+    backlog = [
+        ("port", begin - 0.1, 1),
+        ("port", begin - 0.05, 0),  # before the measured part
+        ("port", begin + 0.01, 1),
+        ("port", begin + 0.02, 2),
+        ("port", begin + 0.03, 3),
+        ("interfaces", begin + 0.035, 9),
+        ("port", begin + 0.04, 2),
+        ("port", begin + 0.05, 1),
+        ("port", begin + 0.06, 0),
+    ]
+    link = {"departures": 4, "drops": 2, "queue": "drop_head", "limit": {"packets": 7}}
+    # One of the four departures found the port idle: 0, 0, 1 and 2 packets behind, and twice 7.
+    found = depths(run_with({"links": {"port": link}}, backlog=backlog))
+    assert found == {MEDIAN: 3, TAIL: 9}
+    link["queue"] = "drop_tail"
+    found = depths(run_with({"links": {"port": link}}, backlog=backlog))
+    assert found == {MEDIAN: 3, TAIL: 4}
+
+
+def test_round_trips_are_read_once_a_second_after_smoothing() -> None:
+    samples = [("rtt20", 0.5, 0.020), ("rtt20", 1.2, 0.028), ("rtt20", 1.9, 0.028)]
+    found = sampled_rtts(run_with({"measured_s": 2.0}, rtt=samples))
+    smoothed = 0.020 + 0.008 / 8
+    smoothed += (0.028 - smoothed) / 8
+    assert found == {"rtt20": pytest.approx(1e3 * (0.020 + smoothed) / 2)}
