@@ -42,10 +42,10 @@ pub struct Core<P> {
     /// Packets that wait at the end of the run at links that consist of a transmitter alone.
     pub queued_untracked: u64,
     pub in_flight: u64,
-    /// Packets that have just come to wait (true) or wait no longer; none if no link has flow
-    /// control.
-    pub counted: Option<Vec<(Packet, bool)>>,
     pub probe: P,
+    pub has_flow_control: bool,
+    /// Packets that have just come to wait (true) or wait no longer, in a network with flow control.
+    pub changes: Vec<(Packet, bool)>,
 }
 
 /// An agent, and the engine's state of this agent.
@@ -126,9 +126,8 @@ impl<P: Probe> Core<P> {
             delivered: 0,
             queued_untracked: 0,
             in_flight: 0,
-            counted: (network.links.iter())
-                .any(|link| link.pause.is_some())
-                .then(Vec::new),
+            has_flow_control: network.links.iter().any(|link| link.pause.is_some()),
+            changes: Vec::new(),
             routing,
             probe,
         }

@@ -456,7 +456,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         };
         totals.check().unwrap_or_else(|message| panic!("{message}"));
         let links = network.links.iter().enumerate();
-        let pauses = core.counted.as_ref().map(|_| core.pauses());
+        let pauses = core.has_flow_control.then(|| core.pauses());
         let links = links
             .filter_map(|(index, config)| {
                 let pause = pauses.as_ref().and_then(|pauses| pauses[index]);

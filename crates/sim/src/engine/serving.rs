@@ -27,10 +27,10 @@ impl<P: Probe> Core<P> {
             observe_arrival(&mut self.probe, link, &packet, now);
         }
         packet.arrived = now;
-        let begun = served(&mut self.served, link).arrive(packet, &mut self.shared_buffers);
-        if self.counted.is_some() {
-            self.count_waiting(link, Some(&packet), begun.as_ref(), now);
+        if self.has_flow_control {
+            return self.arrive_counted(link, packet, now);
         }
+        let begun = served(&mut self.served, link).arrive(packet, &mut self.shared_buffers);
         self.after_queue(link, now);
         begun
     }
@@ -38,10 +38,10 @@ impl<P: Probe> Core<P> {
     /// Serves a link with a queue discipline whose transmission has ended or whose queue may
     /// release a packet. Returns the packet whose transmission begins, if one does.
     pub fn serve(&mut self, link: u32, now: Time) -> Option<Packet> {
-        let begun = served(&mut self.served, link).serve(now, &mut self.shared_buffers);
-        if self.counted.is_some() {
-            self.count_waiting(link, None, begun.as_ref(), now);
+        if self.has_flow_control {
+            return self.serve_counted(link, now);
         }
+        let begun = served(&mut self.served, link).serve(now, &mut self.shared_buffers);
         self.after_queue(link, now);
         begun
     }
@@ -64,9 +64,30 @@ impl<P: Probe> Core<P> {
         }
     }
 
+    /// Does what [`arrive`](Self::arrive) does in a network with flow control.
+    #[cold]
+    #[inline(never)]
+    fn arrive_counted(&mut self, link: u32, packet: Packet, now: Time) -> Option<Packet> {
+        let begun = served(&mut self.served, link).arrive(packet, &mut self.shared_buffers);
+        self.count_waiting(link, Some(&packet), begun.as_ref(), now);
+        self.after_queue(link, now);
+        begun
+    }
+
+    /// Does what [`serve`](Self::serve) does in a network with flow control.
+    #[cold]
+    #[inline(never)]
+    fn serve_counted(&mut self, index: u32, now: Time) -> Option<Packet> {
+        let link = served(&mut self.served, index);
+        link.obey_pauses(now);
+        let begun = link.serve(now, &mut self.shared_buffers);
+        self.count_waiting(index, None, begun.as_ref(), now);
+        self.after_queue(index, now);
+        begun
+    }
+
     /// Counts the packets that came to wait in front of a link, or wait no longer, at the links over
     /// which they came, and schedules the effects of the requests that follow.
-    #[cold]
     fn count_waiting(
         &mut self,
         index: u32,
@@ -74,10 +95,11 @@ impl<P: Probe> Core<P> {
         begun: Option<&Packet>,
         now: Time,
     ) {
-        let Some(mut changes) = self.counted.take() else {
-            return;
-        };
+        let mut changes = std::mem::take(&mut self.changes);
         let link = served(&mut self.served, index);
+        if begun.is_some() {
+            link.began = now;
+        }
         changes.extend(arrived.map(|packet| (*packet, true)));
         changes.extend(link.verdicts.iter().filter_map(|verdict| match verdict {
             Verdict::Dropped(packet, _) => Some((*packet, false)),
@@ -92,22 +114,28 @@ impl<P: Probe> Core<P> {
                 None => {}
             }
         }
-        let until = self.window.to;
         for (packet, _) in changes.drain(..) {
-            let Some((from, pause)) = self.pause_before(&packet, index) else {
-                continue;
-            };
-            let opposite = pause.opposite;
-            let free = opposite.map_or(now, |link| {
-                served(&mut self.served, link).free_for_pause(now)
-            });
-            if let Some((_, pause)) = self.pause_before(&packet, index)
-                && let Some(effect) = pause.decide(now, free).filter(|effect| *effect <= until)
-            {
-                self.events.push(Event::new(effect, Kind::Service, 0, from));
-            }
+            self.request_pause(&packet, index, now);
         }
-        self.counted = Some(changes);
+        self.changes = changes;
+    }
+
+    /// Schedules the effect of a request to the link over which a packet came to a link, if one is
+    /// due.
+    fn request_pause(&mut self, packet: &Packet, index: u32, now: Time) {
+        let Some((_, pause)) = self.pause_before(packet, index) else {
+            return;
+        };
+        let opposite = pause.opposite;
+        let free = opposite.map_or(now, |link| {
+            served(&mut self.served, link).free_for_pause(now)
+        });
+        let until = self.window.to;
+        if let Some((from, pause)) = self.pause_before(packet, index)
+            && let Some(effect) = pause.decide(now, free).filter(|effect| *effect <= until)
+        {
+            self.events.push(Event::new(effect, Kind::Service, 0, from));
+        }
     }
 
     /// Returns the link over which a packet came to a link, with its flow control, if it has any.

@@ -39,11 +39,12 @@ pub struct ServedLink {
     loss: Option<LossProcess>,
     drop_list: Box<[u64]>,
     buffer: Buffer,
-    /// The last transmission that began, and its start.
+    /// The last transmission that began.
     transmission: Transmission,
-    began: Time,
     /// True if it has not ended.
     busy: bool,
+    /// True if a PAUSE stops the link.
+    paused: bool,
     /// Time at which the queue may release a packet that it holds back.
     ready_at: Option<Time>,
     /// Drops and marks of the last call. The engine takes them from here.
@@ -61,6 +62,8 @@ pub struct ServedLink {
     path: Option<Box<ImpairedPath>>,
     /// Flow control by the node behind the link.
     pub pause: Option<Box<PauseState>>,
+    /// Start of the last transmission, in a network with flow control.
+    pub began: Time,
     duplicated: u64,
     meter: Option<LinkMeter>,
 }
@@ -89,8 +92,8 @@ impl ServedLink {
                 end: Time::ZERO,
                 lost: false,
             },
-            began: Time::ZERO,
             busy: false,
+            paused: false,
             ready_at: None,
             verdicts: Vec::with_capacity(64),
             reported: Backlog::default(),
@@ -111,6 +114,7 @@ impl ServedLink {
                 let opposite = opposite.map(|(link, _)| link);
                 Box::new(PauseState::new(pause, opposite, delay, window))
             }),
+            began: Time::ZERO,
             duplicated: 0,
             meter,
         }
@@ -164,12 +168,10 @@ impl ServedLink {
         }
     }
 
-    /// Handles the end of a transmission, the time at which a packet held back may leave, or the
-    /// effect of a PAUSE or of its end.
+    /// Handles the end of a transmission, or the time at which a packet held back may leave.
     /// Returns the packet whose transmission begins, if one does. Returns none too if the event is
     /// out of date.
     pub fn serve(&mut self, now: Time, shared: &mut [SharedBuffer]) -> Option<Packet> {
-        let resumed = self.pause.as_mut().is_some_and(|pause| pause.obey(now));
         if self.busy && self.transmission.end == now {
             self.busy = false;
             if let Some(packet) = self.lost_at_end.take()
@@ -177,11 +179,11 @@ impl ServedLink {
             {
                 meter.loss(packet.arrived, now, &packet, DropReason::LinkLoss);
             }
-        } else if self.busy || !resumed && self.ready_at != Some(now) {
+        } else if self.busy || self.ready_at != Some(now) {
             return None;
         }
-        // During an outage or a pause packets stay in the queue. An empty queue gets a dequeue call when the link
-        // is idle.
+        // During an outage or a pause packets stay in the queue. An empty queue gets a dequeue call
+        // when the link is idle.
         if self.opens(now) > now && self.queue.backlog().packets > 0 {
             return None;
         }
@@ -230,12 +232,24 @@ impl ServedLink {
     /// Returns the time at which an idle link can begin a transmission: now, except during an
     /// outage, and never while it is paused.
     fn opens(&mut self, now: Time) -> Time {
-        if self.pause.as_ref().is_some_and(|pause| pause.is_paused()) {
+        if self.paused {
             return Time::MAX;
         }
         match &mut self.varying {
             Some(varying) => varying.opens(now),
             None => now,
+        }
+    }
+
+    /// Obeys the PAUSE frames whose effect has come. A link that resumes while it is idle asks its
+    /// queue at once.
+    pub fn obey_pauses(&mut self, now: Time) {
+        if let Some(pause) = &mut self.pause {
+            let resumed = pause.obey(now);
+            self.paused = pause.is_paused();
+            if resumed && !self.busy {
+                self.ready_at = Some(now);
+            }
         }
     }
 
@@ -281,7 +295,6 @@ impl ServedLink {
             _ => false,
         };
         self.transmission = Transmission { end, lost };
-        self.began = now;
         self.busy = true;
     }
 

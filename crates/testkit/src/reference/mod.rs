@@ -324,7 +324,14 @@ impl<'a> Reference<'a> {
     /// Schedules the time at which a queue that holds packets back may release one.
     fn await_ready(&mut self, index: usize, now: Time) {
         let ready = self.links[index].queue.next_ready(now);
-        let ready = ready.map(|ready| self.opens(index, ready));
+        // A request to pause that is under way may be withdrawn before the queue is ready.
+        let ready = ready.map(|ready| {
+            if ready > now {
+                self.has_rate(index, ready)
+            } else {
+                self.opens(index, now)
+            }
+        });
         self.links[index].ready_at = ready;
         if let Some(ready) = ready.filter(|_| !self.has(Mutation::ReadinessForgotten)) {
             self.schedule(ready, What::Ready(index));
@@ -337,6 +344,11 @@ impl<'a> Reference<'a> {
         if pause.is_some_and(|pause| pause.is_paused(time)) {
             return Time::MAX;
         }
+        self.has_rate(index, time)
+    }
+
+    /// Returns the earliest time from `time` on at which a link is in no outage.
+    fn has_rate(&self, index: usize, time: Time) -> Time {
         match &self.links[index].varying {
             Some(varying) if !self.has(Mutation::OutageIgnored) => varying.opens(time),
             _ => time,

@@ -55,8 +55,8 @@ impl PlainPause {
         }
     }
 
-    /// Returns the time at which a new request takes effect, if the bytes that wait demand one. Its
-    /// PAUSE is sent at `free`.
+    /// Returns the time at which a new request takes effect, if the bytes that wait demand one and no
+    /// earlier request has the same effect time. Its PAUSE is sent at `free`.
     pub fn request(&mut self, now: Time, free: Time, at_once: bool) -> Option<Time> {
         let bytes = self.waiting.iter().map(|waiting| waiting.bytes).sum();
         if self.levels.last().is_none_or(|(_, last)| *last != bytes) {
@@ -73,11 +73,13 @@ impl PlainPause {
         } else {
             self.config.reaction
         };
-        let effect = free + self.delay + reaction;
-        (wanted != asked).then(|| {
+        let effect = free.saturating_add(self.delay + reaction);
+        // Requests during one frame of the opposite link take effect at one time, once.
+        let again = self.requests.last().is_some_and(|(at, _)| *at == effect);
+        if wanted != asked {
             self.requests.push((effect, wanted));
-            effect
-        })
+        }
+        (wanted != asked && !again).then_some(effect)
     }
 
     /// Returns true if the link is paused at this time.

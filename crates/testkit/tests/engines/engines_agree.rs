@@ -204,13 +204,13 @@ fn the_random_flow_control_pauses_blocks_and_counts_split_packets() {
         outcomes.iter().filter(has).count()
     };
     let paused = |pause: PauseOutcome| pause.pauses > 1 && pause.paused > Span::ZERO;
-    let (pauses, cycles) = (
+    let (stopped, cycles) = (
         share(&|_, pause| paused(pause)),
         share(&|_, pause| pause.in_cycle),
     );
     let splits = share(&|outcome, pause| paused(pause) && outcome.totals.split > 0);
-    println!("of 400 networks {pauses} pause, {cycles} in a circle, {splits} with split packets");
-    assert!(pauses > 60 && cycles > 5 && splits > 0);
+    println!("of 400 networks {stopped} pause, {cycles} in a circle, {splits} with split packets");
+    assert!(stopped > 60 && cycles > 5 && splits > 0);
 }
 
 /// Returns whether links feed each other in a circle. The function removes links that no other link
