@@ -4,7 +4,7 @@ use crate::engine::core::Core;
 use crate::engine::probe::Probe;
 use crate::link::pause::{PauseState, cycles};
 use crate::measure::link_meter::LinkMeter;
-use crate::{Network, PauseOutcome, PoolOutcome, Totals};
+use crate::{Network, PoolOutcome, Totals};
 use goodqueue_types::LinkId;
 
 impl<P: Probe> Core<P> {
@@ -22,6 +22,9 @@ impl<P: Probe> Core<P> {
     /// # Panics
     /// Panics if a link has not conserved packets.
     pub fn finish_links(&mut self, network: &Network) {
+        if self.has_flow_control {
+            self.finish_pauses();
+        }
         for (index, link) in self.links.iter_mut().enumerate() {
             let Some(link) = link else { continue };
             let probe = &mut self.probe;
@@ -48,26 +51,25 @@ impl<P: Probe> Core<P> {
         }
     }
 
-    /// Returns the pauses of each link with flow control.
-    pub fn pauses(&self) -> Vec<Option<PauseOutcome>> {
-        let pause = |index: usize| {
-            let link = self.served.get(index)?.as_ref()?;
-            link.pause.as_deref()
-        };
-        let links = 0..self.served.len();
-        let waits_for: Vec<Vec<usize>> = links
-            .clone()
+    /// Passes the pauses of each link with flow control to its meter.
+    #[cold]
+    #[inline(never)]
+    fn finish_pauses(&mut self) {
+        let pause = |index: usize| self.served.get(index)?.as_ref()?.pause.as_deref();
+        let paused = |link: &usize| pause(*link).is_some_and(PauseState::is_paused);
+        let waits_for: Vec<Vec<usize>> = (0..self.served.len())
             .map(|index| {
-                let paused = |link: &usize| pause(*link).is_some_and(PauseState::is_paused);
                 let waiting = pause(index).filter(|_| paused(&index));
                 let waiting = waiting.into_iter().flat_map(PauseState::waiting);
                 waiting.map(|link| link as usize).filter(paused).collect()
             })
             .collect();
         let in_cycle = cycles(&waits_for);
-        links
-            .map(|index| Some(pause(index)?.finish(in_cycle[index])))
-            .collect()
+        for (link, in_cycle) in self.served.iter_mut().zip(in_cycle) {
+            if let Some(link) = link {
+                link.finish_pauses(in_cycle);
+            }
+        }
     }
 
     /// Takes the results out of the shared buffers.

@@ -456,13 +456,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
         };
         totals.check().unwrap_or_else(|message| panic!("{message}"));
         let links = network.links.iter().enumerate();
-        let pauses = core.has_flow_control.then(|| core.pauses());
         let links = links
-            .filter_map(|(index, config)| {
-                let pause = pauses.as_ref().and_then(|pauses| pauses[index]);
-                let link = core.take_meter(index)?.finish(&config.name);
-                Some(crate::LinkOutcome { pause, ..link })
-            })
+            .filter_map(|(index, config)| Some(core.take_meter(index)?.finish(&config.name)))
             .collect();
         let pools = core.take_pools(network);
         let ends = core.hosts.chunks_exact(2);

@@ -253,6 +253,13 @@ impl ServedLink {
         }
     }
 
+    /// Passes the pauses to the meter at the end of the run.
+    pub fn finish_pauses(&mut self, in_cycle: bool) {
+        if let (Some(meter), Some(pause)) = (&mut self.meter, &self.pause) {
+            meter.set_pause(pause.finish(in_cycle));
+        }
+    }
+
     /// Returns the time at which the link can send a PAUSE: after the frame that it has begun before
     /// `now`. A frame that would begin at this instant comes after the PAUSE.
     pub fn free_for_pause(&self, now: Time) -> Time {

@@ -9,7 +9,7 @@ mod backlog;
 
 use crate::measure::fairness::Fairness;
 use crate::measure::loss_bursts::LossBursts;
-use crate::measure::outcome::BusyPeriods;
+use crate::measure::outcome::{BusyPeriods, PauseOutcome};
 use crate::{AverageQueue, Distribution, LinkOutcome};
 use backlog::BacklogMeter;
 use goodqueue_queue::Backlog;
@@ -70,6 +70,7 @@ pub struct LinkMeter {
     busy_periods: u64,
     longest_busy: Span,
     utilization: Option<f64>,
+    pause: Option<PauseOutcome>,
     shares: Shares,
     /// Losses grouped into bursts, if the scenario defines how far apart losses of a burst may be.
     pub(crate) bursts: Option<LossBursts>,
@@ -188,6 +189,7 @@ impl LinkMeter {
             busy_periods: 0,
             longest_busy: Span::ZERO,
             utilization: None,
+            pause: None,
             shares: Shares {
                 groups,
                 only: None,
@@ -370,6 +372,11 @@ impl LinkMeter {
         self.utilization = Some(utilization);
     }
 
+    /// Sets the pauses of a link with flow control.
+    pub fn set_pause(&mut self, pause: PauseOutcome) {
+        self.pause = Some(pause);
+    }
+
     /// Returns the results at the end of the run.
     pub fn finish(mut self, name: &str) -> LinkOutcome {
         let last = self.window.overlap(self.backlog.since(), self.window.to);
@@ -414,7 +421,7 @@ impl LinkMeter {
             event_mean_backlog_packets: (self.backlog_changes > 0)
                 .then(|| self.backlog_change_sum as f64 / self.backlog_changes as f64),
             average_queue: self.average.outcome(),
-            pause: None,
+            pause: self.pause,
             queueing_delay_s: Distribution::of(&self.waits_ns, 1e9),
             queueing_delay_histogram: self.waits_ns,
         }
