@@ -194,7 +194,8 @@ def _size_file(asked: Size, file: str, bounds: Asked) -> int:
     trial = FileTrial(scenario, link_name(scenario, asked.link), bounds, jitter_s)
     inputs = [file, *files_read(scenario)]
     code = _size(asked, trial, trial.link, scenario.seed, trial.notes, inputs)
-    note_hosts([scenario])
+    if code != EXIT_INTERRUPTED:
+        note_hosts([scenario])
     return code
 
 

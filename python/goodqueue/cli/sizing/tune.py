@@ -69,7 +69,8 @@ def tune(asked: Tune) -> int:
     else:
         print_answer(answer)
     _write(asked, answer)
-    note_hosts([own])
+    if not answer.interrupted:
+        note_hosts([own])
     return exit_code(answer)
 
 
