@@ -178,7 +178,7 @@ def test_the_scenario_may_come_from_standard_input() -> None:
 
 
 def test_ctrl_c_ends_within_a_second_with_what_is_known(tmp_path: Path, poisson: Path) -> None:
-    arguments = ["tune", poisson, "--set", "duration=3000s", "--vary", f"{LIMIT}=1p..40p"]
+    arguments = ["tune", poisson, "--set", "duration=100000s", "--vary", f"{LIMIT}=1p..40p"]
     arguments += ["--keep", "bottleneck.loss<=2%", "--budget", "100G", "--replicates", "1000"]
     waited, words = interrupted(arguments, 3.0, tmp_path)
     assert waited < 1.0
