@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evidence.core.derived import Derived, relative
+from evidence.core.homes import homes
 from evidence.core.pages import with_part
 from evidence.course import worksheet
 from evidence.gallery.runs import Shown, of, window
@@ -155,6 +156,7 @@ THINGS = [
             f"{PAGE}#{PART}",
         ),
         inputs=(f"scenarios/{SCENARIO}.toml", relative(STUDENTS)),
+        cells=homes,
         programs=("make.py",),
         seeds=f"1 to {SEEDS}",
     ),

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evidence.core.answers import answer_of
-from evidence.core.cells import Cell
 from evidence.core.derived import ROOT, Derived, relative
+from evidence.core.homes import RATED, homes
 from evidence.core.pages import with_part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 PAGE = ROOT / "docs" / "questions.md"
 PART = "threads"
@@ -124,7 +124,6 @@ GOOD = 4.03
 """Score from which on users are satisfied: R = 80 in table B.1 of ITU-T G.107."""
 
 AUTORATE = "https://github.com/lynxthecat/cake-autorate/issues"
-RATED = 'kind="tbf",rate="9500kbps",burst="5kB"'
 
 QUESTIONS = (
     Question(
@@ -199,22 +198,13 @@ def _thread(address: str) -> str:
     return f"{repository} {number}"
 
 
-def cells() -> Iterator[Cell]:
-    """Yields runs of both scenarios with the settings that the answers compare."""
-    for rate in ("7Mbps", "9500kbps", "10Mbps"):
-        yield Cell.of("scenarios/home-dsl.toml", {"topology.link.shaper.rate": rate})
-    fair = f'{{{RATED},queue={{kind="fq_codel"}}}}'
-    for queue in ('{limit="250p"}', fair, '{kind="cake",bandwidth="9500kbps"}'):
-        yield Cell.of("scenarios/home-web.toml", {"topology.bottleneck.queue": queue})
-
-
 THINGS = [
     Derived(
         "public_questions",
         make,
         products=(f"{relative(PAGE)}#{PART}", relative(ANSWERS)),
         inputs=("scenarios/home-dsl.toml", "scenarios/home-web.toml"),
-        cells=cells,
+        cells=homes,
         seeds="1 to 16",
     )
 ]

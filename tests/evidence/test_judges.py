@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from evidence.judges.judge import Judge, Run
+    from evidence.judges.judge import Judge
+    from goodqueue.runs.results.result import Result as Run
 
 SHORT = {
     "dctcp-fig17": {"duration": "300ms", "warmup": "200ms"},
