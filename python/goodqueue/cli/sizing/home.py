@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from goodqueue import _core
-from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
+from goodqueue.cli.exits import EXIT_INTERRUPTED, exit_code_of
 from goodqueue.cli.files import print_wrote
 from goodqueue.cli.sizing.tune import search_bar
 from goodqueue.core.files.outdir import check_file, write_whole
@@ -23,7 +23,6 @@ from goodqueue.sizing.search.budget import parse_packets
 
 if TYPE_CHECKING:
     from goodqueue.cli.commands.sizing.home import Home
-    from goodqueue.home.answer import Answer
 
 
 def home(asked: Home) -> int:
@@ -58,16 +57,7 @@ def home(asked: Home) -> int:
     if asked.write is not None and answer.complete:
         write_whole(asked.write, answer.toml())
         print_wrote(asked.write)
-    return exit_code(answer)
-
-
-def exit_code(answer: Answer) -> int:
-    """Returns the exit code of an answer."""
-    if answer.interrupted:
-        return EXIT_INTERRUPTED
-    if answer.impossible:
-        return EXIT_NOT_FEASIBLE
-    return 0 if answer.proved else EXIT_UNPROVED
+    return exit_code_of(answer)
 
 
 def _question(asked: Home) -> Question:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue import _core
 from goodqueue.cli.commands.options import overrides
-from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
+from goodqueue.cli.exits import exit_code_of
 from goodqueue.cli.files import may_import, print_wrote, source_of
 from goodqueue.cli.hosts import note_hosts
 from goodqueue.core.drawing import FORMATS
@@ -71,16 +71,7 @@ def tune(asked: Tune) -> int:
     _write(asked, answer)
     if not answer.interrupted:
         note_hosts([own])
-    return exit_code(answer)
-
-
-def exit_code(answer: Tuned) -> int:
-    """Returns the exit code of an answer."""
-    if answer.interrupted:
-        return EXIT_INTERRUPTED
-    if answer.impossible:
-        return EXIT_NOT_FEASIBLE
-    return 0 if answer.proved else EXIT_UNPROVED
+    return exit_code_of(answer)
 
 
 def _format_of(file: Path) -> Format:
