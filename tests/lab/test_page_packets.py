@@ -119,8 +119,8 @@ def test_the_wall_is_dragged_to_set_the_buffer(page: Page, server: LabServer) ->
     for kind, to in (("mousePressed", x), ("mouseMoved", x - 40), ("mouseReleased", x - 40)):
         button = {"button": "left", "buttons": 1, "clickCount": 1}
         page.call("Input.dispatchMouseEvent", type=kind, x=to, y=y, **button)
-    found = page.wait("((m) => m && Number(m[1]))(/buffer=([0-9.]+)bdp/.exec(location.hash))")
-    assert found > 2.3
+    value = "Number(/buffer=([0-9.]+)bdp/.exec(location.hash)?.[1])"
+    assert page.wait(f"{value} !== 2 && {value}") > 2.3
     page.wait(DONE)
 
 
