@@ -51,7 +51,7 @@ function App() {
   const [isReading, setReading] = useState(false);
   const [attempt, setAttempt] = useState(0);
   const [spread, setSpread] = useState(false);
-  const address = useRef({ isOpened: true, what: "" }).current;
+  const address = useRef({ isOpened: true, from: settings, what: "" }).current;
   const [opening, setOpening] = useState({ text: "", contents: /** @type {any} */ (null) });
   const read = (/** @type {{name: string, text: string}} */ file) => {
     const contents = contentsOf(file);
@@ -76,7 +76,7 @@ function App() {
       if (named) setState(stateOf(named));
     }, setProblem);
     const changed = () => {
-      address.isOpened = true;
+      Object.assign(address, { isOpened: true, from: location.hash });
       setState(firstState(location.hash));
     };
     addEventListener("hashchange", changed);
@@ -84,6 +84,8 @@ function App() {
   }, []);
 
   useEffect(() => {
+    // A second step back may come before the state of the first one is shown. The entry of the second stays as it is.
+    if (address.isOpened && location.hash !== address.from) return;
     // An address that was opened is completed, and changes of the same values in a row make one entry of the history.
     const what = differing(location.hash, toHash(state));
     const isNew = !address.isOpened && what !== address.what;
