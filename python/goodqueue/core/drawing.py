@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from goodqueue.errors import RequestError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Format = Literal["png", "svg", "pdf"]
 
@@ -43,3 +46,15 @@ def drawing_of(formats: str | None, *, caption: bool, usual: tuple[Format, ...])
                 "such as svg,pdf"
             )
     return Drawing(tuple(cast("Format", name) for name in named), caption)
+
+
+def format_of(file: Path, option: str = "") -> Format:
+    """Returns the format of a picture by the end of its name.
+
+    Raises:
+        RequestError: if it is none of .png, .svg and .pdf; `option` begins the message.
+    """
+    ending = file.suffix.removeprefix(".").lower()
+    if ending not in FORMATS:
+        raise RequestError(f"{option} {file}".strip() + ": the name must end in .png, .svg or .pdf")
+    return ending

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from goodqueue.errors import RequestError
-
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
@@ -53,13 +51,11 @@ class Drawn(list["Axes"]):
         """
         from pathlib import Path
 
-        from goodqueue.core.drawing import FORMATS
+        from goodqueue.core.drawing import format_of
         from goodqueue.core.files.outdir import whole_file
 
         path = Path(file)
-        ending = path.suffix.removeprefix(".").lower()
-        if ending not in FORMATS:
-            raise RequestError(f"{path}: the name must end in .png, .svg or .pdf")
+        ending = format_of(path)
         with whole_file(path) as unfinished:
             self.figure.savefig(unfinished, format=ending)
         return path

@@ -10,10 +10,9 @@ from goodqueue.cli.commands.options import overrides
 from goodqueue.cli.exits import exit_code_of
 from goodqueue.cli.files import may_import, print_wrote, source_of
 from goodqueue.cli.hosts import note_hosts
-from goodqueue.core.drawing import FORMATS
+from goodqueue.core.drawing import format_of
 from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart, check_file, whole_file, write_whole
-from goodqueue.errors import RequestError
 from goodqueue.output.terminal import print_json, progress
 from goodqueue.output.tuning.screen import print_answer
 from goodqueue.runs.api import load
@@ -23,10 +22,8 @@ from goodqueue.tuning.api import tune as find
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from goodqueue.cli.commands.sizing.tune import Tune
-    from goodqueue.core.drawing import Format
     from goodqueue.sizing.search.trials import Trials
     from goodqueue.tuning.answer import Tuned
     from goodqueue.tuning.axis import Axis
@@ -42,7 +39,7 @@ def tune(asked: Tune) -> int:
             check_file(file)
     if asked.plot is not None:
         require("matplotlib")
-        _format_of(asked.plot)
+        format_of(asked.plot, "--plot")
     with search_bar(asked.vary.partition("=")[0]) as (on_run, on_change):
         answer = find(
             source,
@@ -74,14 +71,6 @@ def tune(asked: Tune) -> int:
     return exit_code_of(answer)
 
 
-def _format_of(file: Path) -> Format:
-    """Returns the format of a picture by the end of its name."""
-    ending = file.suffix.removeprefix(".").lower()
-    if ending not in FORMATS:
-        raise RequestError(f"--plot {file}: the name must end in .png, .svg or .pdf")
-    return ending
-
-
 def _write(asked: Tune, answer: Tuned) -> None:
     """Writes the scenario and the picture, as far as there is something to write."""
     if asked.out is not None and answer.scenario is not None:
@@ -91,7 +80,7 @@ def _write(asked: Tune, answer: Tuned) -> None:
         from goodqueue.plots.tuning.picture import picture
 
         with whole_file(asked.plot) as file:
-            file.write_bytes(picture(answer).as_bytes(_format_of(asked.plot), 150))
+            file.write_bytes(picture(answer).as_bytes(format_of(asked.plot), 150))
         print_wrote(asked.plot)
 
 
