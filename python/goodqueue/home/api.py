@@ -47,7 +47,7 @@ page of a modem rounds, and retransmissions on the line take a part of its rate.
 MAX_MARGIN = 0.3
 """Largest margin: a line that is slower still changes its rate, which a range describes."""
 
-LEAST_SHARE = 0.6
+MIN_SHARE = 0.6
 """Lowest rate of a shaper that is tried, as a share of the lowest rate of the line."""
 
 SEARCHED_SHARE, CHANGING_SHARE = 0.85, 0.65
@@ -226,7 +226,7 @@ def _search(
     """Returns the highest rate of a direction's shaper that keeps the ping within a time."""
     line = home.line.up if direction == UP else home.line.down
     high_bps = line.high_bps if line.change else (1 - home.line.margin) * line.high_bps
-    low, high = (rate_text(bps) for bps in (LEAST_SHARE * line.low_bps, high_bps))
+    low, high = (rate_text(bps) for bps in (MIN_SHARE * line.low_bps, high_bps))
     path = PATHS[direction]
     tuned = tune(
         home.settings(rates[UP], rates[DOWN]),

@@ -21,7 +21,7 @@ WIDE_ENOUGH = 1.05
 MAX_LINE_BPS = 10e9
 """Largest rate of a line: a router's port to the modem is assumed to have more."""
 
-LEAST_LINE_BPS = 64e3
+MIN_LINE_BPS = 64e3
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +216,6 @@ def rates_of(option: str, text: str, word: str) -> Rates:
         )
     if last < first:
         raise RequestError(f"{option} {text}: write the lower rate first")
-    if first < LEAST_LINE_BPS or last > MAX_LINE_BPS:
+    if first < MIN_LINE_BPS or last > MAX_LINE_BPS:
         raise RequestError(f"{option} {text}: write rates from 64kbps to 10Gbps")
     return Rates(first, last) if last >= WIDE_ENOUGH * first else Rates(first, first)
