@@ -101,9 +101,9 @@ def calls_text(found: Figures) -> str:
     """Returns the answer about calls: the best queue, and a table."""
     sides = list(found.values())
     good = [name for name, side in zip(QUEUES, sides, strict=True) if side["call.mos"][1] > GOOD]
-    best = " or ".join(good[-2:]) if good else "none of these"
+    best = f"Yes, with {' or '.join(good)}." if good else "No, with none of these queues."
     first = (
-        f"**Yes, with {best}.** A shaper alone does not help, because its packets wait in a FIFO, "
+        f"**{best}** A shaper alone does not help, because its packets wait in a FIFO, "
         "too. The score of the call is a mean opinion score (ITU-T G.107): 4.4 at best, and below "
         f"{GOOD} some users are dissatisfied."
     )

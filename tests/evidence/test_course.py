@@ -15,12 +15,12 @@ def rows() -> list[str]:
 
 def test_pages_take_longer_behind_the_long_queue_for_us_and_for_all_students() -> None:
     ratios = [float(line.rstrip(" |").rpartition("|")[2]) for line in rows()]
-    assert len(ratios) == 9
+    assert len(ratios) == 10
     assert min(ratios) > 1.2
 
 
 def test_our_ratio_lies_among_those_of_students_on_the_fast_link() -> None:
-    ours, *theirs = [float(line.rstrip(" |").rpartition("|")[2]) for line in rows()[:6]]
+    ours, *theirs = [float(line.rstrip(" |").rpartition("|")[2]) for line in rows()[:7]]
     assert "goodqueue" in rows()[0]
     assert min(theirs) <= ours <= max(theirs)
 
