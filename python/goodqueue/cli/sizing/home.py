@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from goodqueue import _core
 from goodqueue.cli.exits import EXIT_INTERRUPTED, exit_code_of
 from goodqueue.cli.files import print_wrote
 from goodqueue.cli.sizing.tune import search_bar
@@ -19,7 +18,7 @@ from goodqueue.home.household import USUAL
 from goodqueue.home.line import KINDS, framing_of, kind_of
 from goodqueue.output.terminal import print_json
 from goodqueue.output.tuning.home import print_home
-from goodqueue.sizing.search.budget import parse_packets
+from goodqueue.sizing.search.budget import budget_of, time_of
 
 if TYPE_CHECKING:
     from goodqueue.cli.commands.sizing.home import Home
@@ -39,10 +38,8 @@ def home(asked: Home) -> int:
     with search_bar("the shaper") as (on_run, on_change):
         effort = Effort(
             replicates=asked.replicates,
-            budget=BUDGET_PACKETS
-            if asked.budget is None
-            else parse_packets("--budget", asked.budget),
-            time_s=None if asked.time is None else _core.parse_span("--time", asked.time),
+            budget=budget_of(asked.budget, BUDGET_PACKETS),
+            time_s=time_of(asked.time),
             jobs=asked.jobs,
             memory=asked.memory,
             store=asked.store,

@@ -45,7 +45,7 @@ from goodqueue.sizing.device import read_device
 from goodqueue.sizing.flow_records import read_flow_records
 from goodqueue.sizing.known import Known
 from goodqueue.sizing.question import Bounds, Question
-from goodqueue.sizing.search.budget import BUDGET_PACKETS, parse_packets
+from goodqueue.sizing.search.budget import budget_of, time_of
 from goodqueue.sizing.trials.described import LinkTrial, notes_of
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ def _effort(asked: Size) -> Effort:
         queues=queues if asked.aqm is None else tuple(dict.fromkeys(asked.aqm)),
         changes=not asked.only,
         rules=not asked.only,
-        budget=BUDGET_PACKETS if asked.budget is None else parse_packets("--budget", asked.budget),
-        time_s=None if asked.time is None else _core.parse_span("--time", asked.time),
+        budget=budget_of(asked.budget),
+        time_s=time_of(asked.time),
         hosts=asked.hosts is None,
         jobs=asked.jobs,
         store=asked.store,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from goodqueue import _core
 from goodqueue.cli.commands.options import overrides
 from goodqueue.cli.exits import exit_code_of
 from goodqueue.cli.files import may_import, print_wrote, source_of
@@ -17,7 +16,7 @@ from goodqueue.output.terminal import print_json, progress
 from goodqueue.output.tuning.screen import print_answer
 from goodqueue.runs.api import load
 from goodqueue.runs.results.traces import files_read
-from goodqueue.sizing.search.budget import BUDGET_PACKETS, parse_packets
+from goodqueue.sizing.search.budget import budget_of, time_of
 from goodqueue.tuning.api import tune as find
 
 if TYPE_CHECKING:
@@ -50,10 +49,8 @@ def tune(asked: Tune) -> int:
             set=given,
             seed=asked.seed,
             replicates=asked.replicates,
-            budget=BUDGET_PACKETS
-            if asked.budget is None
-            else parse_packets("--budget", asked.budget),
-            time_s=None if asked.time is None else _core.parse_span("--time", asked.time),
+            budget=budget_of(asked.budget),
+            time_s=time_of(asked.time),
             jobs=asked.jobs,
             memory=asked.memory,
             store=asked.store,

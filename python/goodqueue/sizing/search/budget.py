@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import TYPE_CHECKING
 
-from goodqueue._core import COARSE, grid
+from goodqueue._core import COARSE, grid, parse_span
 from goodqueue.errors import RequestError
 from goodqueue.sizing.search.trials import COARSE_REPLICATES, FIRST_REPLICATES
 
@@ -250,3 +250,21 @@ def parse_packets(what: str, text: str) -> float:
         )
     thousands = SUFFIXES.index(found[2]) + 1 if found[2] else 0
     return float(found[1]) * 1000.0**thousands
+
+
+def budget_of(typed: str | None, usual: float = BUDGET_PACKETS) -> float:
+    """Returns the packets of `--budget`, or the usual ones without it.
+
+    Raises:
+        RequestError: if the text is no number of packets.
+    """
+    return usual if typed is None else parse_packets("--budget", typed)
+
+
+def time_of(typed: str | None) -> float | None:
+    """Returns the seconds of `--time`; None without it.
+
+    Raises:
+        ScenarioError: if the text is no time.
+    """
+    return None if typed is None else parse_span("--time", typed)
