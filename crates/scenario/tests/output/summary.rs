@@ -143,7 +143,7 @@ fn every_key_is_documented_and_every_documented_key_exists() {
     for (flow, workload) in [
         (
             "upload",
-            "{ kind = \"transfers\", size = \"5kB\", interval = \"100ms\" }",
+            "{ kind = \"transfers\", size = \"5kB\", interval = \"100ms\", direction = \"down\", reuse = true }",
         ),
         ("upload", "{ kind = \"exchanges\", pause = \"100ms\" }"),
         ("upload", "{ kind = \"web\", think = \"100ms\" }"),

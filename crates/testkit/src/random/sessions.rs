@@ -65,8 +65,8 @@ pub(crate) fn session() -> impl Strategy<Value = SessionConfig> {
                 })
             }
         ),
-        (seconds(), bytes(), prop::option::of(1_u64..800), most()).prop_map(
-            |(gap, size, request, most)| {
+        (seconds(), bytes(), prop::option::of(any::<bool>()), most()).prop_map(
+            |(gap, size, reuse, most)| {
                 SessionConfig::Transfers(TransfersConfig {
                     size,
                     interval: Span::from_secs_f64(gap.mean()),
@@ -74,7 +74,8 @@ pub(crate) fn session() -> impl Strategy<Value = SessionConfig> {
                         Law::Fixed(_) => Intervals::Fixed,
                         Law::Drawn(_) => Intervals::Exponential,
                     },
-                    direction: match request {
+                    reuse: reuse == Some(true),
+                    direction: match reuse {
                         Some(_) => TransferWay::Down,
                         None => TransferWay::Up,
                     },

@@ -137,20 +137,62 @@ fn a_transfer_alone_is_slowed_down_by_its_handshake() {
     assert!(slowdown.max.is_some_and(|max| max < expected + 0.02));
 }
 
+/// A download of one window takes two round trips. The next begins 1.6 round trips after it, and takes
+/// its connection over 0.4 round trips later, before its own is open, so that it takes 1.4. The third
+/// finds no connection.
+#[test]
+fn a_transfer_that_waits_for_its_handshake_takes_the_connection_of_another() {
+    let size = Law::Fixed(10.0 * f64::from(TcpConfig::profile(Profile::Linux).mss));
+    let apart = Span::from_secs_f64(1.6 * RTT_S);
+    let session = |reuse| TransfersConfig {
+        reuse,
+        ..transfers(apart, size.clone(), TransferWay::Down, 40)
+    };
+    let run = |reuse| {
+        let session = SessionConfig::Transfers(session(reuse));
+        outcome(&dumbbell(60, 10_000_000_000, 1), session)
+    };
+    let own = seconds(&run(false), "transfer_time_s").0;
+    assert!((own / RTT_S - 2.0).abs() < 0.01, "{own}");
+    let flow = run(true);
+    assert_eq!(
+        (count(&flow, "transfers"), count(&flow, "connections")),
+        (40, 40)
+    );
+    let mean = seconds(&flow, "transfer_time_s").0;
+    assert!((mean / RTT_S - 1.7).abs() < 0.01, "{mean}");
+    let metrics = flow.app.metrics.iter();
+    let geometric = metrics.filter_map(|(name, value)| match value {
+        Metric::Number(value) if *name == "geometric_mean_transfer_time_s" => *value,
+        _ => None,
+    });
+    let geometric: f64 = geometric.sum();
+    assert!(
+        (geometric / RTT_S - 2.8_f64.sqrt()).abs() < 0.01,
+        "{geometric}"
+    );
+}
+
 #[test]
 fn every_byte_of_every_transfer_arrives() {
     let sizes = Law::uniform(1.0, 40_000.0);
-    for way in TransferWay::ALL {
+    let cases = [
+        (TransferWay::Up, false),
+        (TransferWay::Down, false),
+        (TransferWay::Down, true),
+    ];
+    for (way, reuse) in cases {
         let session = SessionConfig::Transfers(TransfersConfig {
             intervals: Intervals::Exponential,
-            ..transfers(Span::from_millis(50), sizes.clone(), *way, 200)
+            reuse,
+            ..transfers(Span::from_millis(50), sizes.clone(), way, 200)
         });
         // The link is overloaded, so that connections are lost, retried and late.
         let mut hard = dumbbell(400, 2_000_000, 3);
         hard.limit = Limit::Packets(10);
         let flow = outcome(&hard, session);
         assert_eq!(count(&flow, "transfers"), 200, "{way:?}");
-        let down = *way == TransferWay::Down;
+        let down = way == TransferWay::Down;
         assert!(flow.retransmissions > 0 || down);
         // The requests have 200 bytes each.
         let requested = if down { 200 * 200 } else { 0 };

@@ -88,7 +88,8 @@ impl SessionConfig {
                 config.complete(given);
                 config.check()?;
             }
-            Self::Transfers(_) | Self::Web(_) | Self::Responsiveness(_) => {}
+            Self::Transfers(config) => config.check()?,
+            Self::Web(_) | Self::Responsiveness(_) => {}
         }
         Ok(config)
     }
@@ -97,7 +98,7 @@ impl SessionConfig {
 /// The application at the client.
 #[derive(Debug)]
 enum App {
-    Transfers(Transfers),
+    Transfers(Box<Transfers>),
     Exchanges(Exchanges),
     Web(Web),
     Video(Box<Video>),
@@ -205,6 +206,12 @@ impl Desk<'_> {
         ends_at
     }
 
+    /// Returns true from the end of a connection's handshake to the end of the connection.
+    fn has_opened(&self, connection: u32) -> bool {
+        let endpoint = self.connections.get(connection);
+        endpoint.is_some_and(goodqueue_tcp::TcpEndpoint::is_established)
+    }
+
     /// Returns the bytes of answers that have come on a connection, or `u64::MAX` once it has
     /// ended.
     fn delivered(&self, connection: u32) -> u64 {
@@ -256,13 +263,9 @@ pub fn pair(
     let app = match config {
         SessionConfig::Transfers(config) => {
             let alone = (path, tcp.clone());
-            App::Transfers(Transfers::new(
-                config.clone(),
-                start,
-                measure,
-                alone,
-                &mut random,
-            ))
+            let config = config.clone();
+            let app = Transfers::new(config, start, measure, alone, &mut random);
+            App::Transfers(Box::new(app))
         }
         SessionConfig::Exchanges(config) => {
             App::Exchanges(Exchanges::new(config.clone(), start, measure))

@@ -5,8 +5,11 @@ use super::numbered::Numbered;
 use super::{Desk, MOST, Measure, Reply};
 use crate::{Distribution, IdealPath, Law, SIZES};
 use goodqueue_tcp::TcpConfig;
-use goodqueue_types::parameters::{Declared, INTERVAL, Key, Kind, Parameters, Value, key, words};
+use goodqueue_types::parameters::{
+    Declared, INTERVAL, Key, Kind, Parameters, Refusal, Value, flag, key, words,
+};
 use goodqueue_types::{Direction, Histogram, RandomStream, Span, Time, parameters, words};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Number of recorded units in a slowdown of 1.
@@ -57,11 +60,30 @@ parameters! {
         intervals: Intervals = Intervals::Exponential => words::<Intervals>().example("fixed");
         /// `up`: the client sends and closes. `down`: the client asks with 200 bytes, the server sends and closes.
         direction: TransferWay = TransferWay::Up => words::<TransferWay>().example("down");
+        /// True if connections outlive transfers for those that wait, as with a pool of HTTP clients: a
+        /// transfer that waits for its handshake begins on the first connection that opens or on which
+        /// another transfer ends. Connections that no transfer waits for are closed at the end of the
+        /// next one. `down` only.
+        reuse: bool = false => flag().example("true");
         most: Option<u64> = None => MOST;
     }
 }
 
 impl TransfersConfig {
+    /// Refuses reuse without answers.
+    ///
+    /// # Errors
+    ///
+    /// The refusal names `reuse` if the transfers are uploads.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.reuse && self.direction == TransferWay::Up {
+            let message = "only downloads reuse connections";
+            let help = "write direction = \"down\", or leave reuse out";
+            return Err(Refusal::new("reuse", message, help));
+        }
+        Ok(())
+    }
+
     /// Returns the law of the seconds from the start of one transfer to that of the next.
     pub fn gap(&self) -> Law {
         let mean = self.interval.as_secs_f64();
@@ -114,8 +136,93 @@ impl Parameters for Load {
 struct UnderWay {
     began: Time,
     size: u64,
+    /// Position in the server's stream after which the answer begins.
+    begins_after: u64,
     /// True from the first byte of an answer on.
     answered: bool,
+}
+
+impl UnderWay {
+    fn new(began: Time, size: u64) -> Self {
+        Self {
+            began,
+            size,
+            begins_after: 0,
+            answered: false,
+        }
+    }
+}
+
+/// Most open connections that no transfer uses (`MaxIdleConnsPerHost` of Go's `net/http`).
+const MAX_IDLE: usize = 2;
+
+/// Connections that transfers pass on to each other, by the rules of Go's `net/http` for clients that
+/// close idle connections after each answer.
+#[derive(Debug, Default)]
+struct Pool {
+    /// Connections whose handshake is not over.
+    opening: Numbered<()>,
+    /// Transfers that wait for a connection, in order, with the one that each opened.
+    waiting: VecDeque<(u32, UnderWay)>,
+    /// Open connections that no transfer uses, the latest last.
+    idle: Vec<u32>,
+    /// Bytes of requests and of answers so far, by open connection.
+    streams: Numbered<(u64, u64)>,
+    /// True if connections that no transfer waits for are closed: no transfer has begun since the
+    /// last end of one.
+    closes: bool,
+}
+
+impl Pool {
+    /// Returns the transfer that begins on a connection that is free, or none if it rests or closes.
+    fn take(&mut self, id: u32, desk: &mut Desk<'_>) -> Option<UnderWay> {
+        let own = self.waiting.iter().position(|(opened, _)| *opened == id);
+        if let Some((_, transfer)) = self.waiting.remove(own.unwrap_or(0)) {
+            return Some(transfer);
+        }
+        if self.closes || self.idle.len() >= MAX_IDLE {
+            self.close(id, desk);
+        } else {
+            self.idle.push(id);
+        }
+        None
+    }
+
+    fn close(&mut self, id: u32, desk: &mut Desk<'_>) {
+        self.streams.remove(id);
+        desk.close(id);
+    }
+
+    /// Closes the connections that no transfer uses.
+    fn close_idle(&mut self, desk: &mut Desk<'_>) {
+        self.closes = true;
+        while let Some(id) = self.idle.pop() {
+            self.close(id, desk);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let waiting = self.waiting.capacity() * size_of::<(u32, UnderWay)>();
+        self.opening.bytes() + self.streams.bytes() + waiting
+    }
+}
+
+/// Sum of the logarithms of durations.
+#[derive(Clone, Copy, Debug, Default)]
+struct Logarithms {
+    sum: f64,
+    count: u64,
+}
+
+impl Logarithms {
+    fn record(&mut self, time: Span) {
+        self.sum += libm::log(time.as_secs_f64());
+        self.count += 1;
+    }
+
+    fn geometric_mean(self) -> Option<f64> {
+        (self.count > 0).then(|| libm::exp(self.sum / self.count as f64))
+    }
 }
 
 /// The client of short flows.
@@ -127,6 +234,8 @@ pub struct Transfers {
     begun: u64,
     /// Transfers that have not ended.
     under_way: Numbered<UnderWay>,
+    pool: Pool,
+    logarithms: Logarithms,
     measure: Measure,
     measured_from: Time,
     /// The path without other traffic, for which the slowdown is 1.
@@ -160,6 +269,8 @@ impl Transfers {
             config,
             begun: 0,
             under_way: Numbered::default(),
+            pool: Pool::default(),
+            logarithms: Logarithms::default(),
             measured_from: measure.from(),
             measure,
             alone,
@@ -168,7 +279,7 @@ impl Transfers {
     }
 
     pub fn bytes(&self) -> usize {
-        self.under_way.bytes()
+        self.under_way.bytes() + self.pool.bytes()
     }
 
     pub fn wakes_at(&self) -> Time {
@@ -182,42 +293,84 @@ impl Transfers {
     /// Begins the next transfer.
     pub fn wake(&mut self, desk: &mut Desk<'_>) {
         let size = self.config.size.draw_bytes(desk.random);
-        let id = desk.open();
-        if self.config.direction == TransferWay::Down {
-            let reply = Reply {
-                bytes: size,
-                after: Span::ZERO,
-                closes: true,
-            };
-            desk.ask(id, REQUEST, 0, reply);
+        let transfer = UnderWay::new(desk.now, size);
+        if self.config.reuse {
+            self.pool.closes = false;
+            if let Some(id) = self.pool.idle.pop() {
+                self.ask(id, transfer, desk);
+            } else {
+                let id = desk.open();
+                self.pool.opening.insert(id, ());
+                self.pool.waiting.push_back((id, transfer));
+            }
         } else {
-            desk.connections.write(id, size);
-            desk.close(id);
+            let id = desk.open();
+            if self.config.direction == TransferWay::Down {
+                let reply = Reply {
+                    bytes: size,
+                    after: Span::ZERO,
+                    closes: true,
+                };
+                desk.ask(id, REQUEST, 0, reply);
+            } else {
+                desk.connections.write(id, size);
+                desk.close(id);
+            }
+            self.under_way.insert(id, transfer);
         }
         self.begun += 1;
-        let transfer = UnderWay {
-            began: desk.now,
-            size,
-            answered: false,
-        };
-        self.under_way.insert(id, transfer);
         let gap = self.gap.draw_span(desk.random);
         self.next = desk.now.saturating_add(gap);
     }
 
-    /// Ends a transfer when its last byte has arrived, or has been acknowledged.
+    /// Begins a transfer on an open connection of the pool.
+    fn ask(&mut self, id: u32, mut transfer: UnderWay, desk: &mut Desk<'_>) {
+        let Some((written, answered)) = self.pool.streams.get_mut(id) else {
+            return;
+        };
+        transfer.begins_after = *answered;
+        let reply = Reply {
+            bytes: transfer.size,
+            after: Span::ZERO,
+            closes: false,
+        };
+        *written = desk.ask(id, REQUEST, *written, reply);
+        *answered += transfer.size;
+        self.under_way.insert(id, transfer);
+    }
+
+    /// Lets a connection of the pool serve the next transfer that waits.
+    fn pass_on(&mut self, id: u32, desk: &mut Desk<'_>) {
+        if let Some(transfer) = self.pool.take(id, desk) {
+            self.ask(id, transfer, desk);
+        }
+    }
+
+    /// Takes up a connection that has opened, and ends a transfer when its last byte has arrived, or
+    /// has been acknowledged.
     pub fn progress(&mut self, id: u32, desk: &mut Desk<'_>) {
+        if self.pool.opening.contains(id) && desk.has_opened(id) {
+            self.pool.opening.remove(id);
+            self.pool.streams.insert(id, (0, 0));
+            self.pass_on(id, desk);
+        }
         let Some(transfer) = self.under_way.get_mut(id) else {
             return;
         };
-        let UnderWay { began, size, .. } = *transfer;
+        let UnderWay {
+            began,
+            size,
+            begins_after,
+            ..
+        } = *transfer;
         let ended = match self.config.direction {
             TransferWay::Down => {
                 let delivered = desk.delivered(id);
-                if delivered > 0 && !std::mem::replace(&mut transfer.answered, true) {
+                let answered = delivered > begins_after;
+                if answered && !std::mem::replace(&mut transfer.answered, true) {
                     self.measure.record(FIRST_BYTE, began, desk.now);
                 }
-                delivered >= size
+                delivered >= begins_after + size
             }
             TransferWay::Up => desk
                 .connections
@@ -230,12 +383,25 @@ impl Transfers {
             let class = usize::from(size > SHORT) + usize::from(size > MEDIUM);
             self.measure.record(BY_SIZE + class, began, desk.now);
             self.record_slowdown(size, desk.now - began, desk.now);
+            if self.config.reuse {
+                if desk.now >= self.measured_from {
+                    self.logarithms.record(desk.now - began);
+                }
+                self.pass_on(id, desk);
+                self.pool.close_idle(desk);
+            }
         }
     }
 
     /// Returns the measurements.
     pub fn outcome(&self) -> AppOutcome {
         let mut outcome = self.measure.outcome();
+        if self.config.reuse {
+            let mean = Metric::Number(self.logarithms.geometric_mean());
+            outcome
+                .metrics
+                .push(("geometric_mean_transfer_time_s", mean));
+        }
         let slowdown = Distribution::of(&self.slowdown, SLOWDOWN_UNITS);
         outcome.metrics.push(("slowdown", Metric::Ratio(slowdown)));
         outcome
