@@ -50,7 +50,7 @@ target/wheel-venv/.requirements: tools/wheel/requirements.lock
 	@target/wheel-venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	@touch $@
 
-wheel: setup target/wheel-venv/.requirements ## build the released wheel in target/wheel/dist, optimised by the profile of short runs
+wheel: wasm target/wheel-venv/.requirements ## build the released wheel and the static lab in target/wheel/dist, optimised by the profile of short runs
 	@.venv/bin/python -m evidence fingerprints
 	@tools/wheel/build.sh
 
@@ -59,7 +59,7 @@ notices: ## after a crate was added or updated: write the notices of the crates 
 
 wasm: setup ## build the lab's engine for browsers, and its page as static files in target/site/lab
 	@tools/wasm/build.sh
-	@$(BIN)/python -m goodqueue.lab.static target/site/lab
+	@rm -rf target/site/lab && $(BIN)/goodqueue lab --save target/site/lab
 
 # The Rust and the Python half run side by side; the output of each comes in one piece.
 check: setup ## before a commit: format, lint, unit tests and the fast Python tests, in parallel
@@ -156,7 +156,7 @@ site: setup target/site-venv/.requirements ## the documentation and the lab as a
 	$(BIN)/python tools/site/stage.py $(SITE)/source $(if $(wildcard $(LAB_ENGINE)),--lab)
 	PYTHONPATH=$(CURDIR)/python $(SITE_BIN)/zensical build --clean --strict --config-file $(SITE)/mkdocs.yml
 ifneq ($(wildcard $(LAB_ENGINE)),)
-	@$(BIN)/python -m goodqueue.lab.static $(SITE)/site/lab
+	@$(BIN)/goodqueue lab --save $(SITE)/site/lab
 endif
 	@$(BIN)/python tools/site/check.py $(SITE)/site
 	@rm -rf target/site && mv $(SITE)/site target/site && rm -r $(SITE)

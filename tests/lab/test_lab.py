@@ -24,7 +24,11 @@ import pytest
 
 from conftest import COMMAND, SMALL
 from goodqueue import _core
+from goodqueue.cli.commands.lab import Lab
+from goodqueue.cli.lab import open_lab
 from goodqueue.core.intervals import t_interval
+from goodqueue.errors import RequestError
+from goodqueue.lab import static
 from goodqueue.lab.opened import read_scenario
 from goodqueue.lab.server import MAX_BYTES, LabServer
 from goodqueue.sizing.answer.parts import calibrated_dict
@@ -505,3 +509,30 @@ def test_the_command_prints_its_address_and_ends_with_ctrl_c() -> None:
     with socket.socket() as free:
         free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         free.bind(("127.0.0.1", port))
+
+
+def test_the_page_is_saved_as_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"/index.html": b'<meta charset="utf-8">', static.ENGINE: b"\0asm"}
+    monkeypatch.setattr(static, "page_files", lambda: dict(files))
+    folder = tmp_path / "the lab"
+    open_lab(Lab(save=folder, json=True))
+    written = json.loads(capsys.readouterr().out)
+    assert (written["directory"], written["files"]) == (str(folder), 2)
+    assert (folder / static.ENGINE.removeprefix("/")).read_bytes() == b"\0asm"
+    assert b"Content-Security-Policy" in (folder / "index.html").read_bytes()
+
+
+def test_saving_the_page_overwrites_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"/index.html": b'<meta charset="utf-8">', static.ENGINE: b"\0asm"}
+    monkeypatch.setattr(static, "page_files", lambda: dict(files))
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(RequestError, match=r"notes\.txt"):
+        open_lab(Lab(save=tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    with pytest.raises(RequestError, match="leave out FILE"):
+        open_lab(Lab("scenario.toml", save=tmp_path / "new"))
+    assert not (tmp_path / "new").exists()

@@ -76,6 +76,12 @@ def test_the_wheel_alone_runs_and_exports_a_scenario(installed: Path, tmp_path: 
     assert "int main(int argc, char** argv)" in script
 
 
+def test_the_wheel_alone_writes_the_static_lab(installed: Path, tmp_path: Path) -> None:
+    goodqueue(installed, tmp_path, "lab", "--save", "lab")
+    assert (tmp_path / "lab" / "index.html").exists()
+    assert (tmp_path / "lab" / "engine" / "goodqueue_wasm_bg.wasm").read_bytes()[:4] == b"\0asm"
+
+
 def test_the_wheel_and_its_libraries_are_small(installed: Path) -> None:
     (packages,) = installed.parent.glob("lib/python3*/site-packages")
     files = [path for path in packages.rglob("*") if path.is_file()]

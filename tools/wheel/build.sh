@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the released wheel with profile-guided optimisation, in target/wheel/dist: builds it with counters, trains it
 # on short runs, builds it again with what the counters show, and compares its results with those of the plain build.
-# On Linux zig links it for glibc 2.17, and auditwheel checks that. The source distribution lies beside it.
+# On Linux zig links it for glibc 2.17, and auditwheel checks that. The source distribution and the static lab lie beside it.
 set -eu
 cd "$(dirname "$0")/../.."
 python=.venv/bin/python
@@ -65,6 +65,12 @@ PYTHONPATH=$place/dist/site $python tools/wheel/runs.py results >"$place/results
 $python tools/wheel/runs.py results >"$place/plain-results"
 cmp "$place/results" "$place/plain-results"
 PYTHONPATH=$place/dist/site $python -c 'from goodqueue.cli import main; main()' --version
+# The lab that the wheel contains, as an archive for static hosts.
+rm -rf "$place/lab"
+PYTHONPATH=$place/dist/site $python -c 'from goodqueue.cli import main; main()' lab --save "$place/lab" >/dev/null
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+tar --create --gzip --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --exclude=.goodqueue \
+    --file "$place/dist/goodqueue-lab-$version.tar.gz" --transform "s,^\.,goodqueue-lab-$version," --directory "$place/lab" .
 rm -rf "$place/dist/site"
 if [ -n "$old_glibc" ]; then
     # Its exit code does not depend on the tag.

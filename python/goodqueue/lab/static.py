@@ -1,12 +1,14 @@
-"""The page of the lab as files for any static host: `python -m goodqueue.lab.static DIR`."""
+"""The page of the lab as files for any static host."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from goodqueue.errors import RequestError
 from goodqueue.lab.server import POLICY, page_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ENGINE = "/engine/goodqueue_wasm_bg.wasm"
 
@@ -32,7 +34,3 @@ def write_static(folder: Path) -> None:
         path = folder / name.removeprefix("/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-
-
-if __name__ == "__main__":
-    write_static(Path(sys.argv[1]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,10 +34,18 @@ class Lab:
         str,
         typer.Option(
             metavar="ADDRESS",
-            help="Address of the page as static files (make wasm), which addresses to share "
+            help="Address of the page as static files (--save), which addresses to share "
             "then have.",
         ),
     ] = ""
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write the page as static files for any web server, and end. The page computes "
+            "in the browser.",
+        ),
+    ] = None
     port: Annotated[
         int,
         typer.Option(
