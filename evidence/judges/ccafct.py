@@ -118,10 +118,10 @@ JUDGE = Judge(
 900 transfers from servers to clients cross one CoDel queue (`fq_codel flows 1`) of 50 Mb/s, alone
 or beside a long flow that starts 20 s before them. Each transfer asks with 200 bytes on a
 connection of its own and ends when its last byte arrives, as in the laboratory's program over HTTP.
-A transfer that waits for its handshake begins on the connection of one that ends, as Go's `net/http`
-does for clients that share connections (`reuse`). Lengths and gaps are drawn by the seed from the
-published laws. Ours: CUBIC of the `linux` profile without ECN, as clients there do not ask for it;
-the long flow is CUBIC or Prague with accurate ECN.""",
+A transfer that waits for its handshake begins on the connection of one that ends, as with Go's
+`net/http` for clients that share connections (`reuse`). Lengths and gaps are drawn by the seed from
+the published laws. Ours: CUBIC of the `linux` profile without ECN, as clients there do not ask for
+it; the long flow is CUBIC or Prague with accurate ECN.""",
     read_rows=rows,
     seeds=range(1, 7),
     cause=(
