@@ -36,7 +36,7 @@ BLOCK = re.compile(
     r"```console\n\$ goodqueue (?P<arguments>[^|\n]*)(?P<filter> \| .*)?\n"
     r"(?P<output>(?:.*\n)*?)```\n"
 )
-GUIDES = ["docs/sizing-guide.md", "docs/own-control.md"]
+GUIDES = ["docs/sizing.md", "docs/own-control.md"]
 CODE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```\n", re.DOTALL)
 
 

@@ -41,7 +41,7 @@ PYTHON_HEAD = """\
 # Python
 
 The public names of the package `goodqueue`, from its docstrings. [results.md](../docs/results.md)
-explains every figure, and [sizing-guide.md](../docs/sizing-guide.md) shows how to size a link.
+explains every figure, and [sizing.md](../docs/sizing.md#from-python) shows how to size a link.
 """
 
 COMMANDS_HEAD = """\

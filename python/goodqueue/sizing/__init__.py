@@ -5,7 +5,7 @@
     answer.buffer                  # packets, or None if no buffer suffices
     answer.rules, answer.curve     # polars frames
 
-docs/sizing-guide.md is a tutorial.
+docs/sizing.md ("From Python") is a tutorial.
 """
 
 from __future__ import annotations
