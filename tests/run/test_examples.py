@@ -36,6 +36,8 @@ PICTURES = {
     "3-bufferbloat-at-home": {4: 1, 5: 1},
     "4-a-study-with-intervals": {4: 1},
     "5-a-queue-of-your-own": {5: 1},
+    "6-from-a-capture-to-a-buffer": {5: 1},
+    "7-reproduce-a-paper": {3: 1},
     "8-a-control-of-your-own": {4: 1},
     "9-a-learned-control": {1: 1, 4: 1},
 }
@@ -60,6 +62,24 @@ def test_a_notebook_is_stored_without_outputs_and_explains_itself(notebook: Path
     document = json.loads(notebook.read_text("utf-8"))
     assert not any(cell.get("outputs") for cell in document["cells"])
     assert cells(notebook, "markdown")[0].startswith("# ")
+
+
+LESSON = ("**Question.**", "**Guess first.**", "**Conclusion.**", "**Exercise.**", "**Answer.**")
+"""Parts of a lesson, in their order."""
+
+LESSONS = [path for path in NOTEBOOKS if path.stem != "9-a-learned-control"]
+"""Notebooks that are lessons; the text of the ninth is an input of the stamp of its picture."""
+
+
+@pytest.mark.parametrize("notebook", LESSONS, ids=lambda path: path.stem)
+def test_a_notebook_is_a_lesson(notebook: Path) -> None:
+    text = "\n\n".join(cells(notebook, "markdown"))
+    places = [text.find(part) for part in LESSON]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert notebook.stem in PICTURES
+    document = json.loads(notebook.read_text("utf-8"))
+    assert document["cells"][-1]["cell_type"] == "code", "the answer of the exercise runs"
 
 
 def test_the_list_of_notebooks_is_complete() -> None:
