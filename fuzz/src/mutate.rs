@@ -179,7 +179,7 @@ fn digits(text: &mut Vec<u8>, random: &mut RandomStream) {
     drop(text.splice(start..start + length, number.to_string().into_bytes()));
 }
 
-/// Puts a piece in the place of what follows an equals sign or a space, up to the next.
+/// Replaces a value, which begins after `=`, a space or `[` and ends at a delimiter, by a piece.
 fn value(text: &mut Vec<u8>, random: &mut RandomStream) {
     let from = below(random, text.len() + 1);
     let ends = |byte: &u8| b" ,}]\n".contains(byte);

@@ -168,7 +168,7 @@ LOSS = Target("loss_rate", 0.001, at_least=False)
 
 @pytest.mark.parametrize("lean", [False, True])
 def test_a_valley_between_the_coarse_limits_is_found(lean: bool) -> None:
-    """The loss keeps its bound between 150 and 267 packets alone."""
+    """The loss keeps its bound only between 150 and 267 packets."""
     trials = Trials(Noisy({"loss_rate": valley}, 1e-6))
     found = smallest(trials, [LOSS], [], reach=(1000, 4000), most_replicates=50, lean=lean, near=20)
     assert found.limit is not None

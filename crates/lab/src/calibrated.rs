@@ -24,7 +24,7 @@ const MARKED: [&Rule; 5] = [
     &tiny::RULE,
 ];
 
-/// Marked rule whose buffer depends on the congestion control.
+/// Name of the rule among these whose buffer depends on the congestion control.
 const OF_CONTROL: &str = window_decrease::RULE.name;
 
 /// Number of points of the expected curve at which limits are left out.

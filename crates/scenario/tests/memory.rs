@@ -5,8 +5,8 @@
 use goodqueue_scenario::{Scenario, summary_json};
 use goodqueue_sim::{Record, run};
 
-/// Number of flows: so many that the summary has one entry for all, and that all but the memory by
-/// flow is small.
+/// Number of flows. The summary has one entry for so many flows, and the memory that does not grow
+/// with their number is small beside the rest.
 const FLOWS: u64 = 1_500;
 
 /// Returns a scenario of flows over one bottleneck with 0.5 Mb/s for each, and access links.

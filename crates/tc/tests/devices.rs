@@ -196,7 +196,7 @@ fn a_device_without_a_visible_queue_is_named_with_the_reason() {
     }
 }
 
-/// A line without statistics has no counters, in place of zeros.
+/// A line without statistics has no counters; they are not taken for zeros.
 #[test]
 fn counters_that_are_not_shown_are_absent() {
     for text in [

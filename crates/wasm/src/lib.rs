@@ -23,7 +23,7 @@ impl LabJob {
         self.0.as_mut().ok()?.advance()
     }
 
-    /// Status of HTTP for the answer.
+    /// HTTP status of the answer.
     #[wasm_bindgen(getter)]
     pub fn status(&self) -> u16 {
         self.0.as_ref().map_or_else(LabError::status, Job::status)

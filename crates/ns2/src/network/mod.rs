@@ -213,7 +213,7 @@ impl World {
         }
     }
 
-    /// Runs a command of ns-2; None if the name is none.
+    /// Runs a command of ns-2. Returns `None` if ns-2 has no command of this name.
     pub fn command(
         tcl: &mut Interpreter,
         name: &str,

@@ -131,8 +131,9 @@ fn on_off(
     ]))
 }
 
-/// Returns the mean of an exponential number that is rounded to a whole one, at least 1. The sum over k
-/// of the probability of k or more is 1 and, from k = 2 on, exp(-(k - 1/2) / mean).
+/// Returns the mean of an exponential number that is rounded to a whole number of at least 1. This mean
+/// is the sum over k >= 1 of the probability that the number is k or more, which is 1 for k = 1 and
+/// exp(-(k - 1/2) / mean) for larger k.
 fn whole_packets(mean: f64) -> f64 {
     if mean <= 0.0 {
         return 1.0;

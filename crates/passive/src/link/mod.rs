@@ -42,9 +42,9 @@ pub struct Buffer {
     /// Time to drain the buffer, in seconds. With two tapping points it is the median wait at
     /// drops. With one it is the 90th percentile of the growth of round-trip times.
     pub seconds: f64,
-    /// A tenth of drops came at a shorter queue; with one tapping point, half.
+    /// Lower bound: a tenth of the drops came at a shorter queue (half with one tapping point).
     pub low: f64,
-    /// A tenth of drops came at a longer queue; with one tapping point, none.
+    /// Upper bound: a tenth of the drops came at a longer queue (none with one tapping point).
     pub high: f64,
     /// Buffer in bytes.
     pub bytes: f64,

@@ -93,7 +93,7 @@ pub struct PauseOutcome {
     pub paused: Span,
     /// Most frame bytes that came over the link and waited behind it.
     pub peak_bytes: u64,
-    /// True if at the end the link is paused, and waits for itself over other paused links.
+    /// True if at the end the link is paused and waits, through other paused links, for itself.
     pub in_cycle: bool,
 }
 

@@ -294,8 +294,9 @@ impl TcpEndpoint {
     }
 
     /// Writes the result of [`poll_transmit`](Self::poll_transmit) into a segment of the caller.
-    /// Returns true if there was one to send. It is written in place, because a segment returned by
-    /// value is read in wider words than it was written, and each such read waits for the cache.
+    /// Returns true if there was one to send. Writing it in place is faster: the caller of a function
+    /// that returns a segment copies it in wider words than it was written in, and each such read
+    /// waits for the writes before it.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Time, segment: &mut Segment) -> bool {
         if !self.poll_segment(now, segment) {

@@ -88,7 +88,12 @@ def throughput_frame(files: Iterable[tuple[tuple[str, str], Path]]) -> pl.DataFr
 
 
 def in_bins(frame: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
-    """Returns the sum over the flows in at most `most` equal intervals, and their length in s."""
+    """Returns the flows' total throughput by interval, and the length of an interval in s.
+
+    Args:
+        frame: throughput of each flow over time.
+        most: largest number of intervals.
+    """
     total = frame.group_by("time_s").agg(pl.col("throughput_bps").sum()).sort("time_s")
     each = max(1, math.ceil(total.height / most))
     bins = total.group_by(pl.int_range(pl.len()) // each, maintain_order=True)

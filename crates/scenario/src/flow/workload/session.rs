@@ -89,7 +89,8 @@ fn no_rate(field: &Field<'_>) -> Problem {
     field.problem(message, help)
 }
 
-/// Returns the mean interval at which the frames of transfers' data have this share of a link.
+/// Returns the mean interval between transfers at which the frames of their data take this share of
+/// a link's rate.
 fn link_interval(
     table: &Reader<'_>,
     share: f64,

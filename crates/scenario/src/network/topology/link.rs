@@ -197,7 +197,7 @@ impl LinkDirection {
         self.rate == Rate::UNLIMITED
     }
 
-    /// Returns a direction with defaults. Its rate, zero, must be given.
+    /// Returns a direction with defaults. Its rate of zero must be replaced.
     fn plain(framing: Framing) -> Self {
         Self {
             rate: Rate(0),
