@@ -266,7 +266,7 @@ impl World {
         })
     }
 
-    /// Takes an agent from its node. Only packets that arrive afterwards show it.
+    /// Takes an agent from its node. The run differs only if packets arrive for the agent afterwards.
     fn detach(&mut self, agent: usize) {
         let peer = match self.objects[agent].kind {
             Kind::Agent { peer, .. } => peer,

@@ -49,7 +49,7 @@ pub struct Record {
 /// A packet in its order.
 pub struct Ordered {
     pub time: i64,
-    /// True if times before cannot be compared with this one.
+    /// True if earlier packets have times that cannot be compared with this one.
     pub begins_stretch: bool,
     pub datagram: Datagram,
 }

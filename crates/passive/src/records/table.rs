@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// Largest number of flows.
 const MAX_FLOWS: usize = 5_000_000;
 
-/// Number of UDP's port of QUIC.
+/// UDP port of QUIC.
 const QUIC: u16 = 443;
 
 /// Rules by which records are read.

@@ -88,7 +88,7 @@ impl Server {
         Ok(self.listener.local_addr()?)
     }
 
-    /// Serves clients until it is to end.
+    /// Serves clients while `go_on` returns true.
     ///
     /// # Errors
     /// Returns the operating system's error.

@@ -53,7 +53,7 @@ fn starts_of_a_group_without_start_keys_are_spread() {
     let bulk = "workload = { kind = \"bulk\" }";
     for (keys, from, width) in [
         (format!("count = 200\n{bulk}"), 0.0, 100.0),
-        // A tenth of what is left.
+        // The spread is a tenth of the 0.5 s that are left of the run.
         (
             format!("count = 200\nstart = \"59.5s\"\n{bulk}"),
             59_500.0,
