@@ -1,7 +1,7 @@
 """The figures of captures beside those of their models, and buffers from captures.
 
 The recorded captures are of Linux 6.18 behind a bottleneck of known rate and limit
-(docs/traces.md). The bounds are those that docs/validation.md judges by.
+(docs/validation.md). The bounds are those that this page judges by.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Analysis of captures of real Linux TCP, compared with the configuration and with measurements.
 
-docs/traces.md describes how they were made. The bounds are those that the estimates should keep: 10
-% for the link, and 10 % or 5 ms for round-trip times (Jiang and Dovrolis 2002).
+docs/validation.md describes how they were made. The bounds are those that the estimates should
+keep: 10 % for the link, and 10 % or 5 ms for round-trip times (Jiang and Dovrolis 2002).
 """
 
 from __future__ import annotations
