@@ -65,7 +65,7 @@ def workloads() -> set[str]:
     return {one["allOf"][1]["properties"]["kind"]["const"] for one in choices}
 
 
-LIMITED = quoted("tcp/src/send/limits.rs", "pub fn name(self) -> &'static str {")
+LIMITED = quoted("tcp/src/sender/limits.rs", "pub fn name(self) -> &'static str {")
 TABLES: dict[str, tuple[Iterable[str], Iterable[str]]] = {
     "memory": (REMEDIES, _core.memory_parts()),
     "verdicts": (COLOURS, quoted("live/src/fidelity.rs", "pub fn words(self) -> &'static str {")),

@@ -32,8 +32,7 @@ mod connection;
 mod maybe;
 mod ranges;
 mod receive;
-mod recovery;
-mod send;
+mod sender;
 
 pub use config::profiles::Profile;
 pub use config::{
@@ -47,5 +46,5 @@ pub use connection::endpoint::{ENDLESS, TcpEndpoint};
 pub use connection::feedback::AccEcnCounts;
 pub use connection::stats::{CaState, ConnectionState, Phase, TcpInfo, TcpStats};
 pub use connection::time_wait::TimeWait;
-pub use recovery::records::RECORD_BYTES;
-pub use send::limits::{Limited, TimeLimited};
+pub use sender::in_flight::records::RECORD_BYTES;
+pub use sender::limits::{Limited, TimeLimited};

@@ -12,8 +12,8 @@ use crate::connection::opening::Opening;
 use crate::connection::reset::Reset;
 use crate::connection::stats::{ConnectionState, TcpStats};
 use crate::receive::receiver::{AckDue, Receiver};
-use crate::send::limits::Limited;
-use crate::send::sender::{Chunk, FIRST, Sender};
+use crate::sender::limits::Limited;
+use crate::sender::{Chunk, FIRST, Sender};
 
 /// Number of bytes to write for a bulk source without end.
 pub const ENDLESS: u64 = 1 << 62;

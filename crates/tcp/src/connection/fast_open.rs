@@ -9,7 +9,7 @@ use crate::connection::ecn::EcnState;
 use crate::connection::endpoint::TcpEndpoint;
 use crate::connection::stats::ConnectionState;
 use crate::receive::receiver::AckDue;
-use crate::send::sender::FIRST;
+use crate::sender::FIRST;
 
 /// State of Fast Open at one end, during the handshake.
 #[derive(Clone, Copy, Debug, Default)]

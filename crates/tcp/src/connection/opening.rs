@@ -8,8 +8,8 @@ use crate::connection::ecn::EcnState;
 use crate::connection::endpoint::TcpEndpoint;
 use crate::connection::stats::ConnectionState;
 use crate::receive::receiver::AckDue;
-use crate::send::rtt::RttEstimator;
-use crate::send::sender::FIRST;
+use crate::sender::FIRST;
+use crate::sender::detection::rtt::RttEstimator;
 
 /// Exchange of SYNs, as one end has seen it.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use crate::cc::CongestionControl;
 use crate::config::Recovery;
 use crate::connection::endpoint::TcpEndpoint;
-use crate::send::limits::{Limited, TimeLimited};
+use crate::sender::limits::{Limited, TimeLimited};
 use goodqueue_types::{Rate, Span, Time};
 
 /// Counts since the connection began.

@@ -11,7 +11,7 @@ use crate::connection::stats::TcpStats;
 use crate::receive::delayed_ack::{LinuxAcks, Verdict};
 use crate::receive::reassembly::Reassembly;
 use crate::receive::receive_window::{Intake, RightSizing, WindowPace};
-use crate::send::rtt::RttEstimator;
+use crate::sender::detection::rtt::RttEstimator;
 
 /// State of the acknowledgement that is owed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

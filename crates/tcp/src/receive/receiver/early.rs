@@ -4,7 +4,7 @@ use goodqueue_types::{Segment, Time};
 
 use super::{AckDue, Receiver};
 use crate::config::TcpConfig;
-use crate::send::rtt::RttEstimator;
+use crate::sender::detection::rtt::RttEstimator;
 
 impl Receiver {
     /// Records that a client with data in its SYN has more data to send when the SYN-ACK arrives. Its

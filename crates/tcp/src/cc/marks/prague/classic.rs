@@ -5,7 +5,7 @@
 
 use goodqueue_types::{Span, Time};
 
-use crate::send::rtt::MinRtt;
+use crate::sender::detection::rtt::MinRtt;
 
 /// Weight of a doubling of the mean deviation, and of the depth of the queue, in the score (V and D
 /// of the paper).

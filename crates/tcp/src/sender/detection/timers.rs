@@ -6,7 +6,7 @@ use goodqueue_types::{Segment, Span, Time};
 use crate::cc::CongestionControl;
 use crate::config::{IdleRestart, TcpConfig};
 use crate::connection::stats::TcpStats;
-use crate::send::sender::{Chunk, FIRST, Sender, UNTIMED};
+use crate::sender::{Chunk, FIRST, Sender, UNTIMED};
 
 impl Sender {
     /// Reduces the window after an idle time.

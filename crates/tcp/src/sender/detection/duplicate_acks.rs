@@ -9,7 +9,7 @@ use crate::config::{
     Recovery, RecoveryExit, SackVariant, TcpConfig, TimingRule,
 };
 use crate::connection::stats::{CaState, Phase, TcpStats};
-use crate::send::sender::{Clock, FIRST, Sender};
+use crate::sender::{Clock, FIRST, Sender};
 
 impl Sender {
     /// Handles an ACK of new data while data are lost, SACKed or being repaired.

@@ -7,11 +7,11 @@ use goodqueue_types::{Segment, Span, Time};
 use crate::cc::{AckSample, CongestionControl, Needs, SegmentSample};
 use crate::config::{Recovery, TcpConfig};
 use crate::connection::stats::Phase;
-use crate::recovery::records::{Record, Records};
-use crate::send::pacing::{Pacer, burst};
-use crate::send::rate::DeliveryRate;
-use crate::send::rtt::MinRtt;
-use crate::send::sender::Sender;
+use crate::sender::Sender;
+use crate::sender::detection::rtt::MinRtt;
+use crate::sender::in_flight::rate::DeliveryRate;
+use crate::sender::in_flight::records::{Record, Records};
+use crate::sender::pacing::{Pacer, burst};
 
 /// Counts before an ACK, from which its [`SegmentSample`] is computed.
 #[derive(Clone, Copy, Debug, Default)]

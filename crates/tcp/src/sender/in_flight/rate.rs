@@ -3,7 +3,7 @@
 use goodqueue_types::{Span, Time};
 
 use crate::cc::{LostSegment, RateSample};
-use crate::recovery::records::{Loss, Record};
+use crate::sender::in_flight::records::{Loss, Record};
 
 /// State of delivery when a segment was sent. Counts are in segments.
 #[derive(Clone, Copy, Debug, Default)]

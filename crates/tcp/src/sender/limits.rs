@@ -4,7 +4,7 @@
 use goodqueue_types::{Span, Time};
 
 use crate::cc::CongestionControl;
-use crate::send::sender::Sender;
+use crate::sender::Sender;
 
 /// Cause that limits a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

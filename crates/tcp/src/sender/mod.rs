@@ -1,21 +1,32 @@
-//! The sending half: the outstanding data, the effect of an ACK on them, and the retransmission
-//! timer. `sending` decides which segments may leave, and `recovery` handles losses.
+//! The sending half, composed of parts: `stream` (what to send), `in_flight` (what was sent),
+//! `detection` (of losses), `response` (to losses and marks), `validation` and `cc` (the window), and
+//! `pacing`. Recovery goes by records of segments (`ledger`) or, faster, by sequence numbers alone. The
+//! profile's switch `records` selects one of them, never the congestion control.
 
 #![expect(
     clippy::inline_always,
     reason = "the per-ACK path, with one caller that matters"
 )]
 
+pub(crate) mod detection;
+pub(crate) mod in_flight;
+pub(crate) mod ledger;
+pub(crate) mod limits;
+pub(crate) mod pacing;
+pub(crate) mod response;
+pub(crate) mod stream;
+pub(crate) mod validation;
+
 use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Controller};
 use crate::config::{IdleRestart, Recovery, TcpConfig};
 use crate::connection::stats::{Phase, TcpStats};
-use crate::recovery::ledger::{Ledger, Turn};
-use crate::recovery::scoreboard::Scoreboard;
-use crate::send::limits::{Chronograph, Limited};
-use crate::send::meter::Meter;
-use crate::send::rtt::RttEstimator;
+use crate::sender::detection::rtt::RttEstimator;
+use crate::sender::in_flight::meter::Meter;
+use crate::sender::in_flight::scoreboard::Scoreboard;
+use crate::sender::ledger::{Ledger, Turn};
+use crate::sender::limits::{Chronograph, Limited};
 
 /// Sequence number of the first data byte. The SYN takes sequence number 0.
 pub(crate) const FIRST: u64 = 1;

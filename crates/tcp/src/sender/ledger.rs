@@ -10,17 +10,17 @@ use goodqueue_types::{Segment, Span, Time};
 use crate::cc::{AckSample, CongestionControl, Needs};
 use crate::config::{LossDetection, Recovery, RecoveryWindow, TcpConfig};
 use crate::connection::stats::{CaState, TcpStats};
-use crate::recovery::prr::Reduction;
-use crate::recovery::rack::{Probe, Rack};
-use crate::recovery::records::{Record, Records};
-use crate::recovery::undo::Undo;
-use crate::send::meter::Before;
-use crate::send::pacing::Pacer;
-use crate::send::rate::{DeliveryRate, Snapshot};
-use crate::send::rtt::MinRtt;
-use crate::send::sender::Sender;
-use crate::send::units::Unit;
-use crate::send::validation::Validation;
+use crate::sender::Sender;
+use crate::sender::detection::rack::{Probe, Rack};
+use crate::sender::detection::rtt::MinRtt;
+use crate::sender::in_flight::meter::Before;
+use crate::sender::in_flight::rate::{DeliveryRate, Snapshot};
+use crate::sender::in_flight::records::{Record, Records};
+use crate::sender::pacing::Pacer;
+use crate::sender::response::prr::Reduction;
+use crate::sender::response::undo::Undo;
+use crate::sender::stream::units::Unit;
+use crate::sender::validation::Validation;
 
 /// Arguments of a call into the sender.
 pub(crate) struct Turn<'a> {

@@ -3,7 +3,7 @@
 
 use crate::cc::CongestionControl;
 use crate::connection::stats::CaState;
-use crate::recovery::ledger::{Ledger, Resend, Seen, Turn};
+use crate::sender::ledger::{Ledger, Resend, Seen, Turn};
 
 /// Value of `Undo::marker` if there is nothing to undo.
 const DISARMED: u64 = u64::MAX;

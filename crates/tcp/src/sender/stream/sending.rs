@@ -7,8 +7,8 @@ use goodqueue_types::Time;
 use crate::cc::CongestionControl;
 use crate::config::{Recovery, SackVariant, TcpConfig, TimingRule};
 use crate::connection::stats::{Phase, TcpStats};
-use crate::send::limits::Limited;
-use crate::send::sender::{Chunk, Sender, UNTIMED};
+use crate::sender::limits::Limited;
+use crate::sender::{Chunk, Sender, UNTIMED};
 
 impl Sender {
     /// Returns the next piece of data to send, or none for now.

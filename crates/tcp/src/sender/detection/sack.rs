@@ -5,7 +5,7 @@ use goodqueue_types::{Segment, Time};
 use crate::cc::CongestionControl;
 use crate::config::{SackVariant, TcpConfig};
 use crate::connection::stats::{Phase, TcpStats};
-use crate::send::sender::{Chunk, Sender};
+use crate::sender::{Chunk, Sender};
 
 impl Sender {
     /// Handles an ACK that acknowledges nothing new, with SACK. It counts as a duplicate if its

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use goodqueue_types::Time;
 
-use crate::send::rate::Snapshot;
+use crate::sender::in_flight::rate::Snapshot;
 
 /// A segment in the retransmission queue.
 ///

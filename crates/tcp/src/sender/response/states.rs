@@ -6,9 +6,9 @@ use goodqueue_types::{Span, Time};
 use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
 use crate::config::{DecreaseBasis, RecoveryWindow, SackVariant};
 use crate::connection::stats::{CaState, Phase};
-use crate::recovery::ledger::{Ledger, Resend, Seen, Timer, Turn};
-use crate::recovery::prr::Reduction;
-use crate::recovery::records::Record;
+use crate::sender::in_flight::records::Record;
+use crate::sender::ledger::{Ledger, Resend, Seen, Timer, Turn};
+use crate::sender::response::prr::Reduction;
 
 /// Shortest time that a receiver has to acknowledge data that it had SACKed.
 const MIN_PATIENCE: Span = Span::from_millis(10);

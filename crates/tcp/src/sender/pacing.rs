@@ -3,7 +3,7 @@
 use goodqueue_types::{Rate, Span, Time};
 
 use crate::cc::CongestionControl;
-use crate::recovery::ledger::{Ledger, Turn};
+use crate::sender::ledger::{Ledger, Turn};
 
 /// Number of segments that leave unpaced at the start (Linux).
 const UNPACED: u64 = 10;

@@ -4,8 +4,8 @@
 use goodqueue_types::{Span, Time};
 
 use crate::connection::stats::CaState;
-use crate::recovery::ledger::{Ledger, Resend, Seen, Timer, Turn};
-use crate::recovery::records::Record;
+use crate::sender::in_flight::records::Record;
+use crate::sender::ledger::{Ledger, Resend, Seen, Timer, Turn};
 
 /// Number of recoveries for which a reordering window widened by a DSACK is kept (RFC 8985 section
 /// 6.2 step 4).

@@ -6,11 +6,11 @@ use goodqueue_types::Time;
 use crate::cc::CongestionControl;
 use crate::config::IdleRestart;
 use crate::connection::stats::CaState;
-use crate::recovery::ledger::{Ends, Ledger, Resend, Timer, Turn};
-use crate::recovery::records::Record;
-use crate::send::pacing::burst;
-use crate::send::rate::Snapshot;
-use crate::send::sender::{Chunk, Sender};
+use crate::sender::in_flight::rate::Snapshot;
+use crate::sender::in_flight::records::Record;
+use crate::sender::ledger::{Ends, Ledger, Resend, Timer, Turn};
+use crate::sender::pacing::burst;
+use crate::sender::{Chunk, Sender};
 
 impl Ledger {
     /// Returns the next piece of data to send, or none for now.
@@ -308,7 +308,7 @@ impl Ledger {
         }
         let rto = sender.rtt.rto();
         let mut idle = turn.now.saturating_since(sender.last_sent);
-        if idle <= rto || sender.max_sent <= crate::send::sender::FIRST {
+        if idle <= rto || sender.max_sent <= crate::sender::FIRST {
             return;
         }
         let mut window = sender.controller.window();

@@ -6,7 +6,7 @@ use goodqueue_types::{Span, Time};
 
 use crate::cc::CongestionControl;
 use crate::connection::stats::CaState;
-use crate::recovery::ledger::{Ledger, Turn};
+use crate::sender::ledger::{Ledger, Turn};
 
 /// Binary logarithm of the inverse of a unit's duration: a unit lasts about 2⁻¹⁰ s at the pace
 /// (Linux: `sk_pacing_shift`).

@@ -1,0 +1,8 @@
+//! Where a loss is detected: by duplicate ACKs and SACK (RFC 5681, RFC 6675), by time (RACK-TLP, RFC
+//! 8985) and by timeouts (RFC 6298).
+
+pub(crate) mod duplicate_acks;
+pub(crate) mod rack;
+pub(crate) mod rtt;
+pub(crate) mod sack;
+pub(crate) mod timers;
