@@ -13,7 +13,8 @@ use crate::connection::reset::Reset;
 use crate::connection::stats::{ConnectionState, TcpStats};
 use crate::receive::receiver::{AckDue, Receiver};
 use crate::sender::limits::Limited;
-use crate::sender::{Chunk, FIRST, Sender};
+use crate::sender::stream::FIRST;
+use crate::sender::{Chunk, Sender};
 
 /// Number of bytes to write for a bulk source without end.
 pub const ENDLESS: u64 = 1 << 62;
@@ -138,11 +139,7 @@ impl TcpEndpoint {
     /// [`close`](Self::close) are ignored.
     pub fn write(&mut self, bytes: u64) {
         self.sender.blocked = false;
-        if !self.sender.closing {
-            let end = self.sender.data_end.saturating_add(bytes);
-            self.sender.data_end = end.min(2 * ENDLESS);
-            self.sender.asked_to_send = true;
-        }
+        self.sender.asked_to_send |= self.sender.stream.write(bytes);
     }
 
     /// Adds a record to the data to send, as [`write`](Self::write) does. Its last segment contains
@@ -150,7 +147,7 @@ impl TcpEndpoint {
     /// ordinary write.
     pub fn write_record(&mut self, bytes: u64) {
         self.write(bytes);
-        let end = self.sender.data_end;
+        let end = self.sender.stream.data_end();
         if let Some(ledger) = &mut self.sender.ledger {
             let ends = ledger.records_end_at.get_or_insert_default();
             ends.ahead.push_back(end);
@@ -159,22 +156,20 @@ impl TcpEndpoint {
 
     /// Sends a FIN after all data written.
     pub fn close(&mut self) {
-        self.sender.closing = true;
+        self.sender.stream.close();
         self.sender.blocked = false;
     }
 
     /// Withdraws written data that were never sent. Data that were sent are still repaired until they
     /// are acknowledged. Has no effect after [`close`](Self::close).
     pub fn withdraw(&mut self) {
-        if !self.sender.closing {
-            self.sender.data_end = self.sender.max_sent.clamp(FIRST, self.sender.data_end);
-        }
+        self.sender.stream.withdraw();
     }
 
     /// Sets whether small segments wait for outstanding data to be acknowledged (Nagle's
     /// algorithm). The default is that of the configuration.
     pub fn set_nagle(&mut self, nagle: bool) {
-        self.sender.nagle = nagle;
+        self.sender.stream.set_nagle(nagle);
         self.sender.blocked = false;
     }
 
@@ -214,7 +209,7 @@ impl TcpEndpoint {
         if self.is_plain
             && self.state == ConnectionState::Established
             && segment.flags.0 == SegmentFlags::ACK.0
-            && segment.ack <= self.sender.max_sent
+            && segment.ack <= self.sender.stream.max_sent()
         {
             self.handle_plain(now, segment);
         } else {
@@ -229,7 +224,7 @@ impl TcpEndpoint {
     fn handle_plain(&mut self, now: Time, segment: &Segment) {
         self.sender
             .apply_ack(now, segment, &self.config, &mut self.stats);
-        if self.closes_last && self.sender.is_finished() {
+        if self.closes_last && self.sender.stream.is_finished() {
             return self.abandon();
         }
         if segment.payload > 0 {
@@ -316,7 +311,7 @@ impl TcpEndpoint {
             return self.poll_opening(now, segment);
         }
         let due = self.receiver.ack_due;
-        let sent_before = self.sender.max_sent;
+        let sent_before = self.sender.stream.max_sent();
         let pure_first =
             due == AckDue::NowPure || (due == AckDue::Now && self.config.details.separate_acks);
         if self.ecn.is_some() && self.early_ack(now, segment) {
@@ -329,7 +324,7 @@ impl TcpEndpoint {
             if chunk.seq >= sent_before && self.sender.pushes(now) {
                 segment.flags = segment.flags.with(SegmentFlags::PSH);
             }
-            if chunk.fin && sent_before <= self.sender.data_end {
+            if chunk.fin && sent_before <= self.sender.stream.data_end() {
                 // All our FINs acknowledge the peer's if the first does.
                 self.closes_last = self.receiver.is_finished();
             }
@@ -380,12 +375,16 @@ impl TcpEndpoint {
     /// Returns the bytes of data that were sent at least once.
     pub fn sent_bytes(&self) -> u64 {
         let sender = &self.sender;
-        sender.max_sent.min(sender.data_end).saturating_sub(FIRST)
+        sender
+            .stream
+            .max_sent()
+            .min(sender.stream.data_end())
+            .saturating_sub(FIRST)
     }
 
     /// Returns true if the data to send have no end.
     pub fn is_endless(&self) -> bool {
-        self.sender.data_end >= ENDLESS
+        self.sender.stream.data_end() >= ENDLESS
     }
 
     /// Returns the configuration of both ends.
@@ -401,12 +400,12 @@ impl TcpEndpoint {
 
     /// Returns true if [`close`](Self::close) was called and all data and the FIN are acknowledged.
     pub fn is_finished(&self) -> bool {
-        self.sender.is_finished()
+        self.sender.stream.is_finished()
     }
 
     /// Returns true if all data written are acknowledged.
     pub fn is_acknowledged(&self) -> bool {
-        self.sender.una >= self.sender.data_end
+        self.sender.stream.una() >= self.sender.stream.data_end()
     }
 
     /// Returns true if the peer's FIN and all data before it have arrived.
@@ -428,7 +427,7 @@ impl TcpEndpoint {
             return;
         }
         if segment.flags.contains(SegmentFlags::ACK) {
-            if segment.ack > self.sender.max_sent {
+            if segment.ack > self.sender.stream.max_sent() {
                 // The segment acknowledges data that were never sent. It is answered and dropped
                 // (RFC 9293 section 3.10.7.4, Linux since 6.18).
                 self.receiver.ack_due = AckDue::NowPure;
@@ -440,7 +439,7 @@ impl TcpEndpoint {
             // RFC 9293 section 3.10.7.4, fifth step.
             return;
         }
-        if self.closes_last && self.sender.is_finished() {
+        if self.closes_last && self.sender.stream.is_finished() {
             return self.abandon();
         }
         if carries {
@@ -478,14 +477,14 @@ impl TcpEndpoint {
         self.stats.received_payload_bytes += u64::from(segment.payload);
         self.stats.duplicate_payload_bytes += u64::from(segment.payload);
         // If both ends repeat old data, each would ignore the other's ACKs forever.
-        if self.sender.timed_out_at == self.sender.una {
+        if self.sender.timed_out_at == self.sender.stream.una() {
             self.sender
                 .on_ack(now, segment, &self.config, &mut self.stats);
         }
     }
 
     fn has_sent_fin(&self) -> bool {
-        self.sender.max_sent > self.sender.data_end
+        self.sender.stream.max_sent() > self.sender.stream.data_end()
     }
 
     /// Returns the smallest end of a segment that is not below the receive window.
@@ -527,9 +526,9 @@ impl TcpEndpoint {
         self.receiver.ack_sent();
         let sender = &self.sender;
         let seq = if config.details.acks_carry_snd_nxt {
-            sender.next
+            sender.stream.next()
         } else {
-            sender.max_sent
+            sender.stream.max_sent()
         };
         *segment = Segment {
             seq,

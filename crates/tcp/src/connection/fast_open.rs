@@ -9,7 +9,7 @@ use crate::connection::ecn::EcnState;
 use crate::connection::endpoint::TcpEndpoint;
 use crate::connection::stats::ConnectionState;
 use crate::receive::receiver::AckDue;
-use crate::sender::FIRST;
+use crate::sender::stream::FIRST;
 
 /// State of Fast Open at one end, during the handshake.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,7 +72,7 @@ impl TcpEndpoint {
         } else if is_answer || !is_first || config.fast_open == FastOpen::Off {
             FastOpenOption::None
         } else if let Some(room) = fast.room.or_else(|| usual_room(config)) {
-            let waiting = self.sender.data_end - FIRST;
+            let waiting = self.sender.stream.data_end() - FIRST;
             segment.payload = waiting.min(u64::from(room)) as u32;
             self.stats.segments_sent += u64::from(segment.payload > 0);
             FastOpenOption::Cookie
@@ -136,17 +136,17 @@ impl TcpEndpoint {
         sender.open(window);
         let early = u64::from(early);
         let accepted = segment.ack.saturating_sub(FIRST).min(early);
-        if early > 0 && sender.data_end > FIRST + early {
+        if early > 0 && sender.stream.data_end() > FIRST + early {
             self.receiver.expect_answer(now, &sender.rtt, &self.config);
         }
         if accepted > 0 {
             let end = FIRST + accepted;
-            (sender.una, sender.next, sender.max_sent) = (end, end, end);
+            sender.stream.begin(end);
             self.stats.acked_bytes += accepted;
         }
         if accepted < early && sender.ledger.is_some() {
             let end = FIRST + early;
-            (sender.next, sender.max_sent) = (end, end);
+            sender.stream.send_early(end);
             sender.resend_refused(now, sent, &self.config, &mut self.stats);
         } else {
             self.stats.retransmitted_segments += u64::from(accepted < early);

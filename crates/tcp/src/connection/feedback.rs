@@ -36,7 +36,7 @@ impl TcpEndpoint {
             return self.handle_old_syn(now, segment, mark);
         }
         let is_ack = segment.flags.contains(SegmentFlags::ACK);
-        if reports && is_ack && segment.ack <= self.sender.max_sent {
+        if reports && is_ack && segment.ack <= self.sender.stream.max_sent() {
             self.read_marks(now, segment, newer);
         }
         let ack_waits = self.receiver.ack_due == AckDue::Delayed;
@@ -66,7 +66,7 @@ impl TcpEndpoint {
             return;
         };
         let sender = &mut self.sender;
-        let acked = segment.ack.saturating_sub(sender.una);
+        let acked = segment.ack.saturating_sub(sender.stream.una());
         if ecn.is_accurate() {
             ecn.accurate
                 .check_first_report(segment, acked, self.config.mss);
@@ -82,7 +82,7 @@ impl TcpEndpoint {
             acked,
             marked: feedback.marked,
             acked_to: segment.ack,
-            sent_to: sender.max_sent,
+            sent_to: sender.stream.max_sent(),
         });
         sender.echoed = feedback.holds_growth;
         let losses = self.stats.fast_retransmits + self.stats.timeouts;
@@ -92,7 +92,7 @@ impl TcpEndpoint {
             && sender.on_ecn_echo(now, segment.ack, &self.config)
         {
             self.stats.ecn_reductions += 1;
-            ecn.reduced(sender.max_sent);
+            ecn.reduced(sender.stream.max_sent());
         }
     }
 

@@ -8,8 +8,8 @@ use crate::connection::ecn::EcnState;
 use crate::connection::endpoint::TcpEndpoint;
 use crate::connection::stats::ConnectionState;
 use crate::receive::receiver::AckDue;
-use crate::sender::FIRST;
 use crate::sender::detection::rtt::RttEstimator;
+use crate::sender::stream::FIRST;
 
 /// Exchange of SYNs, as one end has seen it.
 #[derive(Debug, Default)]

@@ -24,7 +24,7 @@ impl TcpEndpoint {
         );
         if open {
             self.rare.get_or_insert_default().reset = Some(Reset {
-                seq: self.sender.max_sent,
+                seq: self.sender.stream.max_sent(),
                 ack: self.receiver.next,
                 flags: SegmentFlags::RST.with(SegmentFlags::ACK),
             });

@@ -28,7 +28,7 @@ impl TcpEndpoint {
             return None;
         }
         Some(TimeWait {
-            seq: self.sender.max_sent,
+            seq: self.sender.stream.max_sent(),
             ack: self.receiver.next,
             window: self.receiver.advertise(&self.config),
             recent_timestamp: self.recent_timestamp,

@@ -267,7 +267,7 @@ impl Ledger {
 
     /// Handles an acknowledgement that does not exceed the data sent.
     pub fn on_ack(&mut self, turn: &mut Turn<'_>, segment: &Segment) {
-        let una = turn.sender.una;
+        let una = turn.sender.stream.una();
         let outstanding = !self.records.is_empty();
         let old = segment.ack < una;
         let mut seen = Seen {
@@ -332,8 +332,8 @@ impl Ledger {
             after_timeout: self.state == CaState::Loss,
             in_recovery: self.state == CaState::Recovery,
             pace_ahead: self.pacer.ahead(turn.now),
-            acked_to: turn.sender.una,
-            sent_to: turn.sender.max_sent,
+            acked_to: turn.sender.stream.una(),
+            sent_to: turn.sender.stream.max_sent(),
             is_window_limited: self.is_window_limited(turn.sender),
             segments: Some(segments),
         };
@@ -394,7 +394,7 @@ impl Ledger {
         let count = segment.sack.len();
         blocks[..count].sort_unstable();
         // The next segment expected cannot be SACKed (Linux ignores such blocks).
-        let floor = turn.sender.una.max(segment.ack);
+        let floor = turn.sender.stream.una().max(segment.ack);
         for block in &blocks[..count] {
             if block.0 > floor && !(duplicate && *block == first) {
                 self.tag(turn, *block, seen);
@@ -422,8 +422,8 @@ impl Ledger {
 
     /// Marks the segments that a block newly reports.
     fn tag(&mut self, turn: &mut Turn<'_>, (start, end): (u64, u64), seen: &mut Seen) {
-        let start = start.max(turn.sender.una);
-        if start >= end || end > turn.sender.max_sent {
+        let start = start.max(turn.sender.stream.una());
+        if start >= end || end > turn.sender.stream.max_sent() {
             return;
         }
         if turn.sender.scoreboard.skip_sacked(start) >= end {
@@ -467,16 +467,13 @@ impl Ledger {
     /// Handles the cumulative acknowledgement.
     fn take_cumulative(&mut self, turn: &mut Turn<'_>, ack: u64, seen: &mut Seen) {
         let sender = &mut *turn.sender;
-        if ack <= sender.una {
+        if ack <= sender.stream.una() {
             return;
         }
         seen.una_advanced = true;
         seen.not_duplicate = true;
         seen.restart_timer = true;
-        let bytes = ack - sender.una;
-        turn.stats.acked_bytes += bytes - u64::from(ack > sender.data_end);
-        sender.una = ack;
-        sender.next = sender.next.max(ack);
+        turn.stats.acked_bytes += sender.stream.acknowledge(ack);
         sender.last_acked = turn.now;
         sender.scoreboard.remove_below(ack);
         let mut late = u64::MAX;
@@ -534,9 +531,11 @@ impl Ledger {
         sender
             .rtt
             .sample(&turn.config.rto, Time(now.0.saturating_sub(smooth.0)), now);
-        sender
-            .rtt
-            .end_round(&turn.config.rto, sender.una, sender.max_sent);
+        sender.rtt.end_round(
+            &turn.config.rto,
+            sender.stream.una(),
+            sender.stream.max_sent(),
+        );
         sender.sample = smooth;
         // The timer restarts only if the SACKed data were sent before the first segment was last
         // sent. Otherwise the timeout could be postponed indefinitely.

@@ -97,8 +97,8 @@ impl Sender {
             return ledger.window(self) > ledger.records.in_flight();
         }
         // Without records both windows count from `una`, and the smaller one limits.
-        let waiting = self.data_end.saturating_sub(self.next);
-        let used = self.next - self.una;
+        let waiting = self.stream.data_end().saturating_sub(self.stream.next());
+        let used = self.stream.next() - self.stream.una();
         let cwnd = self.controller.cwnd().saturating_add_signed(self.extra);
         cwnd >= (used + waiting.min(mss)).min(self.window)
     }
@@ -106,15 +106,15 @@ impl Sender {
     /// Returns the cause that limits the sender, after it has sent all that it may. `cwnd_has_room`
     /// is the answer of [`cwnd_has_room`](Self::cwnd_has_room).
     pub fn find_limit(&self, mss: u64, cwnd_has_room: bool) -> Limited {
-        if self.next >= self.data_end {
-            return if self.una == self.max_sent {
+        if self.stream.next() >= self.stream.data_end() {
+            return if self.stream.is_idle() {
                 Limited::Nothing
             } else {
                 Limited::Application
             };
         }
-        let waiting = self.data_end - self.next;
-        let used = self.next - self.una;
+        let waiting = self.stream.data_end() - self.stream.next();
+        let used = self.stream.next() - self.stream.una();
         let peer_has_room = self.window >= used + waiting.min(mss);
         match (cwnd_has_room, peer_has_room) {
             (true, false) => Limited::ReceiverWindow,

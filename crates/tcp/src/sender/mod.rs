@@ -27,9 +27,7 @@ use crate::sender::in_flight::meter::Meter;
 use crate::sender::in_flight::scoreboard::Scoreboard;
 use crate::sender::ledger::{Ledger, Turn};
 use crate::sender::limits::{Chronograph, Limited};
-
-/// Sequence number of the first data byte. The SYN takes sequence number 0.
-pub(crate) const FIRST: u64 = 1;
+use crate::sender::stream::{FIRST, Stream};
 
 /// Value of `timed_seq` while no round-trip measurement runs.
 pub(crate) const UNTIMED: u64 = u64::MAX;
@@ -53,23 +51,14 @@ pub(crate) enum Clock {
     Keep,
 }
 
-/// State of the sending half. Sequence numbers are those of RFC 9293: `una` is the oldest not
-/// acknowledged, `next` the next to send (pulled back by go-back-N), `max_sent` the highest sent
-/// plus one.
+/// State of the sending half.
 #[derive(Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "orthogonal states, each named"
 )]
 pub(crate) struct Sender {
-    pub una: u64,
-    pub next: u64,
-    pub max_sent: u64,
-    /// End of the data that the application has written.
-    pub data_end: u64,
-    pub closing: bool,
-    /// True if small segments wait for the acknowledgement of outstanding data.
-    pub nagle: bool,
+    pub stream: Stream,
     pub controller: Controller,
     pub phase: Phase,
     /// Bytes that recovery adds to the window: inflation by duplicate ACKs, limited transmit,
@@ -158,12 +147,7 @@ impl Sender {
 
     fn without_records(config: &TcpConfig, controller: Controller) -> Self {
         Self {
-            una: 0,
-            next: 0,
-            max_sent: 0,
-            data_end: FIRST,
-            closing: false,
-            nagle: config.nagle,
+            stream: Stream::new(config.nagle),
             controller,
             phase: Phase::Open,
             extra: 0,
@@ -208,9 +192,7 @@ impl Sender {
     /// Opens the sender for data, because the SYN is acknowledged.
     pub fn open(&mut self, window: u64) {
         self.blocked = false;
-        self.una = FIRST;
-        self.next = FIRST;
-        self.max_sent = FIRST;
+        self.stream.begin(FIRST);
         self.set_peer_window(window);
         self.deadline = Time::MAX;
     }
@@ -218,11 +200,6 @@ impl Sender {
     pub fn set_peer_window(&mut self, window: u64) {
         self.window = window;
         self.largest_window = self.largest_window.max(window);
-    }
-
-    /// Returns true if all data written and the FIN are acknowledged.
-    pub fn is_finished(&self) -> bool {
-        self.closing && self.una > self.data_end
     }
 
     /// Returns the bytes that duplicate ACKs add to the window in fast recovery.
@@ -251,7 +228,7 @@ impl Sender {
 
     #[inline]
     pub fn in_flight(&self) -> u64 {
-        self.max_sent - self.una
+        self.stream.outstanding()
     }
 
     /// Handles an acknowledgement on an open connection.
@@ -263,7 +240,7 @@ impl Sender {
         config: &TcpConfig,
         stats: &mut TcpStats,
     ) {
-        if segment.ack > self.max_sent {
+        if segment.ack > self.stream.max_sent() {
             return;
         }
         self.echo = segment.timestamps.echo;
@@ -286,10 +263,10 @@ impl Sender {
         stats: &mut TcpStats,
     ) {
         let same_window = !self.update_window(segment);
-        if !same_window || segment.ack > self.una || self.una != self.max_sent {
+        if !same_window || segment.ack > self.stream.una() || !self.stream.is_idle() {
             self.blocked = false;
         }
-        if segment.ack > self.una {
+        if segment.ack > self.stream.una() {
             let plain =
                 self.phase == Phase::Open && self.scoreboard.is_empty() && segment.sack.is_empty();
             if plain {
@@ -297,7 +274,7 @@ impl Sender {
             } else {
                 self.on_new_ack(now, segment, config, stats);
             }
-        } else if self.una != self.max_sent {
+        } else if !self.stream.is_idle() {
             self.on_old_ack(now, segment, same_window, config, stats);
         }
     }
@@ -362,12 +339,15 @@ impl Sender {
         // Other rules may lower the window at any call.
         let restarts_at_writes = config.details.idle_restart == IdleRestart::Halved;
         let rests = self.ledger.as_ref().is_some_and(|ledger| ledger.rests());
-        restarts_at_writes && rests && self.una == self.max_sent && self.next >= self.data_end
+        restarts_at_writes
+            && rests
+            && self.stream.is_idle()
+            && self.stream.next() >= self.stream.data_end()
     }
 
     /// Returns true if a segment neither acknowledges new data nor changes the window.
     fn has_no_news(&self, segment: &Segment) -> bool {
-        segment.ack == self.una
+        segment.ack == self.stream.una()
             && segment.sack.is_empty()
             && u64::from(segment.window) == self.window
     }
@@ -421,7 +401,7 @@ impl Sender {
         config: &TcpConfig,
         stats: &mut TcpStats,
     ) {
-        let flight = self.next - self.una;
+        let flight = self.stream.next() - self.stream.una();
         let rtt = self.advance(now, ack, Clock::Sample, config, stats);
         self.forget_duplicates(config);
         self.restart_timer(now);
@@ -455,13 +435,10 @@ impl Sender {
         config: &TcpConfig,
         stats: &mut TcpStats,
     ) -> (u64, Option<Span>) {
-        let acked = ack - self.una;
-        // The FIN's sequence number is not payload.
-        stats.acked_bytes += acked - u64::from(ack > self.data_end);
-        self.una = ack;
-        self.next = self.next.max(ack);
+        let acked = ack - self.stream.una();
+        stats.acked_bytes += self.stream.acknowledge(ack);
         self.last_acked = now;
-        if ack == self.max_sent {
+        if ack == self.stream.max_sent() {
             self.retransmit = false;
         }
         let mut sample = None;
@@ -484,7 +461,7 @@ impl Sender {
     #[inline]
     pub fn restart_timer(&mut self, now: Time) {
         self.persisting = false;
-        self.deadline = if self.una == self.max_sent {
+        self.deadline = if self.stream.is_idle() {
             Time::MAX
         } else {
             now.saturating_add(self.rtt.rto())
@@ -502,9 +479,9 @@ impl Sender {
         rtt: Option<Span>,
         config: &TcpConfig,
     ) {
-        if flight > self.peak || self.una > self.peak_until {
+        if flight > self.peak || self.stream.una() > self.peak_until {
             self.peak = flight;
-            self.peak_until = self.next;
+            self.peak_until = self.stream.next();
         }
         let unused = config.details.grow_only_when_limited && !self.is_window_used(config);
         if unused || self.echoed {
@@ -516,8 +493,8 @@ impl Sender {
             acked,
             rtt,
             after_timeout: self.phase == Phase::GoBackN,
-            acked_to: self.una,
-            sent_to: self.max_sent,
+            acked_to: self.stream.una(),
+            sent_to: self.stream.max_sent(),
             is_window_limited: true,
             ..AckSample::default()
         };
@@ -549,8 +526,8 @@ impl Sender {
             rtt,
             after_timeout: self.phase == Phase::GoBackN,
             in_recovery: self.phase == Phase::FastRecovery,
-            acked_to: self.una,
-            sent_to: self.max_sent,
+            acked_to: self.stream.una(),
+            sent_to: self.stream.max_sent(),
             is_window_limited: self.is_window_used(config),
             ..AckSample::default()
         };
@@ -566,10 +543,10 @@ impl Sender {
     /// sent again (Linux). Returns true if the window changed.
     #[inline]
     pub fn update_window(&mut self, segment: &Segment) -> bool {
-        let newer = segment.ack > self.una
+        let newer = segment.ack > self.stream.una()
             || segment.seq > self.window_seq
             || (segment.seq == self.window_seq && segment.ack >= self.window_ack);
-        if !newer || segment.ack < self.una {
+        if !newer || segment.ack < self.stream.una() {
             return false;
         }
         self.window_seq = segment.seq;

@@ -6,7 +6,7 @@ use goodqueue_types::{Span, Time};
 use super::vegas::VegasConfig;
 use crate::cc::{AckSample, CongestionEvent, Window};
 use crate::config::TcpConfig;
-use crate::sender::FIRST;
+use crate::sender::stream::FIRST;
 
 /// Smallest window, and the window after a timeout (`v_slowstart_`).
 const LEAST: f64 = 2.0;

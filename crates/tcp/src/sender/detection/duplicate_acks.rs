@@ -9,7 +9,8 @@ use crate::config::{
     Recovery, RecoveryExit, SackVariant, TcpConfig, TimingRule,
 };
 use crate::connection::stats::{CaState, Phase, TcpStats};
-use crate::sender::{Clock, FIRST, Sender};
+use crate::sender::stream::FIRST;
+use crate::sender::{Clock, Sender};
 
 impl Sender {
     /// Handles an ACK of new data while data are lost, SACKed or being repaired.
@@ -24,7 +25,7 @@ impl Sender {
         let mut news = false;
         if config.recovery == Recovery::Sack {
             self.scoreboard.remove_below(ack);
-            news = self.scoreboard.update(segment, ack, self.max_sent) > 0;
+            news = self.scoreboard.update(segment, ack, self.stream.max_sent()) > 0;
         }
         match (self.phase, config.recovery) {
             (Phase::FastRecovery, Recovery::NewReno | Recovery::Sack) if ack < self.recover => {
@@ -55,7 +56,10 @@ impl Sender {
         if !rfc6675 {
             self.scoreboard.clear();
         }
-        if self.phase == Phase::GoBackN && ack >= self.recover && self.next == self.max_sent {
+        if self.phase == Phase::GoBackN
+            && ack >= self.recover
+            && self.stream.next() == self.stream.max_sent()
+        {
             self.phase = Phase::Open;
             if config.recovery == Recovery::Sack && rfc6675 {
                 // RFC 6675 section 5.1: recovery may start again from HighACK = RecoveryPoint on.
@@ -135,7 +139,7 @@ impl Sender {
         stats: &mut TcpStats,
     ) {
         let details = &config.details;
-        let flight = self.next - self.una;
+        let flight = self.stream.next() - self.stream.una();
         let (acked, rtt) = self.advance(now, ack, Clock::Sample, config, stats);
         self.controller.on_recovery_exit(now);
         self.restart_timer(now);
@@ -143,7 +147,7 @@ impl Sender {
         self.forget_duplicates(config);
         self.recover = recover;
         // Reno stays in go-back-N if a timeout did not end its recovery.
-        self.phase = if self.next < self.max_sent {
+        self.phase = if self.stream.next() < self.stream.max_sent() {
             Phase::GoBackN
         } else {
             Phase::Open
@@ -206,13 +210,13 @@ impl Sender {
         } else if config.details.duplicate_acks == DuplicateAckRule::NoPayload {
             self.forget_run_of_duplicates(config);
         }
-        if segment.ack == self.una {
+        if segment.ack == self.stream.una() {
             self.observe(now, None, config);
         }
     }
 
     fn is_duplicate(&self, segment: &Segment, same_window: bool, config: &TcpConfig) -> bool {
-        if segment.ack != self.una || self.una == self.max_sent || self.persisting {
+        if segment.ack != self.stream.una() || self.stream.is_idle() || self.persisting {
             return false;
         }
         let bare = segment.payload == 0
@@ -231,7 +235,7 @@ impl Sender {
         if self.phase == Phase::FastRecovery && config.recovery == Recovery::Reno {
             self.controller.set_window(self.inflated_window());
             self.extra = 0;
-            self.phase = if self.next < self.max_sent {
+            self.phase = if self.stream.next() < self.stream.max_sent() {
                 Phase::GoBackN
             } else {
                 Phase::Open
@@ -275,8 +279,8 @@ impl Sender {
     pub fn may_retransmit_fast(&self, config: &TcpConfig) -> bool {
         let guard = config.details.fast_retransmit_guard;
         // ns-2's guard does not apply while only the SYN is acknowledged.
-        let first_segment = self.una == FIRST && guard == FastRetransmitGuard::Always;
-        let covers_more = self.una > self.recover || first_segment;
+        let first_segment = self.stream.una() == FIRST && guard == FastRetransmitGuard::Always;
+        let covers_more = self.stream.una() > self.recover || first_segment;
         match config.recovery {
             Recovery::NewReno => covers_more,
             Recovery::Sack => covers_more || self.recover == 0,
@@ -300,14 +304,14 @@ impl Sender {
         let mut basis = self.decrease_basis(config);
         if self.phase == Phase::GoBackN && details.decrease_basis == DecreaseBasis::FlightSize {
             // Data that go-back-N has not sent again yet are not in flight.
-            basis = basis.min((self.next - self.una) as f64);
+            basis = basis.min((self.stream.next() - self.stream.una()) as f64);
         }
         let event = CongestionEvent {
             now,
             basis,
             ..CongestionEvent::default()
         };
-        self.recover = self.max_sent;
+        self.recover = self.stream.max_sent();
         self.partial_ack_seen = false;
         self.limited_transmitted = 0;
         if details.timing != TimingRule::Anything {
@@ -367,7 +371,7 @@ impl Sender {
     /// Sends everything from `una` on again, by slow start.
     fn go_back(&mut self, config: &TcpConfig) {
         self.phase = Phase::GoBackN;
-        self.next = self.una;
+        self.stream.go_back();
         self.extra = 0;
         self.budget = u32::MAX;
         self.retransmit = true;
@@ -431,7 +435,7 @@ impl Sender {
     ) {
         stats.timeouts += 1;
         let details = &config.details;
-        let repeated = self.timed_out_at == self.una;
+        let repeated = self.timed_out_at == self.stream.una();
         let lowers = details.every_timeout_lowers_ssthresh || !repeated;
         let event = CongestionEvent {
             now,
@@ -441,8 +445,8 @@ impl Sender {
         self.measure_go_back(now);
         self.controller
             .on_retransmission_timeout(lowers.then_some(&event));
-        self.timed_out_at = self.una;
-        self.recover = self.max_sent;
+        self.timed_out_at = self.stream.una();
+        self.recover = self.stream.max_sent();
         let keeps_recovery = details.duplicate_acks_at_timeout == DuplicateAcksAtTimeout::Kept
             && config.recovery == Recovery::Reno
             && self.phase == Phase::FastRecovery;

@@ -241,7 +241,7 @@ impl Ledger {
     /// Records that a probe has left, or could not.
     pub fn probe_sent(&mut self, turn: &mut Turn<'_>, resent: bool) {
         self.probe = Some(Probe {
-            high_seq: turn.sender.max_sent,
+            high_seq: turn.sender.stream.max_sent(),
             resent,
         });
         // The retransmission timer starts now.

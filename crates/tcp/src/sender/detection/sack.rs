@@ -20,7 +20,10 @@ impl Sender {
         if self.deaf {
             return;
         }
-        let news = self.scoreboard.update(segment, self.una, self.max_sent) > 0;
+        let news = self
+            .scoreboard
+            .update(segment, self.stream.una(), self.stream.max_sent())
+            > 0;
         let ns2 = config.details.sack_variant == SackVariant::Ns2Sack1;
         if self.phase == Phase::FastRecovery {
             self.budget = u32::MAX;
@@ -32,7 +35,7 @@ impl Sender {
             }
             return;
         }
-        if news && segment.ack == self.una {
+        if news && segment.ack == self.stream.una() {
             self.count_duplicate_ack(now, config, stats);
         }
     }
@@ -48,7 +51,7 @@ impl Sender {
             self.duplicate_acks == threshold
         } else {
             // RFC 6675 section 5 steps (1) and (2).
-            self.duplicate_acks >= threshold || self.lost_below(config) > self.una
+            self.duplicate_acks >= threshold || self.lost_below(config) > self.stream.una()
         };
         if lost {
             if self.may_retransmit_fast(config) {
@@ -68,7 +71,7 @@ impl Sender {
             return;
         }
         self.extra = match self.phase {
-            Phase::GoBackN => self.scoreboard.sacked_below(self.next) as i64,
+            Phase::GoBackN => self.scoreboard.sacked_below(self.stream.next()) as i64,
             _ if config.limited_transmit => self.scoreboard.sacked_bytes() as i64,
             _ => 0,
         };
@@ -78,10 +81,12 @@ impl Sender {
         let mss = u64::from(config.mss);
         let hole = self
             .scoreboard
-            .next_sacked(self.una)
-            .unwrap_or(self.max_sent);
+            .next_sacked(self.stream.una())
+            .unwrap_or(self.stream.max_sent());
         // Step (4.3): the first hole is retransmitted whatever pipe is.
-        self.scoreboard.high_rxt = hole.min(self.una + mss).min(self.max_sent);
+        self.scoreboard.high_rxt = hole
+            .min(self.stream.una() + mss)
+            .min(self.stream.max_sent());
         self.scoreboard.rescue_rxt = self.scoreboard.high_rxt;
         self.extra = 0;
         if config.details.sack_variant == SackVariant::Ns2Sack1 {
@@ -104,7 +109,9 @@ impl Sender {
 
     pub fn set_pipe(&mut self, config: &TcpConfig) {
         let lost_below = self.lost_below(config);
-        self.pipe = self.scoreboard.pipe(self.una, self.max_sent, lost_below) as i64;
+        self.pipe = self
+            .scoreboard
+            .pipe(self.stream.una(), self.stream.max_sent(), lost_below) as i64;
     }
 
     /// Returns the next segment while the window has room for a segment beyond pipe (RFC 6675
@@ -136,23 +143,23 @@ impl Sender {
         stats: &mut TcpStats,
     ) -> Option<Chunk> {
         let mss = u64::from(config.mss);
-        let from = self.scoreboard.high_rxt.max(self.una);
+        let from = self.scoreboard.high_rxt.max(self.stream.una());
         let hole = self.scoreboard.hole_from(from);
         // Rule (1): the first hole that counts as lost.
         if let Some(hole) = hole.filter(|hole| hole.0 < self.lost_below(config)) {
             return Some(self.send_hole(now, hole, config, stats));
         }
         // Rule (2): new data, in whole segments unless they are the last.
-        let available = self.data_end.saturating_sub(self.next);
-        let room = (self.una + self.window).saturating_sub(self.next);
+        let available = self.stream.data_end().saturating_sub(self.stream.next());
+        let room = (self.stream.una() + self.window).saturating_sub(self.stream.next());
         let len = available.min(mss).min(room);
         if len == mss || (len > 0 && len == available) {
-            return Some(self.send(now, self.next, len, config, stats));
+            return Some(self.send(now, self.stream.next(), len, config, stats));
         }
-        if self.closing && self.next == self.data_end {
-            self.sent(now, self.data_end, 0, true, stats);
+        if self.stream.fin_is_next() {
+            self.sent(now, self.stream.data_end(), 0, true, stats);
             return Some(Chunk {
-                seq: self.data_end,
+                seq: self.stream.data_end(),
                 len: 0,
                 fin: true,
             });
@@ -182,24 +189,30 @@ impl Sender {
     /// Sends, once per recovery, the highest data that are not SACKed, so that a lost tail or a
     /// lost retransmission is noticed without a timeout (`NextSeg` rule (4)).
     fn rescue(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Option<Chunk> {
-        if !config.details.rescue_retransmission || self.una <= self.scoreboard.rescue_rxt {
+        if !config.details.rescue_retransmission || self.stream.una() <= self.scoreboard.rescue_rxt
+        {
             return None;
         }
-        let end = self.max_sent.min(self.data_end);
-        let highest_sacked = self.scoreboard.highest().unwrap_or(self.una);
+        let end = self.stream.max_sent().min(self.stream.data_end());
+        let highest_sacked = self.scoreboard.highest().unwrap_or(self.stream.una());
         if end <= highest_sacked {
             return None;
         }
         self.scoreboard.rescue_rxt = self.recover;
         let start = highest_sacked
             .max(end.saturating_sub(u64::from(config.mss)))
-            .max(self.una);
+            .max(self.stream.una());
         Some(self.send_again(now, start, end, stats))
     }
 
     fn send_again(&mut self, now: Time, start: u64, end: u64, stats: &mut TcpStats) -> Chunk {
-        let (data_end, len) = (end.min(self.data_end), end.min(self.data_end) - start);
-        let fin = self.closing && data_end == self.data_end && self.max_sent > self.data_end;
+        let (data_end, len) = (
+            end.min(self.stream.data_end()),
+            end.min(self.stream.data_end()) - start,
+        );
+        let fin = self.stream.is_closing()
+            && data_end == self.stream.data_end()
+            && self.stream.max_sent() > self.stream.data_end();
         self.sent(now, start, len, fin, stats);
         Chunk {
             seq: start,

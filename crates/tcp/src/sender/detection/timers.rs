@@ -6,13 +6,14 @@ use goodqueue_types::{Segment, Span, Time};
 use crate::cc::CongestionControl;
 use crate::config::{IdleRestart, TcpConfig};
 use crate::connection::stats::TcpStats;
-use crate::sender::{Chunk, FIRST, Sender, UNTIMED};
+use crate::sender::stream::FIRST;
+use crate::sender::{Chunk, Sender, UNTIMED};
 
 impl Sender {
     /// Reduces the window after an idle time.
     #[inline]
     pub fn restart_after_idle(&mut self, now: Time, config: &TcpConfig) {
-        let idle = self.una == self.max_sent && self.max_sent > FIRST;
+        let idle = self.stream.is_idle() && self.stream.max_sent() > FIRST;
         let rto = self.rtt.rto();
         let mss = f64::from(config.mss);
         match config.details.idle_restart {
@@ -25,7 +26,7 @@ impl Sender {
             }
             IdleRestart::OneSegment if idle && now.saturating_since(self.last_acked) >= rto => {
                 self.restart_with(mss);
-                self.recover = self.max_sent;
+                self.recover = self.stream.max_sent();
             }
             IdleRestart::OneSegmentSinceSending if self.asked_to_send => {
                 self.asked_to_send = false;
@@ -97,9 +98,9 @@ impl Sender {
 
     /// Sends one byte beyond a closed window. It does not count as sent until it is acknowledged.
     pub fn send_probe(&mut self, now: Time, bytes: u64, stats: &mut TcpStats) -> Chunk {
-        let (seq, deadline) = (self.next, self.deadline);
+        let (seq, deadline) = (self.stream.next(), self.deadline);
         self.sent(now, seq, bytes, false, stats);
-        self.next = seq;
+        self.stream.return_to(seq);
         self.deadline = deadline;
         self.persisting = true;
         Chunk {

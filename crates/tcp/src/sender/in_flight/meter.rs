@@ -112,14 +112,14 @@ impl Meter {
     fn take(&mut self, segment: &Segment, sender: &Sender) {
         self.seen = Seen {
             before: Before::new(&self.records, &self.rate),
-            una_advanced: segment.ack > sender.una,
+            una_advanced: segment.ack > sender.stream.una(),
             ..Seen::default()
         };
         self.seen.before.lost -= self.unreported;
         self.unreported = 0;
         if self.sack {
             self.take_sack(segment, sender);
-        } else if segment.ack == sender.una
+        } else if segment.ack == sender.stream.una()
             && segment.payload == 0
             && u64::from(segment.window) == sender.window
         {
@@ -134,9 +134,9 @@ impl Meter {
 
     /// Records the segments that SACK blocks newly report. Only whole segments count.
     fn take_sack(&mut self, segment: &Segment, sender: &Sender) {
-        let floor = sender.una.max(segment.ack);
+        let floor = sender.stream.una().max(segment.ack);
         for (start, end) in segment.sack.ranges(segment.ack) {
-            if start <= floor || end > sender.max_sent {
+            if start <= floor || end > sender.stream.max_sent() {
                 continue;
             }
             for gap in sender.scoreboard.unsacked(start, end) {
@@ -360,7 +360,7 @@ impl Sender {
     /// Records that `seq..end` leaves, and passes it to the pacer.
     #[cold]
     pub fn measure_sending(&mut self, now: Time, seq: u64, end: u64) {
-        let (max_sent, control) = (self.max_sent, &self.controller);
+        let (max_sent, control) = (self.stream.max_sent(), &self.controller);
         let payload = (end - seq) as u32;
         if let Some(meter) = &mut self.meter {
             meter.on_sent(now, seq, end, max_sent);
@@ -386,7 +386,7 @@ impl Sender {
     /// Records that the application has no more data, so that it limits the deliveries from now on.
     #[cold]
     pub fn measure_silence(&mut self) {
-        let has_data = self.next < self.data_end;
+        let has_data = self.stream.next() < self.stream.data_end();
         let window = self.controller.cwnd();
         if let Some(meter) = &mut self.meter
             && !has_data

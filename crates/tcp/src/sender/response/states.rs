@@ -19,7 +19,7 @@ const MAX_REORDERING: u32 = 300;
 impl Ledger {
     /// Updates the state for an ACK that is more than plain progress.
     pub fn advance_state(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
-        let una = turn.sender.una;
+        let una = turn.sender.stream.una();
         if self.records.is_empty() && !self.rules.sack {
             self.records.sacked_out = 0;
         }
@@ -57,7 +57,7 @@ impl Ledger {
     /// if the ACK needs no further handling.
     fn finish_state(&mut self, turn: &mut Turn<'_>) -> bool {
         match self.state {
-            CaState::Cwr if turn.sender.una > self.high_seq => {
+            CaState::Cwr if turn.sender.stream.una() > self.high_seq => {
                 self.end_reduction(turn);
                 self.set_state(turn, CaState::Open);
             }
@@ -102,7 +102,7 @@ impl Ledger {
         let lost_again = std::mem::take(&mut self.rack.lost_again);
         if lost_again && self.rules.recovery_window == RecoveryWindow::Ssthresh {
             self.undo
-                .arm(turn.sender.una, self.records.resent_out, false);
+                .arm(turn.sender.stream.una(), self.records.resent_out, false);
             self.undo.restores = false;
             self.start_reduction(turn);
         }
@@ -200,7 +200,7 @@ impl Ledger {
         };
         if self.state != state {
             self.set_state(turn, state);
-            self.high_seq = turn.sender.max_sent;
+            self.high_seq = turn.sender.stream.max_sent();
         }
     }
 
@@ -234,7 +234,7 @@ impl Ledger {
     pub fn enter_recovery(&mut self, turn: &mut Turn<'_>, ecn_echo: bool) {
         turn.stats.fast_retransmits += 1;
         self.undo.arm(
-            turn.sender.una,
+            turn.sender.stream.una(),
             self.records.resent_out,
             self.probe.is_some_and(|probe| probe.resent),
         );
@@ -265,7 +265,7 @@ impl Ledger {
 
     fn start_reduction_by(&mut self, turn: &mut Turn<'_>, signal: CongestionSignal) {
         self.report_losses(turn);
-        self.high_seq = turn.sender.max_sent;
+        self.high_seq = turn.sender.stream.max_sent();
         turn.sender.recover = self.high_seq;
         self.probe = None;
         self.reduced_at = turn.now;
@@ -349,7 +349,7 @@ impl Ledger {
         let fresh = self.state < CaState::Recovery;
         let at_ssthresh = self.rules.recovery_window == RecoveryWindow::Ssthresh;
         let reduces = self.state <= CaState::Disorder
-            || self.high_seq <= turn.sender.una
+            || self.high_seq <= turn.sender.stream.una()
             || (self.state == CaState::Loss && self.backoff == 0)
             // The retransmission is lost. Linux does not reduce again, because its window is small
             // by then.
@@ -358,7 +358,7 @@ impl Ledger {
             self.reduced_at = turn.now;
             self.undo.restores = true;
             self.undo
-                .arm(turn.sender.una, self.records.resent_out, false);
+                .arm(turn.sender.stream.una(), self.records.resent_out, false);
         }
         let event = reduces.then_some(CongestionEvent {
             now: turn.now,
@@ -383,7 +383,7 @@ impl Ledger {
         }
         self.frto = self.rules.frto && (fresh || self.backoff > 0);
         self.set_state(turn, CaState::Loss);
-        self.high_seq = turn.sender.max_sent;
+        self.high_seq = turn.sender.stream.max_sent();
         turn.sender.recover = self.high_seq;
         self.probe = None;
         self.probe_due = false;
@@ -391,7 +391,7 @@ impl Ledger {
         self.resend = Resend::Nothing;
         self.first_due = true;
         let sender = &mut *turn.sender;
-        sender.timed_out_at = sender.una;
+        sender.timed_out_at = sender.stream.una();
         sender.rtt.back_off(&turn.config.rto);
         sender.deadline = turn.now.saturating_add(sender.rtt.rto());
         self.timer = Timer::Retransmit;
@@ -401,7 +401,7 @@ impl Ledger {
     /// them and no congestion is known (Linux's `tcp_non_congestion_loss_retransmit`).
     pub fn take_refused(&mut self, turn: &mut Turn<'_>, sent: Time) {
         let snapshot = self.rate.snapshot(sent, 0, 0, true);
-        let (mut seq, end) = (turn.sender.una, turn.sender.max_sent);
+        let (mut seq, end) = (turn.sender.stream.una(), turn.sender.stream.max_sent());
         while seq < end {
             let len = (end - seq).min(self.rules.mss);
             let record = Record::new(seq, len as u32, sent, snapshot);
@@ -480,7 +480,11 @@ impl Ledger {
     /// Adapts the tolerated reordering after a segment was delivered later than one that was sent
     /// after it.
     pub fn on_reordering(&mut self, turn: &Turn<'_>, lowest: u64) {
-        let highest = turn.sender.scoreboard.highest().unwrap_or(turn.sender.una);
+        let highest = turn
+            .sender
+            .scoreboard
+            .highest()
+            .unwrap_or(turn.sender.stream.una());
         if lowest >= highest {
             return;
         }

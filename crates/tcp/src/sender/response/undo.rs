@@ -132,7 +132,7 @@ impl Ledger {
     fn was_delayed(&self, turn: &Turn<'_>) -> bool {
         match self.undo.first_resent {
             Some(timestamp) => turn.sender.echo_before(timestamp),
-            None => self.rules.sack || turn.sender.una < self.high_seq,
+            None => self.rules.sack || turn.sender.stream.una() < self.high_seq,
         }
     }
 
@@ -164,7 +164,7 @@ impl Ledger {
         } else {
             self.rack.on_recovery_end();
         }
-        if !self.rules.sack && turn.sender.una == self.high_seq {
+        if !self.rules.sack && turn.sender.stream.una() == self.high_seq {
             if self.records.resent_out == 0 {
                 self.undo.forget_resends();
             }
@@ -211,7 +211,7 @@ impl Ledger {
         }
         self.undo_reduction(turn, true);
         self.backoff = 0;
-        if !by_frto && !self.rules.sack && turn.sender.una == self.high_seq {
+        if !by_frto && !self.rules.sack && turn.sender.stream.una() == self.high_seq {
             return true;
         }
         if by_frto || self.rules.sack {
@@ -223,7 +223,7 @@ impl Ledger {
     /// Handles an ACK after a timeout: decides if the timeout was spurious, and which data may be
     /// sent (RFC 5682 section 3.1).
     pub fn process_loss(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
-        let recovered = turn.sender.una >= self.high_seq;
+        let recovered = turn.sender.stream.una() >= self.high_seq;
         if seen.una_advanced && self.undo_loss(turn, false) {
             return;
         }
@@ -232,14 +232,14 @@ impl Ledger {
             if seen.original_delivered && self.undo_loss(turn, true) {
                 return;
             }
-            if turn.sender.max_sent > self.high_seq {
+            if turn.sender.stream.max_sent() > self.high_seq {
                 // Step (3.a): duplicate ACKs come although new data were sent.
                 if seen.sacked || duplicates > 0 {
                     self.frto = false;
                 }
             } else if seen.una_advanced && !recovered {
                 // Step (2.b): new data will decide.
-                self.high_seq = turn.sender.max_sent;
+                self.high_seq = turn.sender.stream.max_sent();
                 self.resend = Resend::NewData;
                 return;
             }
@@ -249,7 +249,7 @@ impl Ledger {
             return;
         }
         if !self.rules.sack {
-            if turn.sender.max_sent > self.high_seq && duplicates > 0 {
+            if turn.sender.stream.max_sent() > self.high_seq && duplicates > 0 {
                 self.count_duplicates(turn, duplicates);
             } else if seen.una_advanced {
                 self.records.sacked_out = 0;

@@ -68,22 +68,22 @@ impl Sender {
         if self.phase == Phase::GoBackN && skips && !self.scoreboard.is_empty() {
             limit = self.skip_sacked().map_or(mss, |room| room.min(mss));
         }
-        if self.next >= self.data_end {
+        if self.stream.next() >= self.stream.data_end() {
             return self.poll_fin(now, stats);
         }
-        let available = self.data_end - self.next;
+        let available = self.stream.data_end() - self.stream.next();
         self.restart_after_idle(now, config);
         let window = self.send_window(mss);
-        let used = self.next - self.una;
+        let used = self.stream.next() - self.stream.una();
         let len = available.min(limit);
         if len == mss && used + len <= window {
-            let chunk = self.send(now, self.next, len, config, stats);
+            let chunk = self.send(now, self.stream.next(), len, config, stats);
             // `poll_small` would find nothing to send: there is enough data, but room for neither a
             // segment nor half of the peer's window.
-            let room = window - (self.next - self.una).min(window);
+            let room = window - (self.stream.next() - self.stream.una()).min(window);
             self.blocked = room < mss
                 && 2 * room < self.largest_window
-                && self.next + mss <= self.data_end
+                && self.stream.next() + mss <= self.stream.data_end()
                 && self.scoreboard.is_empty();
             if self.blocked {
                 let limited = if window == self.window {
@@ -109,26 +109,26 @@ impl Sender {
         config: &TcpConfig,
         stats: &mut TcpStats,
     ) -> Option<Chunk> {
-        let idle = self.una == self.max_sent || self.persisting;
+        let idle = self.stream.is_idle() || self.persisting;
         if std::mem::take(&mut self.probe) {
             // The persist timer sends as much as fits, at least one byte (RFC 9293 section
             // 3.8.6.1).
             let bytes = len.min(self.window.max(1));
             if self.window > 0 {
-                return Some(self.send(now, self.next, bytes, config, stats));
+                return Some(self.send(now, self.stream.next(), bytes, config, stats));
             }
             return Some(self.send_probe(now, bytes, stats));
         }
         let bytes = len.min(room);
-        let is_tail = self.next + bytes >= self.data_end;
-        let cut_by_sack = self.next < self.max_sent && bytes == len;
+        let is_tail = self.stream.next() + bytes >= self.stream.data_end();
+        let cut_by_sack = self.stream.next() < self.stream.max_sent() && bytes == len;
         let sendable = bytes > 0
             && (bytes == u64::from(config.mss)
                 || cut_by_sack
-                || (is_tail && (idle || !self.nagle || self.closing))
+                || (is_tail && (idle || !self.stream.has_nagle() || self.stream.is_closing()))
                 || 2 * bytes >= self.largest_window);
         if sendable {
-            return Some(self.send(now, self.next, bytes, config, stats));
+            return Some(self.send(now, self.stream.next(), bytes, config, stats));
         }
         // If no timer runs, only a probe can be outstanding, and only the persist timer repeats it.
         if self.deadline == Time::MAX {
@@ -139,8 +139,8 @@ impl Sender {
 
     /// Sends the FIN if it is next.
     fn poll_fin(&mut self, now: Time, stats: &mut TcpStats) -> Option<Chunk> {
-        (self.closing && self.next == self.data_end).then(|| {
-            let seq = self.next;
+        self.stream.fin_is_next().then(|| {
+            let seq = self.stream.next();
             self.sent(now, seq, 0, true, stats);
             Chunk {
                 seq,
@@ -157,7 +157,7 @@ impl Sender {
         if self.extra != 0 {
             window = window.saturating_add_signed(self.extra);
         }
-        if self.next == self.una {
+        if self.stream.next() == self.stream.una() {
             // A window below a segment must not stop all sending.
             window = window.max(mss);
         }
@@ -166,12 +166,12 @@ impl Sender {
 
     /// Skips SACKed data in go-back-N. Returns the room before the next SACKed range.
     fn skip_sacked(&mut self) -> Option<u64> {
-        let to = self.scoreboard.skip_sacked(self.next);
-        self.next = to.max(self.next);
-        self.extra = self.scoreboard.sacked_below(self.next) as i64;
+        let to = self.scoreboard.skip_sacked(self.stream.next());
+        self.stream.skip_to(to);
+        self.extra = self.scoreboard.sacked_below(self.stream.next()) as i64;
         self.scoreboard
-            .next_sacked(self.next)
-            .map(|start| start - self.next)
+            .next_sacked(self.stream.next())
+            .map(|start| start - self.stream.next())
     }
 
     /// Sends `len` bytes of data at `seq` within the window, with the FIN if they are the last.
@@ -186,9 +186,9 @@ impl Sender {
     ) -> Chunk {
         let timable = match config.details.timing {
             TimingRule::OutsideRecovery => {
-                seq >= self.max_sent && self.phase != Phase::FastRecovery
+                seq >= self.stream.max_sent() && self.phase != Phase::FastRecovery
             }
-            TimingRule::NewData => seq >= self.max_sent,
+            TimingRule::NewData => seq >= self.stream.max_sent(),
             TimingRule::Anything => true,
         };
         if timable && self.timed_seq == UNTIMED {
@@ -199,11 +199,11 @@ impl Sender {
             self.limited_transmitted += len;
         }
         self.budget -= 1;
-        if seq >= self.max_sent {
-            self.controller.on_send(now, self.una == self.max_sent);
+        if seq >= self.stream.max_sent() {
+            self.controller.on_send(now, self.stream.is_idle());
         }
         self.last_sent = now;
-        let fin = self.closing && seq + len == self.data_end;
+        let fin = self.stream.is_closing() && seq + len == self.stream.data_end();
         self.sent(now, seq, len, fin, stats);
         Chunk {
             seq,
@@ -219,36 +219,38 @@ impl Sender {
         let end = data_end + u64::from(fin);
         if len > 0 {
             stats.segments_sent += 1;
-            if seq < self.max_sent {
+            if seq < self.stream.max_sent() {
                 stats.retransmitted_segments += 1;
-                stats.retransmitted_bytes += data_end.min(self.max_sent) - seq;
+                stats.retransmitted_bytes += data_end.min(self.stream.max_sent()) - seq;
             }
         }
         // The first segment of a flight starts the timer (RFC 6298 (5.1); ns-2 and BSD agree).
         // Probes of a closed window do not count as a flight.
-        if self.deadline == Time::MAX || self.una == self.max_sent || self.persisting {
+        if self.deadline == Time::MAX || self.stream.is_idle() || self.persisting {
             self.deadline = now.saturating_add(self.rtt.rto());
             self.persisting = false;
         }
         if self.meter.is_some() {
             self.measure_sending(now, seq, end);
         }
-        self.next = self.next.max(end);
-        self.max_sent = self.max_sent.max(end);
+        self.stream.send(end);
     }
 
     /// Sends the segment at `una` again, for a fast retransmit, a partial ACK or a timeout.
     fn retransmit_first(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Chunk {
         let mut end = self
-            .data_end
-            .min(self.max_sent)
-            .min(self.una + u64::from(config.mss));
-        if let Some(sacked) = self.scoreboard.next_sacked(self.una) {
+            .stream
+            .data_end()
+            .min(self.stream.max_sent())
+            .min(self.stream.una() + u64::from(config.mss));
+        if let Some(sacked) = self.scoreboard.next_sacked(self.stream.una()) {
             end = end.min(sacked);
         }
-        let seq = self.una;
+        let seq = self.stream.una();
         let len = end.saturating_sub(seq);
-        let fin = self.closing && seq + len == self.data_end && self.max_sent > self.data_end;
+        let fin = self.stream.is_closing()
+            && seq + len == self.stream.data_end()
+            && self.stream.max_sent() > self.stream.data_end();
         self.sent(now, seq, len, fin, stats);
         Chunk {
             seq,

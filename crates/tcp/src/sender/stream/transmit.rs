@@ -45,7 +45,7 @@ impl Ledger {
     /// Ends F-RTO, which cannot decide without new data to send, and sends data marked lost.
     #[cold]
     fn poll_without_new_data(&mut self, turn: &mut Turn<'_>) -> Option<Chunk> {
-        if turn.sender.max_sent > self.high_seq {
+        if turn.sender.stream.max_sent() > self.high_seq {
             return None;
         }
         self.frto = false;
@@ -67,8 +67,8 @@ impl Ledger {
             window = self.window(turn.sender);
         }
         let sender = &mut *turn.sender;
-        let fin_due = sender.closing && sender.next == sender.data_end;
-        if sender.next >= sender.data_end && !fin_due {
+        let fin_due = sender.stream.fin_is_next();
+        if sender.stream.next() >= sender.stream.data_end() && !fin_due {
             self.note_idle(turn, was_room);
             return None;
         }
@@ -78,15 +78,15 @@ impl Ledger {
             return None;
         }
         let chunk = if fin_due {
-            let seq = turn.sender.next;
+            let seq = turn.sender.stream.next();
             Chunk {
                 seq,
                 len: 0,
                 fin: true,
             }
         } else {
-            let record_end = self.record_end(turn.sender.next);
-            let small_is_out = self.small_end > turn.sender.una;
+            let record_end = self.record_end(turn.sender.stream.next());
+            let small_is_out = self.small_end > turn.sender.stream.una();
             let chunk =
                 turn.sender
                     .next_new_data(turn.now, turn.config, record_end, small_is_out)?;
@@ -107,7 +107,7 @@ impl Ledger {
     /// would only find that out. This leaves out a third of its calls in `s1-linux`.
     fn block_if_full(&mut self, turn: &mut Turn<'_>) {
         let sender = &mut *turn.sender;
-        let fin_due = sender.closing && sender.next == sender.data_end;
+        let fin_due = sender.stream.fin_is_next();
         let held = self.pacer.held_until(turn.now) != Time::MAX;
         if fin_due || held || self.resend == Resend::NewData {
             return;
@@ -176,11 +176,11 @@ impl Ledger {
     fn book_again(&mut self, turn: &mut Turn<'_>, index: usize) -> Chunk {
         let record = *self.records.get(index);
         let sender = &mut *turn.sender;
-        let data_end = record.end().min(sender.data_end);
+        let data_end = record.end().min(sender.stream.data_end());
         let chunk = Chunk {
             seq: record.seq,
             len: data_end.saturating_sub(record.seq) as u32,
-            fin: record.end() > sender.data_end,
+            fin: record.end() > sender.stream.data_end(),
         };
         let bytes = u64::from(chunk.len);
         sender.sent(turn.now, chunk.seq, bytes, chunk.fin, turn.stats);
@@ -208,8 +208,8 @@ impl Ledger {
             self.rearm(turn);
             return None;
         };
-        let record_end = self.record_end(turn.sender.next);
-        let small_is_out = self.small_end > turn.sender.una;
+        let record_end = self.record_end(turn.sender.stream.next());
+        let small_is_out = self.small_end > turn.sender.stream.una();
         let chunk = turn
             .sender
             .next_new_data(turn.now, turn.config, record_end, small_is_out);
@@ -234,13 +234,14 @@ impl Ledger {
     #[cold]
     fn window_probe(&mut self, turn: &mut Turn<'_>) -> Chunk {
         let sender = &mut *turn.sender;
-        let len = (sender.data_end - sender.next)
+        let len = (sender.stream.data_end() - sender.stream.next())
             .min(self.rules.mss)
             .min(sender.window);
         if len > 0 {
-            let fin = sender.closing && sender.next + len == sender.data_end;
+            let fin = sender.stream.is_closing()
+                && sender.stream.next() + len == sender.stream.data_end();
             let chunk = Chunk {
-                seq: sender.next,
+                seq: sender.stream.next(),
                 len: len as u32,
                 fin,
             };
@@ -248,7 +249,7 @@ impl Ledger {
             return chunk;
         }
         Chunk {
-            seq: sender.una - 1,
+            seq: sender.stream.una() - 1,
             len: 0,
             fin: false,
         }
@@ -256,7 +257,7 @@ impl Ledger {
 
     /// Records that the application has no more data, so that it limits the deliveries from now on.
     fn note_idle(&mut self, turn: &Turn<'_>, room: bool) {
-        if room && turn.sender.data_end < turn.sender.next + self.rules.mss {
+        if room && turn.sender.stream.data_end() < turn.sender.stream.next() + self.rules.mss {
             self.rate.limit_by_application(self.records.in_flight());
         }
     }
@@ -264,8 +265,13 @@ impl Ledger {
     fn validate(&mut self, turn: &mut Turn<'_>, limited: bool) {
         let sender = &mut *turn.sender;
         let out = self.records.out();
-        self.validation
-            .after_sending(turn.now, sender.una, sender.max_sent, out, limited);
+        self.validation.after_sending(
+            turn.now,
+            sender.stream.una(),
+            sender.stream.max_sent(),
+            out,
+            limited,
+        );
         if !limited && turn.config.details.idle_restart == IdleRestart::Halved {
             self.give_up_unused(turn);
         }
@@ -308,7 +314,7 @@ impl Ledger {
         }
         let rto = sender.rtt.rto();
         let mut idle = turn.now.saturating_since(sender.last_sent);
-        if idle <= rto || sender.max_sent <= crate::sender::FIRST {
+        if idle <= rto || sender.stream.max_sent() <= crate::sender::stream::FIRST {
             return;
         }
         let mut window = sender.controller.window();
@@ -353,20 +359,20 @@ impl Sender {
         small_is_out: bool,
     ) -> Option<Chunk> {
         let mss = u64::from(config.mss);
-        let available = self.data_end.saturating_sub(self.next);
-        let used = self.next - self.una;
+        let available = self.stream.data_end().saturating_sub(self.stream.next());
+        let used = self.stream.next() - self.stream.una();
         let room = self.window.saturating_sub(used);
-        let rest_of_record = record_end.saturating_sub(self.next);
+        let rest_of_record = record_end.saturating_sub(self.stream.next());
         let len = available.min(mss).min(room).min(rest_of_record);
         let is_tail = len == available;
-        let idle = self.una == self.max_sent;
+        let idle = self.stream.is_idle();
         // A small segment waits only for another small one (Minshall's variant of Nagle's
         // algorithm).
-        let nagle = self.nagle && small_is_out;
+        let nagle = self.stream.has_nagle() && small_is_out;
         let sendable = len > 0
             && (len == mss
                 || (len == rest_of_record && !is_tail)
-                || (is_tail && (idle || !nagle || self.closing))
+                || (is_tail && (idle || !nagle || self.stream.is_closing()))
                 || (!is_tail && 2 * len >= self.largest_window));
         if !sendable {
             if available > 0 && idle && self.deadline == goodqueue_types::Time::MAX {
@@ -374,9 +380,9 @@ impl Sender {
             }
             return None;
         }
-        let fin = self.closing && self.next + len == self.data_end;
+        let fin = self.stream.is_closing() && self.stream.next() + len == self.stream.data_end();
         Some(Chunk {
-            seq: self.next,
+            seq: self.stream.next(),
             len: len as u32,
             fin,
         })

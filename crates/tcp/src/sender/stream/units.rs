@@ -74,8 +74,13 @@ impl Ledger {
         let sender = &*turn.sender;
         let mss = self.rules.mss;
         let room = window.saturating_sub(self.records.in_flight()).max(1);
-        let peer = sender.window.saturating_sub(sender.next - sender.una);
-        let data = sender.data_end.saturating_sub(sender.next);
+        let peer = sender
+            .window
+            .saturating_sub(sender.stream.next() - sender.stream.una());
+        let data = sender
+            .stream
+            .data_end()
+            .saturating_sub(sender.stream.next());
         // At least two units have to be in flight.
         let mut quota = room.min((window / 2).max(1));
         let limit = peer.min(u64::from(room) * mss);
