@@ -125,7 +125,7 @@ impl TcpEndpoint {
     pub fn connect(&mut self, now: Time) {
         debug_assert_eq!(self.state, ConnectionState::Closed);
         self.state = ConnectionState::SynSent;
-        self.sender.note_limit(now, Limited::Handshake);
+        self.sender.limits.note(now, Limited::Handshake);
         self.opening.due = true;
     }
 

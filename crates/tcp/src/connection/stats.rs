@@ -190,8 +190,8 @@ impl TcpEndpoint {
             srtt: sender.rtt.srtt(&self.config.rto),
             rttvar: sender.rtt.rttvar(&self.config.rto),
             rto: sender.rtt.rto(),
-            limited: sender.limited,
-            limited_since: sender.limited_since(),
+            limited: sender.limits.present(),
+            limited_since: sender.limits.since(),
             receive_mss: self.receiver.full_segment(&self.config),
             ..self.transmission_info()
         }
@@ -234,6 +234,6 @@ impl TcpEndpoint {
     /// Returns the time that the sender has waited for each cause, up to `now`.
     pub fn time_limited(&self, now: Time) -> TimeLimited {
         let is_gone = self.state == ConnectionState::Closed;
-        self.sender.time_limited(now, is_gone)
+        self.sender.limits.times(now, is_gone)
     }
 }

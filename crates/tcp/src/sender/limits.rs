@@ -49,48 +49,64 @@ impl Limited {
 /// Time for which each cause limited a sender, at the index `limited as usize`.
 pub type TimeLimited = [Span; Limited::COUNT];
 
+/// The cause that limits a sender, and the time for which each cause did.
+#[derive(Debug, Default)]
+pub(crate) struct Limits {
+    /// Cause that limited the sender when it last had nothing to send.
+    present: Limited,
+    /// Times for which each cause limited the sender, once one has.
+    chronograph: Option<Box<Chronograph>>,
+}
+
 /// Time spent in each state before the present one, and the start of the present one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Chronograph {
-    pub since: Time,
+struct Chronograph {
+    since: Time,
     spent: TimeLimited,
 }
 
-impl Sender {
+impl Limits {
     /// Sets the cause that limits the sender from now on.
     #[inline]
-    pub fn note_limit(&mut self, now: Time, limited: Limited) {
-        if limited != self.limited {
-            self.change_limit(now, limited);
+    pub fn note(&mut self, now: Time, limited: Limited) {
+        if limited != self.present {
+            self.change(now, limited);
         }
     }
 
     #[cold]
-    fn change_limit(&mut self, now: Time, limited: Limited) {
-        let before = std::mem::replace(&mut self.limited, limited);
+    fn change(&mut self, now: Time, limited: Limited) {
+        let before = std::mem::replace(&mut self.present, limited);
         let chronograph = self.chronograph.get_or_insert_with(Box::default);
         chronograph.spent[before as usize] += now - chronograph.since;
         chronograph.since = now;
     }
 
+    /// Returns the cause that limits the sender now.
+    pub fn present(&self) -> Limited {
+        self.present
+    }
+
     /// Returns the times up to `now`. The present state counts unless the connection has ended.
-    pub fn time_limited(&self, now: Time, is_gone: bool) -> TimeLimited {
+    pub fn times(&self, now: Time, is_gone: bool) -> TimeLimited {
         let Some(chronograph) = &self.chronograph else {
             return TimeLimited::default();
         };
         let mut spent = chronograph.spent;
         if !is_gone {
-            spent[self.limited as usize] += now.saturating_since(chronograph.since);
+            spent[self.present as usize] += now.saturating_since(chronograph.since);
         }
         spent
     }
 
     /// Returns the time at which the present cause began.
-    pub fn limited_since(&self) -> Time {
+    pub fn since(&self) -> Time {
         let chronograph = self.chronograph.as_ref();
         chronograph.map_or(Time::ZERO, |chronograph| chronograph.since)
     }
+}
 
+impl Sender {
     /// Returns true if the congestion window has room for more data, with what recovery adds to it.
     pub fn cwnd_has_room(&self, mss: u64) -> bool {
         if let Some(ledger) = &self.ledger {
@@ -121,6 +137,32 @@ impl Sender {
             // Less than a segment waits for more data (Nagle's algorithm).
             (true, true) if waiting < mss => Limited::Application,
             _ => Limited::Congestion,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A handshake of 2 s, a full window for 3 s, and silence: each cause has its time, and an ended
+    /// connection has no present one.
+    #[test]
+    fn each_cause_is_counted_from_its_begin_to_the_next() {
+        let at = |seconds| Time::ZERO + Span::from_secs(seconds);
+        let mut limits = Limits::default();
+        assert_eq!(limits.times(at(9), false), TimeLimited::default());
+        limits.note(at(1), Limited::Handshake);
+        limits.note(at(3), Limited::Congestion);
+        limits.note(at(4), Limited::Congestion);
+        limits.note(at(6), Limited::Application);
+        assert_eq!(
+            (limits.present(), limits.since()),
+            (Limited::Application, at(6))
+        );
+        for (is_gone, application) in [(false, 2), (true, 0)] {
+            let times = limits.times(at(8), is_gone);
+            assert_eq!(times, [1, 2, 3, 0, application].map(Span::from_secs));
         }
     }
 }

@@ -26,7 +26,7 @@ use crate::sender::detection::rtt::RttEstimator;
 use crate::sender::in_flight::meter::Meter;
 use crate::sender::in_flight::scoreboard::Scoreboard;
 use crate::sender::ledger::{Ledger, Turn};
-use crate::sender::limits::{Chronograph, Limited};
+use crate::sender::limits::Limits;
 use crate::sender::stream::{FIRST, Stream};
 
 /// Value of `timed_seq` while no round-trip measurement runs.
@@ -76,8 +76,7 @@ pub(crate) struct Sender {
     /// True if there is nothing to send until an ACK, a timer or the application changes that. It
     /// makes `poll` cheap, because the engine calls it after every segment sent.
     pub blocked: bool,
-    /// Cause that limited the sender when `poll` last gave nothing.
-    pub limited: Limited,
+    pub limits: Limits,
     /// True if a partial ACK has been seen in this recovery.
     pub partial_ack_seen: bool,
     /// True while duplicate ACKs are ignored until the next new ACK (ns-2's Sack1 after a timeout).
@@ -121,8 +120,6 @@ pub(crate) struct Sender {
     pub echo: u32,
     /// Time at which a sender that pacing holds back has to be polled again, or `Time::MAX`.
     pub release: Time,
-    /// Times for which each cause limited the sender, once one has.
-    pub chronograph: Option<Box<Chronograph>>,
     /// Recovery by records of the segments sent, if the configuration asks for it.
     pub ledger: Option<Box<Ledger>>,
     /// Measurements of segments, if the control needs them and there is no ledger.
@@ -157,7 +154,7 @@ impl Sender {
             asked_to_send: false,
             retransmit: false,
             blocked: false,
-            limited: Limited::Nothing,
+            limits: Limits::default(),
             partial_ack_seen: false,
             deaf: false,
             limited_transmitted: 0,
@@ -183,7 +180,6 @@ impl Sender {
             last_acked: Time::ZERO,
             echo: 0,
             release: Time::MAX,
-            chronograph: None,
             ledger: None,
             meter: None,
         }

@@ -28,7 +28,8 @@ impl Sender {
                 self.measure_silence();
             }
             let cwnd_has_room = self.cwnd_has_room(u64::from(config.mss));
-            self.note_limit(now, self.find_limit(u64::from(config.mss), cwnd_has_room));
+            self.limits
+                .note(now, self.find_limit(u64::from(config.mss), cwnd_has_room));
         }
         chunk
     }
@@ -91,7 +92,7 @@ impl Sender {
                 } else {
                     Limited::Congestion
                 };
-                self.note_limit(now, limited);
+                self.limits.note(now, limited);
             }
             return Some(chunk);
         }

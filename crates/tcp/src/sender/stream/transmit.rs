@@ -114,7 +114,7 @@ impl Ledger {
         }
         sender.blocked = true;
         let limited = sender.find_limit(self.rules.mss, false);
-        sender.note_limit(turn.now, limited);
+        sender.limits.note(turn.now, limited);
     }
 
     /// Records new data that leave. Returns true if the window then holds back further data, or
