@@ -127,7 +127,7 @@ impl TcpEndpoint {
         let sender = &mut self.sender;
         if accepted {
             sender.blocked = false;
-            sender.set_peer_window(window);
+            sender.peer.set(window);
             if sender.in_flight() == 0 {
                 sender.deadline = Time::MAX;
             }

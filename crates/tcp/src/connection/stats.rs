@@ -186,7 +186,7 @@ impl TcpEndpoint {
             } else {
                 sender.in_flight() - sender.scoreboard.sacked_bytes()
             },
-            send_window: sender.window,
+            send_window: sender.peer.bytes(),
             srtt: sender.rtt.srtt(&self.config.rto),
             rttvar: sender.rtt.rttvar(&self.config.rto),
             rto: sender.rtt.rto(),

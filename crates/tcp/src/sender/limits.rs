@@ -116,7 +116,7 @@ impl Sender {
         let waiting = self.stream.data_end().saturating_sub(self.stream.next());
         let used = self.stream.next() - self.stream.una();
         let cwnd = self.controller.cwnd().saturating_add_signed(self.extra);
-        cwnd >= (used + waiting.min(mss)).min(self.window)
+        cwnd >= (used + waiting.min(mss)).min(self.peer.bytes())
     }
 
     /// Returns the cause that limits the sender, after it has sent all that it may. `cwnd_has_room`
@@ -131,7 +131,7 @@ impl Sender {
         }
         let waiting = self.stream.data_end() - self.stream.next();
         let used = self.stream.next() - self.stream.una();
-        let peer_has_room = self.window >= used + waiting.min(mss);
+        let peer_has_room = self.peer.bytes() >= used + waiting.min(mss);
         match (cwnd_has_room, peer_has_room) {
             (true, false) => Limited::ReceiverWindow,
             // Less than a segment waits for more data (Nagle's algorithm).

@@ -27,6 +27,7 @@ use crate::sender::in_flight::meter::Meter;
 use crate::sender::in_flight::scoreboard::Scoreboard;
 use crate::sender::ledger::{Ledger, Turn};
 use crate::sender::limits::Limits;
+use crate::sender::stream::peer_window::PeerWindow;
 use crate::sender::stream::{FIRST, Stream};
 
 /// Value of `timed_seq` while no round-trip measurement runs.
@@ -97,11 +98,7 @@ pub(crate) struct Sender {
     pub timed_seq: u64,
     pub timed_at: Time,
 
-    /// Window of the peer, and the largest that it ever offered.
-    pub window: u64,
-    pub largest_window: u64,
-    window_seq: u64,
-    pub window_ack: u64,
+    pub peer: PeerWindow,
 
     /// Time at which the retransmission or persist timer expires, or `Time::MAX` if neither runs.
     pub deadline: Time,
@@ -166,10 +163,7 @@ impl Sender {
             sample: Span::MAX,
             timed_seq: UNTIMED,
             timed_at: Time::ZERO,
-            window: 0,
-            largest_window: 0,
-            window_seq: 0,
-            window_ack: 0,
+            peer: PeerWindow::default(),
             deadline: Time::MAX,
             persisting: false,
             probe: false,
@@ -189,13 +183,8 @@ impl Sender {
     pub fn open(&mut self, window: u64) {
         self.blocked = false;
         self.stream.begin(FIRST);
-        self.set_peer_window(window);
+        self.peer.set(window);
         self.deadline = Time::MAX;
-    }
-
-    pub fn set_peer_window(&mut self, window: u64) {
-        self.window = window;
-        self.largest_window = self.largest_window.max(window);
     }
 
     /// Returns the bytes that duplicate ACKs add to the window in fast recovery.
@@ -345,7 +334,7 @@ impl Sender {
     fn has_no_news(&self, segment: &Segment) -> bool {
         segment.ack == self.stream.una()
             && segment.sack.is_empty()
-            && u64::from(segment.window) == self.window
+            && u64::from(segment.window) == self.peer.bytes()
     }
 
     /// Returns the next piece of data to send by the records, or none for now.
@@ -534,28 +523,15 @@ impl Sender {
         }
     }
 
-    /// Takes the window of a segment unless the segment is older than the last one taken (RFC 9293
-    /// section 3.10.7.4). A segment that acknowledges more is never older, though its data may be
-    /// sent again (Linux). Returns true if the window changed.
+    /// Takes the window of a segment, which ends the probes of a closed window. Returns true if the
+    /// window changed.
     #[inline]
     pub fn update_window(&mut self, segment: &Segment) -> bool {
-        let newer = segment.ack > self.stream.una()
-            || segment.seq > self.window_seq
-            || (segment.seq == self.window_seq && segment.ack >= self.window_ack);
-        if !newer || segment.ack < self.stream.una() {
-            return false;
-        }
-        self.window_seq = segment.seq;
-        self.window_ack = segment.ack;
-        let window = u64::from(segment.window);
-        let changed = window != self.window;
-        if changed {
-            self.set_peer_window(window);
-            if self.persisting {
-                self.persisting = false;
-                self.probe = false;
-                self.deadline = Time::MAX;
-            }
+        let changed = self.peer.update(self.stream.una(), segment);
+        if changed && self.persisting {
+            self.persisting = false;
+            self.probe = false;
+            self.deadline = Time::MAX;
         }
         changed
     }

@@ -383,7 +383,7 @@ impl Sender {
     /// Returns the quantity that a loss halves.
     pub fn decrease_basis(&self, config: &TcpConfig) -> f64 {
         let outstanding = self.in_flight();
-        let window = self.window as f64;
+        let window = self.peer.bytes() as f64;
         match config.details.decrease_basis {
             DecreaseBasis::FlightSize if self.controller.lowers_window() => {
                 self.flight_size().min(self.controller.window())

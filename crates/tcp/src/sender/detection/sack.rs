@@ -151,7 +151,7 @@ impl Sender {
         }
         // Rule (2): new data, in whole segments unless they are the last.
         let available = self.stream.data_end().saturating_sub(self.stream.next());
-        let room = (self.stream.una() + self.window).saturating_sub(self.stream.next());
+        let room = (self.stream.una() + self.peer.bytes()).saturating_sub(self.stream.next());
         let len = available.min(mss).min(room);
         if len == mss || (len > 0 && len == available) {
             return Some(self.send(now, self.stream.next(), len, config, stats));

@@ -121,7 +121,7 @@ impl Meter {
             self.take_sack(segment, sender);
         } else if segment.ack == sender.stream.una()
             && segment.payload == 0
-            && u64::from(segment.window) == sender.window
+            && u64::from(segment.window) == sender.peer.bytes()
         {
             let before = self.records.sacked_out;
             self.records.count_duplicates(1);

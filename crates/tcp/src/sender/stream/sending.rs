@@ -83,11 +83,11 @@ impl Sender {
             // segment nor half of the peer's window.
             let room = window - (self.stream.next() - self.stream.una()).min(window);
             self.blocked = room < mss
-                && 2 * room < self.largest_window
+                && 2 * room < self.peer.largest()
                 && self.stream.next() + mss <= self.stream.data_end()
                 && self.scoreboard.is_empty();
             if self.blocked {
-                let limited = if window == self.window {
+                let limited = if window == self.peer.bytes() {
                     Limited::ReceiverWindow
                 } else {
                     Limited::Congestion
@@ -114,8 +114,8 @@ impl Sender {
         if std::mem::take(&mut self.probe) {
             // The persist timer sends as much as fits, at least one byte (RFC 9293 section
             // 3.8.6.1).
-            let bytes = len.min(self.window.max(1));
-            if self.window > 0 {
+            let bytes = len.min(self.peer.bytes().max(1));
+            if self.peer.bytes() > 0 {
                 return Some(self.send(now, self.stream.next(), bytes, config, stats));
             }
             return Some(self.send_probe(now, bytes, stats));
@@ -127,7 +127,7 @@ impl Sender {
             && (bytes == u64::from(config.mss)
                 || cut_by_sack
                 || (is_tail && (idle || !self.stream.has_nagle() || self.stream.is_closing()))
-                || 2 * bytes >= self.largest_window);
+                || 2 * bytes >= self.peer.largest());
         if sendable {
             return Some(self.send(now, self.stream.next(), bytes, config, stats));
         }
@@ -162,7 +162,7 @@ impl Sender {
             // A window below a segment must not stop all sending.
             window = window.max(mss);
         }
-        window.min(self.window)
+        window.min(self.peer.bytes())
     }
 
     /// Skips SACKed data in go-back-N. Returns the room before the next SACKed range.

@@ -236,7 +236,7 @@ impl Ledger {
         let sender = &mut *turn.sender;
         let len = (sender.stream.data_end() - sender.stream.next())
             .min(self.rules.mss)
-            .min(sender.window);
+            .min(sender.peer.bytes());
         if len > 0 {
             let fin = sender.stream.is_closing()
                 && sender.stream.next() + len == sender.stream.data_end();
@@ -361,7 +361,7 @@ impl Sender {
         let mss = u64::from(config.mss);
         let available = self.stream.data_end().saturating_sub(self.stream.next());
         let used = self.stream.next() - self.stream.una();
-        let room = self.window.saturating_sub(used);
+        let room = self.peer.bytes().saturating_sub(used);
         let rest_of_record = record_end.saturating_sub(self.stream.next());
         let len = available.min(mss).min(room).min(rest_of_record);
         let is_tail = len == available;
@@ -373,7 +373,7 @@ impl Sender {
             && (len == mss
                 || (len == rest_of_record && !is_tail)
                 || (is_tail && (idle || !nagle || self.stream.is_closing()))
-                || (!is_tail && 2 * len >= self.largest_window));
+                || (!is_tail && 2 * len >= self.peer.largest()));
         if !sendable {
             if available > 0 && idle && self.deadline == goodqueue_types::Time::MAX {
                 self.start_persisting(now, config);

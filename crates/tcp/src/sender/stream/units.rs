@@ -75,7 +75,8 @@ impl Ledger {
         let mss = self.rules.mss;
         let room = window.saturating_sub(self.records.in_flight()).max(1);
         let peer = sender
-            .window
+            .peer
+            .bytes()
             .saturating_sub(sender.stream.next() - sender.stream.una());
         let data = sender
             .stream
@@ -105,7 +106,7 @@ impl Ledger {
     fn ack_is_near(&self, turn: &Turn<'_>, limit: u64) -> bool {
         let sender = &*turn.sender;
         let calm = self.state < CaState::Recovery;
-        let share = sender.window.min(sender.controller.cwnd()) / WINDOW_SHARE;
+        let share = sender.peer.bytes().min(sender.controller.cwnd()) / WINDOW_SHARE;
         if !calm || limit >= share || turn.now.saturating_since(sender.last_sent) >= BURST {
             return false;
         }
