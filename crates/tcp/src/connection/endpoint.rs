@@ -362,8 +362,7 @@ impl TcpEndpoint {
     /// Returns the newest round-trip sample since the last call.
     #[inline]
     pub fn take_rtt_sample(&mut self) -> Option<Span> {
-        let sample = std::mem::replace(&mut self.sender.sample, Span::MAX);
-        (sample != Span::MAX).then_some(sample)
+        self.sender.timing.take()
     }
 
     /// Returns the counts since the connection began.

@@ -140,7 +140,7 @@ impl TcpEndpoint {
         self.open_sender(now, self.opening.sent, segment);
         if self.opening.count == 1 && config.details.handshake_sample {
             self.sender.rtt.sample(&config.rto, self.opening.sent, now);
-            self.sender.sample = now - self.opening.sent;
+            self.sender.timing.note(now - self.opening.sent);
             if let Some(ledger) = &mut self.sender.ledger {
                 ledger.min_rtt.update(now, now - self.opening.sent);
             }

@@ -322,7 +322,7 @@ impl Ledger {
             self.rules.mss,
         );
         segments.rtt = seen.rtt;
-        segments.one_way_delay_s = turn.sender.one_way_delay(segment, turn.config);
+        segments.one_way_delay_s = turn.sender.timing.one_way_delay(segment, turn.config);
         self.report_losses(turn);
         let news = (segments.delivered, segments.lost);
         let mut sample = AckSample {
@@ -519,7 +519,7 @@ impl Ledger {
         }
         let (smooth, newest) = match round {
             Some((oldest, newest)) => (now - oldest, now - newest),
-            None => match turn.sender.echoed_round_trip(now, turn.config) {
+            None => match turn.sender.timing.echoed_round_trip(now, turn.config) {
                 Some(rtt) if seen.una_advanced => (rtt, rtt),
                 _ => return,
             },
@@ -536,7 +536,7 @@ impl Ledger {
             sender.stream.una(),
             sender.stream.max_sent(),
         );
-        sender.sample = smooth;
+        sender.timing.note(smooth);
         // The timer restarts only if the SACKed data were sent before the first segment was last
         // sent. Otherwise the timeout could be postponed indefinitely.
         let first = self.records.first();
@@ -555,8 +555,11 @@ fn deliver(
     least: Option<Span>,
     (rack, rate): (&mut Rack, &mut DeliveryRate),
 ) {
-    let echo_is_older =
-        record.was_resent() && turn.sender.echo_before(turn.config.timestamp(record.sent));
+    let echo_is_older = record.was_resent()
+        && turn
+            .sender
+            .timing
+            .echo_before(turn.config.timestamp(record.sent));
     if !echo_is_older || record.is_sacked() {
         rack.on_delivered(record, turn.now, least);
     }

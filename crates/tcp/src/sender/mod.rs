@@ -23,6 +23,7 @@ use crate::cc::{AckSample, CongestionControl, Controller};
 use crate::config::{IdleRestart, Recovery, TcpConfig};
 use crate::connection::stats::{Phase, TcpStats};
 use crate::sender::detection::rtt::RttEstimator;
+use crate::sender::detection::timing::{Clock, Timing};
 use crate::sender::in_flight::meter::Meter;
 use crate::sender::in_flight::scoreboard::Scoreboard;
 use crate::sender::ledger::{Ledger, Turn};
@@ -30,26 +31,12 @@ use crate::sender::limits::Limits;
 use crate::sender::stream::peer_window::PeerWindow;
 use crate::sender::stream::{FIRST, Stream};
 
-/// Value of `timed_seq` while no round-trip measurement runs.
-pub(crate) const UNTIMED: u64 = u64::MAX;
-
 /// Data (or a FIN) to send in a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub seq: u64,
     pub len: u32,
     pub fin: bool,
-}
-
-/// Effect of an ACK on a running round-trip measurement that it covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Clock {
-    /// The ACK completes the measurement.
-    Sample,
-    /// The ACK ends the measurement without a sample.
-    Stop,
-    /// The measurement continues until recovery ends.
-    Keep,
 }
 
 /// State of the sending half.
@@ -93,10 +80,7 @@ pub(crate) struct Sender {
     pub echoed: bool,
 
     pub rtt: RttEstimator,
-    /// Newest sample that has not been taken, or [`Span::MAX`].
-    pub sample: Span,
-    pub timed_seq: u64,
-    pub timed_at: Time,
+    pub timing: Timing,
 
     pub peer: PeerWindow,
 
@@ -113,8 +97,6 @@ pub(crate) struct Sender {
     pub last_sent: Time,
     pub last_acked: Time,
 
-    /// Our timestamp that the newest acceptable segment echoed, or 0 if none did.
-    pub echo: u32,
     /// Time at which a sender that pacing holds back has to be polled again, or `Time::MAX`.
     pub release: Time,
     /// Recovery by records of the segments sent, if the configuration asks for it.
@@ -157,12 +139,10 @@ impl Sender {
             limited_transmitted: 0,
             pipe: 0,
             scoreboard: Scoreboard::default(),
-            timed_out_at: UNTIMED,
+            timed_out_at: u64::MAX,
             echoed: false,
             rtt: RttEstimator::new(&config.rto),
-            sample: Span::MAX,
-            timed_seq: UNTIMED,
-            timed_at: Time::ZERO,
+            timing: Timing::default(),
             peer: PeerWindow::default(),
             deadline: Time::MAX,
             persisting: false,
@@ -172,7 +152,6 @@ impl Sender {
             peak_until: 0,
             last_sent: Time::ZERO,
             last_acked: Time::ZERO,
-            echo: 0,
             release: Time::MAX,
             ledger: None,
             meter: None,
@@ -228,7 +207,7 @@ impl Sender {
         if segment.ack > self.stream.max_sent() {
             return;
         }
-        self.echo = segment.timestamps.echo;
+        self.timing.note_echo(segment.timestamps.echo);
         if self.ledger.is_some() {
             self.on_ack_by_records(now, segment, config, stats);
         } else if self.meter.is_some() {
@@ -427,13 +406,12 @@ impl Sender {
             self.retransmit = false;
         }
         let mut sample = None;
-        if self.timed_seq < ack && clock != Clock::Keep {
-            self.timed_seq = UNTIMED;
-            if clock == Clock::Sample && config.timestamps.is_none() {
-                self.rtt.sample(&config.rto, self.timed_at, now);
-                self.sample = now - self.timed_at;
-                sample = Some(self.sample);
-            }
+        if let Some(sent) = self.timing.end(ack, clock)
+            && config.timestamps.is_none()
+        {
+            self.rtt.sample(&config.rto, sent, now);
+            self.timing.note(now - sent);
+            sample = Some(now - sent);
         }
         if config.timestamps.is_some() {
             sample = self.sample_echo(now, config);

@@ -9,8 +9,9 @@ use crate::config::{
     Recovery, RecoveryExit, SackVariant, TcpConfig, TimingRule,
 };
 use crate::connection::stats::{CaState, Phase, TcpStats};
+use crate::sender::Sender;
+use crate::sender::detection::timing::Clock;
 use crate::sender::stream::FIRST;
-use crate::sender::{Clock, Sender};
 
 impl Sender {
     /// Handles an ACK of new data while data are lost, SACKed or being repaired.
@@ -73,7 +74,7 @@ impl Sender {
     /// next hole.
     fn on_partial_ack(&mut self, now: Time, ack: u64, config: &TcpConfig, stats: &mut TcpStats) {
         let details = &config.details;
-        let was_timing = self.is_timing();
+        let was_timing = self.timing.is_running();
         let clock = match details.timing {
             TimingRule::Anything => Clock::Sample,
             _ if config.recovery == Recovery::Sack => Clock::Keep,
@@ -99,7 +100,7 @@ impl Sender {
         if details.partial_ack_resets_duplicates {
             self.duplicate_acks = 0;
         }
-        if was_timing && !self.is_timing() {
+        if was_timing && !self.timing.is_running() {
             self.rtt.end_backoff(&config.rto);
         }
         self.deflate(acked, config);
@@ -315,7 +316,7 @@ impl Sender {
         self.partial_ack_seen = false;
         self.limited_transmitted = 0;
         if details.timing != TimingRule::Anything {
-            self.stop_timing();
+            self.timing.stop();
         }
         if details.fast_retransmit_restarts_timer {
             self.restart_timer(now);
@@ -464,7 +465,7 @@ impl Sender {
         }
         self.limited_transmitted = 0;
         self.deaf = details.sack_variant == SackVariant::Ns2Sack1;
-        self.stop_timing();
+        self.timing.stop();
         self.last_sent = now;
         self.rtt.back_off(&config.rto);
         self.deadline = now.saturating_add(self.rtt.rto());

@@ -6,3 +6,4 @@ pub(crate) mod rack;
 pub(crate) mod rtt;
 pub(crate) mod sack;
 pub(crate) mod timers;
+pub(crate) mod timing;

@@ -1,13 +1,13 @@
 //! The sender's timers: round-trip measurement, idle times, the persist timer, and the handling of
 //! expired timers.
 
-use goodqueue_types::{Segment, Span, Time};
+use goodqueue_types::{Span, Time};
 
 use crate::cc::CongestionControl;
 use crate::config::{IdleRestart, TcpConfig};
 use crate::connection::stats::TcpStats;
 use crate::sender::stream::FIRST;
-use crate::sender::{Chunk, Sender, UNTIMED};
+use crate::sender::{Chunk, Sender};
 
 impl Sender {
     /// Reduces the window after an idle time.
@@ -49,45 +49,14 @@ impl Sender {
         }
     }
 
-    /// Returns true if the segment whose timestamp is echoed was sent before our clock had
-    /// `timestamp`.
-    pub fn echo_before(&self, timestamp: u32) -> bool {
-        self.echo != 0 && (self.echo.wrapping_sub(timestamp) as i32) < 0
-    }
-
-    /// Returns the round-trip time of the echoed timestamp, at least one tick.
-    pub fn echoed_round_trip(&self, now: Time, config: &TcpConfig) -> Option<Span> {
-        let tick = config.timestamps.filter(|_| self.echo != 0)?;
-        let ticks = config.timestamp(now).wrapping_sub(self.echo);
-        Some(tick.saturating_mul(u64::from(ticks.max(1))))
-    }
-
     /// Takes a sample from the echoed timestamp (RFC 7323 section 4).
     #[cold]
     pub fn sample_echo(&mut self, now: Time, config: &TcpConfig) -> Option<Span> {
-        let rtt = self.echoed_round_trip(now, config)?;
+        let rtt = self.timing.echoed_round_trip(now, config)?;
         self.rtt
             .sample(&config.rto, Time(now.0.saturating_sub(rtt.0)), now);
-        self.sample = rtt;
+        self.timing.note(rtt);
         Some(rtt)
-    }
-
-    /// Returns the one-way delay of our data in seconds, with an unknown offset: the peer's clock
-    /// when it answered less ours when we sent.
-    pub fn one_way_delay(&self, segment: &Segment, config: &TcpConfig) -> Option<f64> {
-        let tick = config.timestamps.filter(|_| self.echo != 0)?;
-        let ticks = segment.timestamps.value.wrapping_sub(self.echo) as i32;
-        Some(f64::from(ticks) * tick.as_secs_f64())
-    }
-
-    /// Stops the round-trip measurement (Karn's rule).
-    pub fn stop_timing(&mut self) {
-        self.timed_seq = UNTIMED;
-    }
-
-    /// Returns true if a round-trip measurement runs.
-    pub fn is_timing(&self) -> bool {
-        self.timed_seq != UNTIMED
     }
 
     pub fn start_persisting(&mut self, now: Time, config: &TcpConfig) {

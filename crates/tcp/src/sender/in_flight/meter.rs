@@ -238,6 +238,7 @@ impl Meter {
         let rtt = match self.seen.newest {
             Some(sent) => Some(now - sent),
             None => sender
+                .timing
                 .echoed_round_trip(now, config)
                 .filter(|_| self.seen.una_advanced),
         };
@@ -248,7 +249,7 @@ impl Meter {
         let mut segments =
             before.sample(now, &self.records, &mut self.rate, &self.min_rtt, self.mss);
         segments.rtt = rtt;
-        segments.one_way_delay_s = sender.one_way_delay(segment, config);
+        segments.one_way_delay_s = sender.timing.one_way_delay(segment, config);
         sample.segments = Some(segments);
         sample.pace_ahead = self.pacer.ahead(now);
         if self.control_sets_window {

@@ -131,7 +131,7 @@ impl Ledger {
     /// only late.
     fn was_delayed(&self, turn: &Turn<'_>) -> bool {
         match self.undo.first_resent {
-            Some(timestamp) => turn.sender.echo_before(timestamp),
+            Some(timestamp) => turn.sender.timing.echo_before(timestamp),
             None => self.rules.sack || turn.sender.stream.una() < self.high_seq,
         }
     }

@@ -8,7 +8,7 @@ use crate::cc::CongestionControl;
 use crate::config::{Recovery, SackVariant, TcpConfig, TimingRule};
 use crate::connection::stats::{Phase, TcpStats};
 use crate::sender::limits::Limited;
-use crate::sender::{Chunk, Sender, UNTIMED};
+use crate::sender::{Chunk, Sender};
 
 impl Sender {
     /// Returns the next piece of data to send, or none for now.
@@ -192,9 +192,8 @@ impl Sender {
             TimingRule::NewData => seq >= self.stream.max_sent(),
             TimingRule::Anything => true,
         };
-        if timable && self.timed_seq == UNTIMED {
-            self.timed_seq = seq;
-            self.timed_at = now;
+        if timable {
+            self.timing.begin(seq, now);
         }
         if self.extra > 0 && self.phase == Phase::Open {
             self.limited_transmitted += len;
