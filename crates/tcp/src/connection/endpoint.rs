@@ -270,7 +270,7 @@ impl TcpEndpoint {
             ConnectionState::SynSent | ConnectionState::SynReceived
         );
         let early = self.is_open_early();
-        if opening && self.sender.deadline <= now {
+        if opening && self.sender.timers.deadline() <= now {
             self.handle_opening_timeout();
         } else if !opening || early {
             self.sender
@@ -332,7 +332,7 @@ impl TcpEndpoint {
                 acks.data_sent(now);
             }
             if self.ecn.is_some() {
-                let is_new = chunk.seq >= sent_before && !self.sender.persisting;
+                let is_new = chunk.seq >= sent_before && !self.sender.timers.is_persisting();
                 self.mark_data(now, is_new && chunk.len > 0, segment);
             }
         } else if due == AckDue::Now {
@@ -354,8 +354,7 @@ impl TcpEndpoint {
     /// Returns the earliest deadline of all timers.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
-        let mut deadline = self.sender.deadline.min(self.receiver.ack_deadline);
-        deadline = deadline.min(self.sender.release);
+        let deadline = self.sender.timers.next().min(self.receiver.ack_deadline);
         (deadline != Time::MAX).then_some(deadline)
     }
 

@@ -129,7 +129,7 @@ impl TcpEndpoint {
             sender.blocked = false;
             sender.peer.set(window);
             if sender.in_flight() == 0 {
-                sender.deadline = Time::MAX;
+                sender.timers.stop();
             }
             return;
         }

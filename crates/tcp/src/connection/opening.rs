@@ -187,7 +187,7 @@ impl TcpEndpoint {
         if !linear {
             self.sender.rtt.back_off(&self.config.rto);
         }
-        self.sender.deadline = Time::MAX;
+        self.sender.timers.stop();
         self.opening.due = true;
     }
 
@@ -199,7 +199,8 @@ impl TcpEndpoint {
         self.opening.due = false;
         self.opening.count = self.opening.count.saturating_add(1);
         self.opening.sent = now;
-        self.sender.deadline = now.saturating_add(self.sender.rtt.rto());
+        let deadline = now.saturating_add(self.sender.rtt.rto());
+        self.sender.timers.set(deadline);
         self.transmit_ecn = Ecn::NotCapable;
         let answer = self.state == ConnectionState::SynReceived;
         let one_way = self.config.handshake == Handshake::OneWay;

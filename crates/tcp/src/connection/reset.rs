@@ -1,7 +1,7 @@
 //! Connections that end by a reset, and segments for connections that have ended (RFC 9293 section
 //! 3.5.2, RFC 5961).
 
-use goodqueue_types::{Segment, SegmentFlags, Time};
+use goodqueue_types::{Segment, SegmentFlags};
 
 use crate::connection::endpoint::TcpEndpoint;
 use crate::connection::stats::ConnectionState;
@@ -52,8 +52,7 @@ impl TcpEndpoint {
     pub(crate) fn abandon(&mut self) {
         self.state = ConnectionState::Closed;
         self.opening.due = false;
-        self.sender.deadline = Time::MAX;
-        self.sender.release = Time::MAX;
+        self.sender.timers.stop_all();
         self.receiver.ack_sent();
     }
 

@@ -23,6 +23,7 @@ use crate::cc::{AckSample, CongestionControl, Controller};
 use crate::config::{IdleRestart, Recovery, TcpConfig};
 use crate::connection::stats::{Phase, TcpStats};
 use crate::sender::detection::rtt::RttEstimator;
+use crate::sender::detection::timers::Timers;
 use crate::sender::detection::timing::{Clock, Timing};
 use crate::sender::in_flight::meter::Meter;
 use crate::sender::in_flight::scoreboard::Scoreboard;
@@ -84,12 +85,7 @@ pub(crate) struct Sender {
 
     pub peer: PeerWindow,
 
-    /// Time at which the retransmission or persist timer expires, or `Time::MAX` if neither runs.
-    pub deadline: Time,
-    /// True if the running timer is the persist timer.
-    pub persisting: bool,
-    pub probe: bool,
-    pub persist_interval: Span,
+    pub timers: Timers,
 
     /// Largest flight since data below `peak_until` left.
     peak: u64,
@@ -97,8 +93,6 @@ pub(crate) struct Sender {
     pub last_sent: Time,
     pub last_acked: Time,
 
-    /// Time at which a sender that pacing holds back has to be polled again, or `Time::MAX`.
-    pub release: Time,
     /// Recovery by records of the segments sent, if the configuration asks for it.
     pub ledger: Option<Box<Ledger>>,
     /// Measurements of segments, if the control needs them and there is no ledger.
@@ -144,15 +138,11 @@ impl Sender {
             rtt: RttEstimator::new(&config.rto),
             timing: Timing::default(),
             peer: PeerWindow::default(),
-            deadline: Time::MAX,
-            persisting: false,
-            probe: false,
-            persist_interval: Span::ZERO,
+            timers: Timers::default(),
             peak: 0,
             peak_until: 0,
             last_sent: Time::ZERO,
             last_acked: Time::ZERO,
-            release: Time::MAX,
             ledger: None,
             meter: None,
         }
@@ -163,7 +153,7 @@ impl Sender {
         self.blocked = false;
         self.stream.begin(FIRST);
         self.peer.set(window);
-        self.deadline = Time::MAX;
+        self.timers.stop();
     }
 
     /// Returns the bytes that duplicate ACKs add to the window in fast recovery.
@@ -344,15 +334,12 @@ impl Sender {
         config: &TcpConfig,
         stats: &mut TcpStats,
     ) {
-        if self.release <= now {
-            self.release = Time::MAX;
-            self.blocked = false;
-        }
-        if self.deadline > now || self.persisting {
+        self.blocked &= !self.timers.end_hold(now);
+        if self.timers.deadline() > now || self.timers.is_persisting() {
             return;
         }
         self.blocked = false;
-        self.deadline = Time::MAX;
+        self.timers.stop();
         self.with_ledger(now, config, stats, Ledger::on_timeout);
     }
 
@@ -423,12 +410,11 @@ impl Sender {
     /// (5.3)).
     #[inline]
     pub fn restart_timer(&mut self, now: Time) {
-        self.persisting = false;
-        self.deadline = if self.stream.is_idle() {
+        self.timers.start(if self.stream.is_idle() {
             Time::MAX
         } else {
             now.saturating_add(self.rtt.rto())
-        };
+        });
     }
 
     /// Lets the congestion control grow the window, if the window was used. `flight` is the number
@@ -506,10 +492,8 @@ impl Sender {
     #[inline]
     pub fn update_window(&mut self, segment: &Segment) -> bool {
         let changed = self.peer.update(self.stream.una(), segment);
-        if changed && self.persisting {
-            self.persisting = false;
-            self.probe = false;
-            self.deadline = Time::MAX;
+        if changed {
+            self.timers.end_persisting();
         }
         changed
     }

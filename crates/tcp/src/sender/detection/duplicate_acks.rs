@@ -217,7 +217,8 @@ impl Sender {
     }
 
     fn is_duplicate(&self, segment: &Segment, same_window: bool, config: &TcpConfig) -> bool {
-        if segment.ack != self.stream.una() || self.stream.is_idle() || self.persisting {
+        if segment.ack != self.stream.una() || self.stream.is_idle() || self.timers.is_persisting()
+        {
             return false;
         }
         let bare = segment.payload == 0
@@ -468,6 +469,6 @@ impl Sender {
         self.timing.stop();
         self.last_sent = now;
         self.rtt.back_off(&config.rto);
-        self.deadline = now.saturating_add(self.rtt.rto());
+        self.timers.set(now.saturating_add(self.rtt.rto()));
     }
 }

@@ -161,7 +161,7 @@ impl Ledger {
         }
         let wait = self.detect_losses(turn);
         if let Some(wait) = wait {
-            turn.sender.deadline = turn.now.saturating_add(wait);
+            turn.sender.timers.set(turn.now.saturating_add(wait));
             self.timer = Timer::Reorder;
         }
         wait.is_some()
@@ -223,7 +223,7 @@ impl Ledger {
         if let Some(rto) = rto {
             wait = wait.min(rto);
         }
-        turn.sender.deadline = turn.now.saturating_add(wait);
+        turn.sender.timers.set(turn.now.saturating_add(wait));
         self.timer = Timer::Probe;
         true
     }
@@ -246,7 +246,8 @@ impl Ledger {
         });
         // The retransmission timer starts now.
         self.timer = Timer::Retransmit;
-        turn.sender.deadline = turn.now.saturating_add(turn.sender.rtt.rto());
+        let deadline = turn.now.saturating_add(turn.sender.rtt.rto());
+        turn.sender.timers.set(deadline);
     }
 
     /// Handles an ACK while a probe is in flight (RFC 8985 section 7.4). A probe that repaired a

@@ -380,7 +380,7 @@ impl Sender {
             .meter
             .as_ref()
             .map_or(Time::MAX, |meter| meter.pacer.held_until(now));
-        self.release = held_until;
+        self.timers.hold_until(held_until);
         held_until != Time::MAX
     }
 

@@ -47,7 +47,7 @@ impl Ledger {
         if suspect {
             let srtt = turn.sender.rtt.srtt(&turn.config.rto);
             let patience = (srtt.unwrap_or(Span::ZERO) / 2).max(MIN_PATIENCE);
-            turn.sender.deadline = turn.now.saturating_add(patience);
+            turn.sender.timers.set(turn.now.saturating_add(patience));
             self.timer = Timer::Retransmit;
         }
         suspect
@@ -393,7 +393,7 @@ impl Ledger {
         let sender = &mut *turn.sender;
         sender.timed_out_at = sender.stream.una();
         sender.rtt.back_off(&turn.config.rto);
-        sender.deadline = turn.now.saturating_add(sender.rtt.rto());
+        sender.timers.set(turn.now.saturating_add(sender.rtt.rto()));
         self.timer = Timer::Retransmit;
     }
 
@@ -453,11 +453,11 @@ impl Ledger {
             _ => self.until_timeout(turn).unwrap_or(Span::from_micros(1)),
         };
         self.timer = Timer::Retransmit;
-        turn.sender.deadline = if self.records.is_empty() {
+        turn.sender.timers.set(if self.records.is_empty() {
             goodqueue_types::Time::MAX
         } else {
             turn.now.saturating_add(wait)
-        };
+        });
     }
 
     /// Counts a duplicate ACK without SACK information as a delivered segment.

@@ -110,8 +110,8 @@ impl Sender {
         config: &TcpConfig,
         stats: &mut TcpStats,
     ) -> Option<Chunk> {
-        let idle = self.stream.is_idle() || self.persisting;
-        if std::mem::take(&mut self.probe) {
+        let idle = self.stream.is_idle() || self.timers.is_persisting();
+        if self.timers.take_probe() {
             // The persist timer sends as much as fits, at least one byte (RFC 9293 section
             // 3.8.6.1).
             let bytes = len.min(self.peer.bytes().max(1));
@@ -132,7 +132,7 @@ impl Sender {
             return Some(self.send(now, self.stream.next(), bytes, config, stats));
         }
         // If no timer runs, only a probe can be outstanding, and only the persist timer repeats it.
-        if self.deadline == Time::MAX {
+        if !self.timers.runs() {
             self.start_persisting(now, config);
         }
         None
@@ -226,9 +226,8 @@ impl Sender {
         }
         // The first segment of a flight starts the timer (RFC 6298 (5.1); ns-2 and BSD agree).
         // Probes of a closed window do not count as a flight.
-        if self.deadline == Time::MAX || self.stream.is_idle() || self.persisting {
-            self.deadline = now.saturating_add(self.rtt.rto());
-            self.persisting = false;
+        if !self.timers.runs() || self.stream.is_idle() || self.timers.is_persisting() {
+            self.timers.start(now.saturating_add(self.rtt.rto()));
         }
         if self.meter.is_some() {
             self.measure_sending(now, seq, end);

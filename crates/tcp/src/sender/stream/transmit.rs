@@ -15,7 +15,7 @@ use crate::sender::{Chunk, Sender};
 impl Ledger {
     /// Returns the next piece of data to send, or none for now.
     pub fn poll(&mut self, turn: &mut Turn<'_>) -> Option<Chunk> {
-        if std::mem::take(&mut turn.sender.probe) {
+        if turn.sender.timers.take_probe() {
             return Some(self.window_probe(turn));
         }
         if std::mem::take(&mut self.first_due) && !self.records.is_empty() {
@@ -25,7 +25,7 @@ impl Ledger {
             return self.poll_tail_probe(turn);
         }
         let held_until = self.pacer.held_until(turn.now);
-        turn.sender.release = held_until;
+        turn.sender.timers.hold_until(held_until);
         if held_until != Time::MAX {
             return None;
         }
@@ -160,7 +160,8 @@ impl Ledger {
             reduction.out += 1;
         }
         if index == 0 && self.timer != Timer::Reorder {
-            turn.sender.deadline = turn.now.saturating_add(turn.sender.rtt.rto());
+            let deadline = turn.now.saturating_add(turn.sender.rtt.rto());
+            turn.sender.timers.set(deadline);
             self.timer = Timer::Retransmit;
         }
         self.book_again(turn, index)
@@ -375,7 +376,7 @@ impl Sender {
                 || (is_tail && (idle || !nagle || self.stream.is_closing()))
                 || (!is_tail && 2 * len >= self.peer.largest()));
         if !sendable {
-            if available > 0 && idle && self.deadline == goodqueue_types::Time::MAX {
+            if available > 0 && idle && !self.timers.runs() {
                 self.start_persisting(now, config);
             }
             return None;
