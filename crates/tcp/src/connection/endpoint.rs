@@ -139,7 +139,8 @@ impl TcpEndpoint {
     /// [`close`](Self::close) are ignored.
     pub fn write(&mut self, bytes: u64) {
         self.sender.blocked = false;
-        self.sender.asked_to_send |= self.sender.stream.write(bytes);
+        let is_open = self.sender.stream.write(bytes);
+        self.sender.activity.ask(is_open);
     }
 
     /// Adds a record to the data to send, as [`write`](Self::write) does. Its last segment contains

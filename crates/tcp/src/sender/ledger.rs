@@ -474,7 +474,7 @@ impl Ledger {
         seen.not_duplicate = true;
         seen.restart_timer = true;
         turn.stats.acked_bytes += sender.stream.acknowledge(ack);
-        sender.last_acked = turn.now;
+        sender.activity.acknowledge(turn.now);
         sender.scoreboard.remove_below(ack);
         let mut late = u64::MAX;
         let sacked_before = self.records.sacked_out;

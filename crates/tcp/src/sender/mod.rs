@@ -29,6 +29,7 @@ use crate::sender::in_flight::meter::Meter;
 use crate::sender::in_flight::scoreboard::Scoreboard;
 use crate::sender::ledger::{Ledger, Turn};
 use crate::sender::limits::Limits;
+use crate::sender::stream::activity::Activity;
 use crate::sender::stream::peer_window::PeerWindow;
 use crate::sender::stream::{FIRST, Stream};
 
@@ -58,8 +59,7 @@ pub(crate) struct Sender {
     pub duplicate_acks: u32,
     /// Number of segments that may still leave before the next ACK.
     pub budget: u32,
-    /// True if an ACK or the application has asked to send since the last check for an idle time.
-    pub asked_to_send: bool,
+    pub activity: Activity,
     /// True if the segment at `una` is to be sent whatever the windows allow.
     pub retransmit: bool,
     /// True if there is nothing to send until an ACK, a timer or the application changes that. It
@@ -90,8 +90,6 @@ pub(crate) struct Sender {
     /// Largest flight since data below `peak_until` left.
     peak: u64,
     peak_until: u64,
-    pub last_sent: Time,
-    pub last_acked: Time,
 
     /// Recovery by records of the segments sent, if the configuration asks for it.
     pub ledger: Option<Box<Ledger>>,
@@ -124,7 +122,7 @@ impl Sender {
             recover: 0,
             duplicate_acks: 0,
             budget: u32::MAX,
-            asked_to_send: false,
+            activity: Activity::default(),
             retransmit: false,
             blocked: false,
             limits: Limits::default(),
@@ -141,8 +139,6 @@ impl Sender {
             timers: Timers::default(),
             peak: 0,
             peak_until: 0,
-            last_sent: Time::ZERO,
-            last_acked: Time::ZERO,
             ledger: None,
             meter: None,
         }
@@ -367,7 +363,7 @@ impl Sender {
         self.limited_transmitted = 0;
         self.budget = u32::MAX;
         self.deaf = false;
-        self.asked_to_send = true;
+        self.activity.ask(true);
         // INET lifts the guard. It has no SACK, and its Tahoe does not go back. Both need their
         // guard (RFC 6675 section 5.1).
         let lifts = config.details.new_ack_lifts_guard;
@@ -388,7 +384,7 @@ impl Sender {
     ) -> (u64, Option<Span>) {
         let acked = ack - self.stream.una();
         stats.acked_bytes += self.stream.acknowledge(ack);
-        self.last_acked = now;
+        self.activity.acknowledge(now);
         if ack == self.stream.max_sent() {
             self.retransmit = false;
         }

@@ -249,7 +249,8 @@ impl Sender {
     fn on_duplicate_ack(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
         self.duplicate_acks += 1;
         self.budget = u32::MAX;
-        self.asked_to_send |= self.duplicate_acks >= config.duplicate_ack_threshold;
+        self.activity
+            .ask(self.duplicate_acks >= config.duplicate_ack_threshold);
         if self.phase == Phase::FastRecovery {
             // RFC 5681 section 3.2 step 4: a segment has left the network.
             if self.duplicate_acks > config.duplicate_ack_threshold {
@@ -467,7 +468,7 @@ impl Sender {
         self.limited_transmitted = 0;
         self.deaf = details.sack_variant == SackVariant::Ns2Sack1;
         self.timing.stop();
-        self.last_sent = now;
+        self.activity.send(now);
         self.rtt.back_off(&config.rto);
         self.timers.set(now.saturating_add(self.rtt.rto()));
     }

@@ -148,18 +148,17 @@ impl Sender {
         match config.details.idle_restart {
             // RFC 5681 section 4.1 has this rule.
             IdleRestart::InitialWindow | IdleRestart::Halved
-                if idle && now.saturating_since(self.last_sent) > rto =>
+                if idle && self.activity.since_sending(now) > rto =>
             {
                 let initial = config.initial_window.bytes(config.mss) as f64;
                 self.restart_with(self.controller.window().min(initial));
             }
-            IdleRestart::OneSegment if idle && now.saturating_since(self.last_acked) >= rto => {
+            IdleRestart::OneSegment if idle && self.activity.since_acknowledgement(now) >= rto => {
                 self.restart_with(mss);
                 self.recover = self.stream.max_sent();
             }
-            IdleRestart::OneSegmentSinceSending if self.asked_to_send => {
-                self.asked_to_send = false;
-                if now.saturating_since(self.last_sent) > rto {
+            IdleRestart::OneSegmentSinceSending => {
+                if self.activity.take_request() && self.activity.since_sending(now) > rto {
                     // The whole window is reset, because INET inflates cwnd itself in fast
                     // recovery.
                     self.restart_with(mss);

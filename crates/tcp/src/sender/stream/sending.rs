@@ -202,7 +202,7 @@ impl Sender {
         if seq >= self.stream.max_sent() {
             self.controller.on_send(now, self.stream.is_idle());
         }
-        self.last_sent = now;
+        self.activity.send(now);
         let fin = self.stream.is_closing() && seq + len == self.stream.data_end();
         self.sent(now, seq, len, fin, stats);
         Chunk {

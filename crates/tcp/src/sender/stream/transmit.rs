@@ -127,7 +127,7 @@ impl Ledger {
         sender.controller.on_send(now, idle);
         let snapshot = self.rate.snapshot(now, in_flight, self.records.lost, idle);
         sender.sent(now, chunk.seq, u64::from(chunk.len), chunk.fin, turn.stats);
-        sender.last_sent = now;
+        sender.activity.send(now);
         let end = chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin);
         if u64::from(chunk.len) < self.rules.mss {
             self.small_end = end;
@@ -185,7 +185,7 @@ impl Ledger {
         };
         let bytes = u64::from(chunk.len);
         sender.sent(turn.now, chunk.seq, bytes, chunk.fin, turn.stats);
-        sender.last_sent = turn.now;
+        sender.activity.send(turn.now);
         self.pace(turn, chunk.len);
         chunk
     }
@@ -310,11 +310,11 @@ impl Ledger {
         // RFC 2861 section 3.1: each retransmission timeout of silence halves the window. Linux
         // checks this when the application writes, not when data leave.
         let sender = &mut *turn.sender;
-        if !std::mem::take(&mut sender.asked_to_send) {
+        if !sender.activity.take_request() {
             return;
         }
         let rto = sender.rtt.rto();
-        let mut idle = turn.now.saturating_since(sender.last_sent);
+        let mut idle = sender.activity.since_sending(turn.now);
         if idle <= rto || sender.stream.max_sent() <= crate::sender::stream::FIRST {
             return;
         }

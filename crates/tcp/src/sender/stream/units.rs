@@ -107,7 +107,7 @@ impl Ledger {
         let sender = &*turn.sender;
         let calm = self.state < CaState::Recovery;
         let share = sender.peer.bytes().min(sender.controller.cwnd()) / WINDOW_SHARE;
-        if !calm || limit >= share || turn.now.saturating_since(sender.last_sent) >= BURST {
+        if !calm || limit >= share || sender.activity.since_sending(turn.now) >= BURST {
             return false;
         }
         let srtt = sender.rtt.srtt(&turn.config.rto).unwrap_or(Span::ZERO);
