@@ -74,7 +74,7 @@ impl TcpEndpoint {
         let has_news = acked > 0 || !segment.sack.is_empty();
         if ecn.is_accurate() && !has_news && !newer {
             // The order of this ACK and others is unknown, and its counters may be old.
-            sender.echoed = false;
+            sender.window_use.hold(false);
             return;
         }
         let feedback = ecn.feedback(segment, acked, self.config.mss);
@@ -84,7 +84,7 @@ impl TcpEndpoint {
             acked_to: segment.ack,
             sent_to: sender.stream.max_sent(),
         });
-        sender.echoed = feedback.holds_growth;
+        sender.window_use.hold(feedback.holds_growth);
         let losses = self.stats.fast_retransmits + self.stats.timeouts;
         if feedback.echo
             && (has_news || !ecn.is_accurate())

@@ -32,6 +32,7 @@ use crate::sender::limits::Limits;
 use crate::sender::stream::activity::Activity;
 use crate::sender::stream::peer_window::PeerWindow;
 use crate::sender::stream::{FIRST, Stream};
+use crate::sender::validation::WindowUse;
 
 /// Data (or a FIN) to send in a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,9 +77,7 @@ pub(crate) struct Sender {
     pub scoreboard: Scoreboard,
     /// Value of `una` at the last timeout.
     pub timed_out_at: u64,
-    /// True if the present ACK carries an ECN echo and does not report that only part of the data
-    /// was marked. It then does not grow the window (RFC 3168 section 6.1.2).
-    pub echoed: bool,
+    pub window_use: WindowUse,
 
     pub rtt: RttEstimator,
     pub timing: Timing,
@@ -86,10 +85,6 @@ pub(crate) struct Sender {
     pub peer: PeerWindow,
 
     pub timers: Timers,
-
-    /// Largest flight since data below `peak_until` left.
-    peak: u64,
-    peak_until: u64,
 
     /// Recovery by records of the segments sent, if the configuration asks for it.
     pub ledger: Option<Box<Ledger>>,
@@ -132,13 +127,11 @@ impl Sender {
             pipe: 0,
             scoreboard: Scoreboard::default(),
             timed_out_at: u64::MAX,
-            echoed: false,
+            window_use: WindowUse::default(),
             rtt: RttEstimator::new(&config.rto),
             timing: Timing::default(),
             peer: PeerWindow::default(),
             timers: Timers::default(),
-            peak: 0,
-            peak_until: 0,
             ledger: None,
             meter: None,
         }
@@ -424,12 +417,10 @@ impl Sender {
         rtt: Option<Span>,
         config: &TcpConfig,
     ) {
-        if flight > self.peak || self.stream.una() > self.peak_until {
-            self.peak = flight;
-            self.peak_until = self.stream.next();
-        }
+        self.window_use
+            .note(flight, self.stream.una(), self.stream.next());
         let unused = config.details.grow_only_when_limited && !self.is_window_used(config);
-        if unused || self.echoed {
+        if unused || self.window_use.is_held() {
             self.observe(now, rtt, config);
             return;
         }
@@ -457,9 +448,9 @@ impl Sender {
         let control = &self.controller;
         // A control that sets the window in recovery has a slow start of its own.
         if cwnd < control.ssthresh() && !control.sets_window_in_recovery() {
-            cwnd < 2 * self.peak
+            cwnd < 2 * self.window_use.peak()
         } else {
-            cwnd < self.peak + u64::from(config.mss)
+            cwnd < self.window_use.peak() + u64::from(config.mss)
         }
     }
 

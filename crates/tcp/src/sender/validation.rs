@@ -3,6 +3,45 @@
 
 use goodqueue_types::{Span, Time};
 
+/// Use of the window by a sender without records, in bytes.
+#[derive(Debug, Default)]
+pub(crate) struct WindowUse {
+    /// Largest flight since data below `until` left.
+    peak: u64,
+    until: u64,
+    /// True if the present ACK must not let the window grow.
+    held: bool,
+}
+
+impl WindowUse {
+    /// Records the bytes outstanding before an ACK that moved the stream on to `una`.
+    #[inline]
+    pub fn note(&mut self, flight: u64, una: u64, next: u64) {
+        if flight > self.peak || una > self.until {
+            self.peak = flight;
+            self.until = next;
+        }
+    }
+
+    /// Returns the largest flight of the last round trip.
+    #[inline]
+    pub fn peak(&self) -> u64 {
+        self.peak
+    }
+
+    /// Sets whether the present ACK must not let the window grow, because it carries an ECN echo and
+    /// does not report that only part of the data was marked (RFC 3168 section 6.1.2).
+    pub fn hold(&mut self, held: bool) {
+        self.held = held;
+    }
+
+    /// Returns true if the present ACK must not let the window grow.
+    #[inline]
+    pub fn is_held(&self) -> bool {
+        self.held
+    }
+}
+
 /// Use of the window. Counts are in segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Validation {
@@ -57,5 +96,23 @@ impl Validation {
         }
         self.full_at = now;
         Some(std::mem::take(&mut self.used))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A burst of 9000 bytes counts for a round trip, until data that left after it are acknowledged.
+    #[test]
+    fn the_largest_flight_counts_for_a_round_trip() {
+        let mut used = WindowUse::default();
+        used.note(9000, 1, 9001);
+        used.note(2000, 5001, 9001);
+        assert_eq!(used.peak(), 9000);
+        used.note(2000, 9001, 11_001);
+        assert_eq!(used.peak(), 9000, "the last of the burst");
+        used.note(2000, 9002, 11_001);
+        assert_eq!(used.peak(), 2000);
     }
 }
