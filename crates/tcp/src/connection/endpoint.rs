@@ -138,7 +138,7 @@ impl TcpEndpoint {
     /// Adds `bytes` to the data to send; possible before the connection is open. Data after
     /// [`close`](Self::close) are ignored.
     pub fn write(&mut self, bytes: u64) {
-        self.sender.blocked = false;
+        self.sender.allowance.unblock();
         let is_open = self.sender.stream.write(bytes);
         self.sender.activity.ask(is_open);
     }
@@ -158,7 +158,7 @@ impl TcpEndpoint {
     /// Sends a FIN after all data written.
     pub fn close(&mut self) {
         self.sender.stream.close();
-        self.sender.blocked = false;
+        self.sender.allowance.unblock();
     }
 
     /// Withdraws written data that were never sent. Data that were sent are still repaired until they
@@ -171,7 +171,7 @@ impl TcpEndpoint {
     /// algorithm). The default is that of the configuration.
     pub fn set_nagle(&mut self, nagle: bool) {
         self.sender.stream.set_nagle(nagle);
-        self.sender.blocked = false;
+        self.sender.allowance.unblock();
     }
 
     /// Sets whether the application takes data as they arrive (the default) or leaves them in the
@@ -349,7 +349,7 @@ impl TcpEndpoint {
     #[inline]
     pub fn may_transmit(&self) -> bool {
         let ack = matches!(self.receiver.ack_due, AckDue::Now | AckDue::NowPure);
-        ack || !self.sender.blocked || self.state != ConnectionState::Established
+        ack || !self.sender.allowance.is_blocked() || self.state != ConnectionState::Established
     }
 
     /// Returns the earliest deadline of all timers.

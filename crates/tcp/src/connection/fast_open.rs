@@ -126,7 +126,7 @@ impl TcpEndpoint {
         } = self.fast();
         let sender = &mut self.sender;
         if accepted {
-            sender.blocked = false;
+            sender.allowance.unblock();
             sender.peer.set(window);
             if sender.in_flight() == 0 {
                 sender.timers.stop();

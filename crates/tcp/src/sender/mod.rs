@@ -30,6 +30,7 @@ use crate::sender::in_flight::scoreboard::Scoreboard;
 use crate::sender::ledger::{Ledger, Turn};
 use crate::sender::limits::Limits;
 use crate::sender::stream::activity::Activity;
+use crate::sender::stream::allowance::Allowance;
 use crate::sender::stream::peer_window::PeerWindow;
 use crate::sender::stream::{FIRST, Stream};
 use crate::sender::validation::WindowUse;
@@ -58,14 +59,8 @@ pub(crate) struct Sender {
     /// Value of `max_sent` when the last recovery or timeout began.
     pub recover: u64,
     pub duplicate_acks: u32,
-    /// Number of segments that may still leave before the next ACK.
-    pub budget: u32,
+    pub allowance: Allowance,
     pub activity: Activity,
-    /// True if the segment at `una` is to be sent whatever the windows allow.
-    pub retransmit: bool,
-    /// True if there is nothing to send until an ACK, a timer or the application changes that. It
-    /// makes `poll` cheap, because the engine calls it after every segment sent.
-    pub blocked: bool,
     pub limits: Limits,
     /// True if a partial ACK has been seen in this recovery.
     pub partial_ack_seen: bool,
@@ -116,10 +111,8 @@ impl Sender {
             extra: 0,
             recover: 0,
             duplicate_acks: 0,
-            budget: u32::MAX,
+            allowance: Allowance::default(),
             activity: Activity::default(),
-            retransmit: false,
-            blocked: false,
             limits: Limits::default(),
             partial_ack_seen: false,
             deaf: false,
@@ -139,7 +132,7 @@ impl Sender {
 
     /// Opens the sender for data, because the SYN is acknowledged.
     pub fn open(&mut self, window: u64) {
-        self.blocked = false;
+        self.allowance.unblock();
         self.stream.begin(FIRST);
         self.peer.set(window);
         self.timers.stop();
@@ -207,7 +200,7 @@ impl Sender {
     ) {
         let same_window = !self.update_window(segment);
         if !same_window || segment.ack > self.stream.una() || !self.stream.is_idle() {
-            self.blocked = false;
+            self.allowance.unblock();
         }
         if segment.ack > self.stream.una() {
             let plain =
@@ -265,11 +258,14 @@ impl Sender {
         config: &TcpConfig,
         stats: &mut TcpStats,
     ) {
-        if self.blocked && self.has_nothing_to_do(config) && self.has_no_news(segment) {
+        if self.allowance.is_blocked()
+            && self.has_nothing_to_do(config)
+            && self.has_no_news(segment)
+        {
             self.update_window(segment);
             return;
         }
-        self.blocked = false;
+        self.allowance.unblock();
         self.with_ledger(now, config, stats, |ledger, turn| {
             ledger.on_ack(turn, segment);
         });
@@ -323,11 +319,13 @@ impl Sender {
         config: &TcpConfig,
         stats: &mut TcpStats,
     ) {
-        self.blocked &= !self.timers.end_hold(now);
+        if self.timers.end_hold(now) {
+            self.allowance.unblock();
+        }
         if self.timers.deadline() > now || self.timers.is_persisting() {
             return;
         }
-        self.blocked = false;
+        self.allowance.unblock();
         self.timers.stop();
         self.with_ledger(now, config, stats, Ledger::on_timeout);
     }
@@ -354,7 +352,7 @@ impl Sender {
         self.duplicate_acks = 0;
         self.extra = 0;
         self.limited_transmitted = 0;
-        self.budget = u32::MAX;
+        self.allowance.allow_all();
         self.deaf = false;
         self.activity.ask(true);
         // INET lifts the guard. It has no SACK, and its Tahoe does not go back. Both need their
@@ -379,7 +377,7 @@ impl Sender {
         stats.acked_bytes += self.stream.acknowledge(ack);
         self.activity.acknowledge(now);
         if ack == self.stream.max_sent() {
-            self.retransmit = false;
+            self.allowance.forget_first();
         }
         let mut sample = None;
         if let Some(sent) = self.timing.end(ack, clock)

@@ -82,7 +82,7 @@ impl Sender {
         };
         let (acked, rtt) = self.advance(now, ack, clock, config, stats);
         self.observe(now, rtt, config);
-        self.budget = u32::MAX;
+        self.allowance.allow_all();
         if config.recovery == Recovery::Sack {
             self.restart_timer(now);
             if details.sack_variant == SackVariant::Ns2Sack1 {
@@ -104,8 +104,9 @@ impl Sender {
             self.rtt.end_backoff(&config.rto);
         }
         self.deflate(acked, config);
-        self.retransmit = true;
-        self.budget = details.recovery_burst.unwrap_or(u32::MAX);
+        self.allowance.repeat_first();
+        self.allowance
+            .allow(details.recovery_burst.unwrap_or(u32::MAX));
     }
 
     /// Deflates the window after a partial ACK (RFC 6582 section 3.2 step 3): subtracts the data
@@ -248,7 +249,7 @@ impl Sender {
     /// Handles a duplicate ACK without SACK information.
     fn on_duplicate_ack(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
         self.duplicate_acks += 1;
-        self.budget = u32::MAX;
+        self.allowance.allow_all();
         self.activity
             .ask(self.duplicate_acks >= config.duplicate_ack_threshold);
         if self.phase == Phase::FastRecovery {
@@ -257,7 +258,8 @@ impl Sender {
                 self.extra += i64::from(config.mss);
             }
             if config.recovery == Recovery::NewReno {
-                self.budget = config.details.recovery_burst.unwrap_or(u32::MAX);
+                self.allowance
+                    .allow(config.details.recovery_burst.unwrap_or(u32::MAX));
             }
         } else if self.duplicate_acks == config.duplicate_ack_threshold {
             self.extra = 0;
@@ -276,7 +278,7 @@ impl Sender {
             return;
         }
         self.extra = i64::from(self.duplicate_acks) * i64::from(config.mss);
-        self.budget = 1;
+        self.allowance.allow(1);
     }
 
     pub fn may_retransmit_fast(&self, config: &TcpConfig) -> bool {
@@ -331,13 +333,14 @@ impl Sender {
         }
         self.controller.on_congestion_event(&event);
         self.phase = Phase::FastRecovery;
-        self.retransmit = true;
+        self.allowance.repeat_first();
         match config.recovery {
             Recovery::Sack => self.start_sack_recovery(config),
             _ => self.extra = i64::from(config.duplicate_ack_threshold) * i64::from(config.mss),
         }
         if config.recovery == Recovery::NewReno {
-            self.budget = details.recovery_burst.unwrap_or(u32::MAX);
+            self.allowance
+                .allow(details.recovery_burst.unwrap_or(u32::MAX));
         }
     }
 
@@ -376,8 +379,8 @@ impl Sender {
         self.phase = Phase::GoBackN;
         self.stream.go_back();
         self.extra = 0;
-        self.budget = u32::MAX;
-        self.retransmit = true;
+        self.allowance.allow_all();
+        self.allowance.repeat_first();
         if config.details.timeout_clears_scoreboard {
             self.scoreboard.clear();
         }

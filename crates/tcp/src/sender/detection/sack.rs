@@ -26,7 +26,7 @@ impl Sender {
             > 0;
         let ns2 = config.details.sack_variant == SackVariant::Ns2Sack1;
         if self.phase == Phase::FastRecovery {
-            self.budget = u32::MAX;
+            self.allowance.allow_all();
             self.duplicate_acks += u32::from(news);
             if ns2 {
                 self.pipe -= i64::from(config.mss);
@@ -44,10 +44,10 @@ impl Sender {
     pub fn count_duplicate_ack(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
         let ns2 = config.details.sack_variant == SackVariant::Ns2Sack1;
         self.duplicate_acks += 1;
-        self.budget = u32::MAX;
+        self.allowance.allow_all();
         let threshold = config.duplicate_ack_threshold;
         let lost = if ns2 {
-            self.budget = 0;
+            self.allowance.allow(0);
             self.duplicate_acks == threshold
         } else {
             // RFC 6675 section 5 steps (1) and (2).
@@ -93,7 +93,7 @@ impl Sender {
             let counted = i64::from(config.duplicate_ack_threshold) * i64::from(config.mss);
             self.pipe = self.in_flight() as i64 - counted;
             // No other data are sent for this ACK.
-            self.budget = 0;
+            self.allowance.allow(0);
         } else {
             self.set_pipe(config);
         }

@@ -213,14 +213,16 @@ impl Sender {
                 return;
             }
         }
-        self.blocked &= !self.timers.end_hold(now);
+        if self.timers.end_hold(now) {
+            self.allowance.unblock();
+        }
         if self.timers.deadline() > now {
             return;
         }
-        self.blocked = false;
+        self.allowance.unblock();
         if self.timers.is_persisting() {
             self.timers.probe_again(now, config.rto.maximum);
-            self.budget = u32::MAX;
+            self.allowance.allow_all();
         } else {
             self.on_retransmission_timeout(now, config, stats);
         }

@@ -1,6 +1,7 @@
 //! What to send: the data written and sent so far, and which segment may leave next.
 
 pub(crate) mod activity;
+pub(crate) mod allowance;
 pub(crate) mod peer_window;
 pub(crate) mod sending;
 pub(crate) mod transmit;

@@ -14,7 +14,7 @@ impl Sender {
     /// Returns the next piece of data to send, or none for now.
     #[inline]
     pub fn poll(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Option<Chunk> {
-        if self.blocked {
+        if self.allowance.is_blocked() {
             return None;
         }
         let chunk = if self.ledger.is_some() {
@@ -23,7 +23,7 @@ impl Sender {
             self.poll_unblocked(now, config, stats)
         };
         if chunk.is_none() {
-            self.blocked = true;
+            self.allowance.block(true);
             if self.meter.is_some() {
                 self.measure_silence();
             }
@@ -41,11 +41,10 @@ impl Sender {
         config: &TcpConfig,
         stats: &mut TcpStats,
     ) -> Option<Chunk> {
-        if self.retransmit {
-            self.retransmit = false;
+        if self.allowance.take_first() {
             return Some(self.retransmit_first(now, config, stats));
         }
-        if self.budget == 0 || (self.meter.is_some() && self.is_held_back(now)) {
+        if self.allowance.is_spent() || (self.meter.is_some() && self.is_held_back(now)) {
             return None;
         }
         if self.phase == Phase::FastRecovery && config.recovery == Recovery::Sack {
@@ -82,11 +81,12 @@ impl Sender {
             // `poll_small` would find nothing to send: there is enough data, but room for neither a
             // segment nor half of the peer's window.
             let room = window - (self.stream.next() - self.stream.una()).min(window);
-            self.blocked = room < mss
+            let is_full = room < mss
                 && 2 * room < self.peer.largest()
                 && self.stream.next() + mss <= self.stream.data_end()
                 && self.scoreboard.is_empty();
-            if self.blocked {
+            self.allowance.block(is_full);
+            if is_full {
                 let limited = if window == self.peer.bytes() {
                     Limited::ReceiverWindow
                 } else {
@@ -198,7 +198,7 @@ impl Sender {
         if self.extra > 0 && self.phase == Phase::Open {
             self.limited_transmitted += len;
         }
-        self.budget -= 1;
+        self.allowance.spend();
         if seq >= self.stream.max_sent() {
             self.controller.on_send(now, self.stream.is_idle());
         }

@@ -112,7 +112,7 @@ impl Ledger {
         if fin_due || held || self.resend == Resend::NewData {
             return;
         }
-        sender.blocked = true;
+        sender.allowance.block(true);
         let limited = sender.find_limit(self.rules.mss, false);
         sender.limits.note(turn.now, limited);
     }
