@@ -476,7 +476,11 @@ impl TcpEndpoint {
         self.stats.received_payload_bytes += u64::from(segment.payload);
         self.stats.duplicate_payload_bytes += u64::from(segment.payload);
         // If both ends repeat old data, each would ignore the other's ACKs forever.
-        if self.sender.timed_out_at == self.sender.stream.una() {
+        if self
+            .sender
+            .course
+            .has_timed_out_at(self.sender.stream.una())
+        {
             self.sender
                 .on_ack(now, segment, &self.config, &mut self.stats);
         }

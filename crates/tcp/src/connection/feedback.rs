@@ -88,7 +88,7 @@ impl TcpEndpoint {
         let losses = self.stats.fast_retransmits + self.stats.timeouts;
         if feedback.echo
             && (has_news || !ecn.is_accurate())
-            && ecn.may_reduce(segment.ack, losses, sender.recover)
+            && ecn.may_reduce(segment.ack, losses, sender.course.point())
             && sender.on_ecn_echo(now, segment.ack, &self.config)
         {
             self.stats.ecn_reductions += 1;
@@ -133,7 +133,7 @@ impl TcpEndpoint {
     pub(crate) fn mark_data(&mut self, now: Time, is_new: bool, segment: &mut Segment) {
         let losses = self.stats.fast_retransmits + self.stats.timeouts;
         if let Some(ecn) = self.ecn.as_deref_mut() {
-            ecn.note_losses(losses, self.sender.recover);
+            ecn.note_losses(losses, self.sender.course.point());
             segment.flags = segment.flags.with(ecn.ack_flags());
             if is_new {
                 segment.flags = segment.flags.with(ecn.data_flags());

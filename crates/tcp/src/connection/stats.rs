@@ -172,17 +172,17 @@ impl TcpEndpoint {
     pub fn info(&self) -> TcpInfo {
         let sender = &self.sender;
         let ssthresh = sender.controller.ssthresh();
-        let by_pipe = sender.phase == Phase::FastRecovery && self.config.recovery == Recovery::Sack;
+        let by_pipe = sender.course.is_in_fast_recovery() && self.config.recovery == Recovery::Sack;
         TcpInfo {
             state: self.state,
-            phase: sender.phase,
+            phase: sender.course.phase(),
             cwnd: sender.window_now(),
             ssthresh: (ssthresh != u64::MAX).then_some(ssthresh),
             bytes_in_flight: sender.in_flight(),
             pipe: if let Some(ledger) = &sender.ledger {
                 u64::from(ledger.records.in_flight()) * u64::from(self.config.mss)
             } else if by_pipe {
-                sender.pipe.max(0) as u64
+                sender.accounting.pipe().max(0) as u64
             } else {
                 sender.in_flight() - sender.scoreboard.sacked_bytes()
             },
@@ -204,8 +204,8 @@ impl TcpEndpoint {
         let Some(ledger) = &sender.ledger else {
             let mss = u64::from(self.config.mss);
             return TcpInfo {
-                ca_state: match sender.phase {
-                    Phase::Open if sender.duplicate_acks > 0 => CaState::Disorder,
+                ca_state: match sender.course.phase() {
+                    Phase::Open if sender.duplicates.count() > 0 => CaState::Disorder,
                     Phase::Open => CaState::Open,
                     Phase::FastRecovery => CaState::Recovery,
                     Phase::GoBackN => CaState::Loss,

@@ -115,7 +115,10 @@ impl Sender {
         // Without records both windows count from `una`, and the smaller one limits.
         let waiting = self.stream.data_end().saturating_sub(self.stream.next());
         let used = self.stream.next() - self.stream.una();
-        let cwnd = self.controller.cwnd().saturating_add_signed(self.extra);
+        let cwnd = self
+            .controller
+            .cwnd()
+            .saturating_add_signed(self.accounting.extra());
         cwnd >= (used + waiting.min(mss)).min(self.peer.bytes())
     }
 

@@ -21,7 +21,8 @@ use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Controller};
 use crate::config::{IdleRestart, Recovery, TcpConfig};
-use crate::connection::stats::{Phase, TcpStats};
+use crate::connection::stats::TcpStats;
+use crate::sender::detection::duplicates::Duplicates;
 use crate::sender::detection::rtt::RttEstimator;
 use crate::sender::detection::timers::Timers;
 use crate::sender::detection::timing::{Clock, Timing};
@@ -29,6 +30,8 @@ use crate::sender::in_flight::meter::Meter;
 use crate::sender::in_flight::scoreboard::Scoreboard;
 use crate::sender::ledger::{Ledger, Turn};
 use crate::sender::limits::Limits;
+use crate::sender::response::accounting::Accounting;
+use crate::sender::response::phase::Course;
 use crate::sender::stream::activity::Activity;
 use crate::sender::stream::allowance::Allowance;
 use crate::sender::stream::peer_window::PeerWindow;
@@ -45,33 +48,16 @@ pub(crate) struct Chunk {
 
 /// State of the sending half.
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "orthogonal states, each named"
-)]
 pub(crate) struct Sender {
     pub stream: Stream,
     pub controller: Controller,
-    pub phase: Phase,
-    /// Bytes that recovery adds to the window: inflation by duplicate ACKs, limited transmit,
-    /// SACKed bytes.
-    pub extra: i64,
-    /// Value of `max_sent` when the last recovery or timeout began.
-    pub recover: u64,
-    pub duplicate_acks: u32,
+    pub course: Course,
+    pub accounting: Accounting,
+    pub duplicates: Duplicates,
     pub allowance: Allowance,
     pub activity: Activity,
     pub limits: Limits,
-    /// True if a partial ACK has been seen in this recovery.
-    pub partial_ack_seen: bool,
-    /// True while duplicate ACKs are ignored until the next new ACK (ns-2's Sack1 after a timeout).
-    pub deaf: bool,
-    /// Bytes sent by limited transmit since the last new ACK.
-    pub limited_transmitted: u64,
-    pub pipe: i64,
     pub scoreboard: Scoreboard,
-    /// Value of `una` at the last timeout.
-    pub timed_out_at: u64,
     pub window_use: WindowUse,
 
     pub rtt: RttEstimator,
@@ -107,19 +93,13 @@ impl Sender {
         Self {
             stream: Stream::new(config.nagle),
             controller,
-            phase: Phase::Open,
-            extra: 0,
-            recover: 0,
-            duplicate_acks: 0,
+            course: Course::default(),
+            accounting: Accounting::default(),
+            duplicates: Duplicates::default(),
             allowance: Allowance::default(),
             activity: Activity::default(),
             limits: Limits::default(),
-            partial_ack_seen: false,
-            deaf: false,
-            limited_transmitted: 0,
-            pipe: 0,
             scoreboard: Scoreboard::default(),
-            timed_out_at: u64::MAX,
             window_use: WindowUse::default(),
             rtt: RttEstimator::new(&config.rto),
             timing: Timing::default(),
@@ -140,8 +120,8 @@ impl Sender {
 
     /// Returns the bytes that duplicate ACKs add to the window in fast recovery.
     pub fn inflation(&self) -> i64 {
-        if self.phase == Phase::FastRecovery {
-            self.extra
+        if self.course.is_in_fast_recovery() {
+            self.accounting.extra()
         } else {
             0
         }
@@ -204,7 +184,7 @@ impl Sender {
         }
         if segment.ack > self.stream.una() {
             let plain =
-                self.phase == Phase::Open && self.scoreboard.is_empty() && segment.sack.is_empty();
+                self.course.is_open() && self.scoreboard.is_empty() && segment.sack.is_empty();
             if plain {
                 self.on_ack_in_order(now, segment.ack, config, stats);
             } else {
@@ -349,17 +329,15 @@ impl Sender {
     /// Resets the count of duplicate ACKs and its effects.
     #[inline]
     pub fn forget_duplicates(&mut self, config: &TcpConfig) {
-        self.duplicate_acks = 0;
-        self.extra = 0;
-        self.limited_transmitted = 0;
+        self.duplicates.forget();
+        self.accounting.forget();
         self.allowance.allow_all();
-        self.deaf = false;
         self.activity.ask(true);
         // INET lifts the guard. It has no SACK, and its Tahoe does not go back. Both need their
         // guard (RFC 6675 section 5.1).
         let lifts = config.details.new_ack_lifts_guard;
         if lifts && matches!(config.recovery, Recovery::Reno | Recovery::NewReno) {
-            self.recover = 0;
+            self.course.forget_point();
         }
     }
 
@@ -426,7 +404,7 @@ impl Sender {
             now,
             acked,
             rtt,
-            after_timeout: self.phase == Phase::GoBackN,
+            after_timeout: self.course.goes_back(),
             acked_to: self.stream.una(),
             sent_to: self.stream.max_sent(),
             is_window_limited: true,
@@ -458,8 +436,8 @@ impl Sender {
         let sample = AckSample {
             now,
             rtt,
-            after_timeout: self.phase == Phase::GoBackN,
-            in_recovery: self.phase == Phase::FastRecovery,
+            after_timeout: self.course.goes_back(),
+            in_recovery: self.course.is_in_fast_recovery(),
             acked_to: self.stream.una(),
             sent_to: self.stream.max_sent(),
             is_window_limited: self.is_window_used(config),

@@ -28,8 +28,10 @@ impl Sender {
             self.scoreboard.remove_below(ack);
             news = self.scoreboard.update(segment, ack, self.stream.max_sent()) > 0;
         }
-        match (self.phase, config.recovery) {
-            (Phase::FastRecovery, Recovery::NewReno | Recovery::Sack) if ack < self.recover => {
+        match (self.course.phase(), config.recovery) {
+            (Phase::FastRecovery, Recovery::NewReno | Recovery::Sack)
+                if ack < self.course.point() =>
+            {
                 self.on_partial_ack(now, ack, config, stats);
             }
             (Phase::FastRecovery, _) => self.leave_fast_recovery(now, ack, config, stats),
@@ -57,14 +59,14 @@ impl Sender {
         if !rfc6675 {
             self.scoreboard.clear();
         }
-        if self.phase == Phase::GoBackN
-            && ack >= self.recover
+        if self.course.goes_back()
+            && ack >= self.course.point()
             && self.stream.next() == self.stream.max_sent()
         {
-            self.phase = Phase::Open;
+            self.course.enter(Phase::Open);
             if config.recovery == Recovery::Sack && rfc6675 {
                 // RFC 6675 section 5.1: recovery may start again from HighACK = RecoveryPoint on.
-                self.recover = 0;
+                self.course.forget_point();
             }
         }
         self.count_sacked_data(config);
@@ -86,19 +88,19 @@ impl Sender {
         if config.recovery == Recovery::Sack {
             self.restart_timer(now);
             if details.sack_variant == SackVariant::Ns2Sack1 {
-                self.pipe -= 2 * i64::from(config.mss);
+                self.accounting.add_pipe(-2 * i64::from(config.mss));
                 self.rtt.end_backoff(&config.rto);
             } else {
                 self.set_pipe(config);
             }
             return;
         }
-        if details.partial_ack_timer == PartialAckTimer::Every || !self.partial_ack_seen {
+        let is_first = self.course.note_partial_ack();
+        if details.partial_ack_timer == PartialAckTimer::Every || is_first {
             self.restart_timer(now);
         }
-        self.partial_ack_seen = true;
         if details.partial_ack_resets_duplicates {
-            self.duplicate_acks = 0;
+            self.duplicates.reset();
         }
         if was_timing && !self.timing.is_running() {
             self.rtt.end_backoff(&config.rto);
@@ -115,20 +117,22 @@ impl Sender {
         let mss = i64::from(config.mss);
         let acked = acked as i64;
         if config.details.partial_ack_ends_inflation {
-            self.extra = 0;
+            self.accounting.set_extra(0);
             return;
         }
-        if config.details.recovery_exit == RecoveryExit::Unchanged && self.extra <= acked {
+        if config.details.recovery_exit == RecoveryExit::Unchanged
+            && self.accounting.extra() <= acked
+        {
             // ns-2 subtracts from the window itself what the inflation does not cover.
-            let window = self.controller.window() - (acked - self.extra) as f64;
+            let window = self.controller.window() - (acked - self.accounting.extra()) as f64;
             self.controller
                 .set_window(window.max(f64::from(config.mss)));
-            self.extra = mss;
+            self.accounting.set_extra(mss);
             return;
         }
-        self.extra -= acked;
+        self.accounting.add_extra(-acked);
         if acked >= mss {
-            self.extra += mss;
+            self.accounting.add_extra(mss);
         }
     }
 
@@ -145,17 +149,13 @@ impl Sender {
         let (acked, rtt) = self.advance(now, ack, Clock::Sample, config, stats);
         self.controller.on_recovery_exit(now);
         self.restart_timer(now);
-        let recover = self.recover;
+        let point = self.course.point();
         self.forget_duplicates(config);
-        self.recover = recover;
+        self.course.set_point(point);
         // Reno stays in go-back-N if a timeout did not end its recovery.
-        self.phase = if self.stream.next() < self.stream.max_sent() {
-            Phase::GoBackN
-        } else {
-            Phase::Open
-        };
+        self.leave_recovery();
         if config.recovery == Recovery::Sack {
-            self.recover = 0;
+            self.course.forget_point();
             if details.sack_variant == SackVariant::Ns2Sack1 {
                 self.scoreboard.clear();
             }
@@ -193,6 +193,16 @@ impl Sender {
         if !grows {
             self.observe(now, rtt, config);
         }
+    }
+
+    /// Leaves fast recovery for go-back-N if that is under way, otherwise for the open phase.
+    fn leave_recovery(&mut self) {
+        let goes_back = self.stream.next() < self.stream.max_sent();
+        self.course.enter(if goes_back {
+            Phase::GoBackN
+        } else {
+            Phase::Open
+        });
     }
 
     /// Handles an ACK that acknowledges nothing new.
@@ -234,39 +244,35 @@ impl Sender {
     /// Resets the count of duplicate ACKs (INET). INET's Reno is in recovery while the count is
     /// three or more, and so keeps the inflated window.
     fn forget_run_of_duplicates(&mut self, config: &TcpConfig) {
-        self.duplicate_acks = 0;
-        if self.phase == Phase::FastRecovery && config.recovery == Recovery::Reno {
+        self.duplicates.reset();
+        if self.course.is_in_fast_recovery() && config.recovery == Recovery::Reno {
             self.controller.set_window(self.inflated_window());
-            self.extra = 0;
-            self.phase = if self.stream.next() < self.stream.max_sent() {
-                Phase::GoBackN
-            } else {
-                Phase::Open
-            };
+            self.accounting.set_extra(0);
+            self.leave_recovery();
         }
     }
 
     /// Handles a duplicate ACK without SACK information.
     fn on_duplicate_ack(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
-        self.duplicate_acks += 1;
+        self.duplicates.add(1);
         self.allowance.allow_all();
         self.activity
-            .ask(self.duplicate_acks >= config.duplicate_ack_threshold);
-        if self.phase == Phase::FastRecovery {
+            .ask(self.duplicates.count() >= config.duplicate_ack_threshold);
+        if self.course.is_in_fast_recovery() {
             // RFC 5681 section 3.2 step 4: a segment has left the network.
-            if self.duplicate_acks > config.duplicate_ack_threshold {
-                self.extra += i64::from(config.mss);
+            if self.duplicates.count() > config.duplicate_ack_threshold {
+                self.accounting.add_extra(i64::from(config.mss));
             }
             if config.recovery == Recovery::NewReno {
                 self.allowance
                     .allow(config.details.recovery_burst.unwrap_or(u32::MAX));
             }
-        } else if self.duplicate_acks == config.duplicate_ack_threshold {
-            self.extra = 0;
+        } else if self.duplicates.count() == config.duplicate_ack_threshold {
+            self.accounting.set_extra(0);
             if self.may_retransmit_fast(config) {
                 self.enter_fast_recovery(now, config, stats);
             }
-        } else if self.duplicate_acks < config.duplicate_ack_threshold {
+        } else if self.duplicates.count() < config.duplicate_ack_threshold {
             self.limited_transmit(config);
         }
     }
@@ -274,10 +280,11 @@ impl Sender {
     /// Extends the window by the segments that have left the network (RFC 3042).
     pub fn limited_transmit(&mut self, config: &TcpConfig) {
         let old_data = config.details.limited_transmit_old_data;
-        if !config.limited_transmit || (self.phase == Phase::GoBackN && !old_data) {
+        if !config.limited_transmit || (self.course.goes_back() && !old_data) {
             return;
         }
-        self.extra = i64::from(self.duplicate_acks) * i64::from(config.mss);
+        self.accounting
+            .set_extra(i64::from(self.duplicates.count()) * i64::from(config.mss));
         self.allowance.allow(1);
     }
 
@@ -285,17 +292,17 @@ impl Sender {
         let guard = config.details.fast_retransmit_guard;
         // ns-2's guard does not apply while only the SYN is acknowledged.
         let first_segment = self.stream.una() == FIRST && guard == FastRetransmitGuard::Always;
-        let covers_more = self.stream.una() > self.recover || first_segment;
+        let covers_more = self.stream.una() > self.course.point() || first_segment;
         match config.recovery {
             Recovery::NewReno => covers_more,
-            Recovery::Sack => covers_more || self.recover == 0,
+            Recovery::Sack => covers_more || self.course.point() == 0,
             // Tahoe goes back N after a fast retransmit too. The segments that it sends again in
             // vain are answered by duplicate ACKs, which must not start another fast retransmit. So
             // Tahoe always has a guard.
             Recovery::Tahoe if guard != FastRetransmitGuard::Always => covers_more,
             Recovery::Tahoe | Recovery::Reno => match guard {
                 FastRetransmitGuard::Never => true,
-                FastRetransmitGuard::AfterTimeout => self.phase == Phase::Open,
+                FastRetransmitGuard::AfterTimeout => self.course.is_open(),
                 FastRetransmitGuard::Always => covers_more,
             },
         }
@@ -307,7 +314,7 @@ impl Sender {
         stats.fast_retransmits += 1;
         let details = &config.details;
         let mut basis = self.decrease_basis(config);
-        if self.phase == Phase::GoBackN && details.decrease_basis == DecreaseBasis::FlightSize {
+        if self.course.goes_back() && details.decrease_basis == DecreaseBasis::FlightSize {
             // Data that go-back-N has not sent again yet are not in flight.
             basis = basis.min((self.stream.next() - self.stream.una()) as f64);
         }
@@ -316,9 +323,9 @@ impl Sender {
             basis,
             ..CongestionEvent::default()
         };
-        self.recover = self.stream.max_sent();
-        self.partial_ack_seen = false;
-        self.limited_transmitted = 0;
+        self.course.set_point(self.stream.max_sent());
+        self.course.forget_partial_acks();
+        self.accounting.forget_limited();
         if details.timing != TimingRule::Anything {
             self.timing.stop();
         }
@@ -332,11 +339,13 @@ impl Sender {
             return;
         }
         self.controller.on_congestion_event(&event);
-        self.phase = Phase::FastRecovery;
+        self.course.enter(Phase::FastRecovery);
         self.allowance.repeat_first();
         match config.recovery {
             Recovery::Sack => self.start_sack_recovery(config),
-            _ => self.extra = i64::from(config.duplicate_ack_threshold) * i64::from(config.mss),
+            _ => self
+                .accounting
+                .set_extra(i64::from(config.duplicate_ack_threshold) * i64::from(config.mss)),
         }
         if config.recovery == Recovery::NewReno {
             self.allowance
@@ -354,7 +363,7 @@ impl Sender {
             ledger.ecn_echo = ledger.state < CaState::Cwr || ends;
             return ledger.ecn_echo;
         }
-        if self.phase != Phase::Open {
+        if !self.course.is_open() {
             return false;
         }
         let event = CongestionEvent {
@@ -376,9 +385,9 @@ impl Sender {
 
     /// Sends everything from `una` on again, by slow start.
     fn go_back(&mut self, config: &TcpConfig) {
-        self.phase = Phase::GoBackN;
+        self.course.enter(Phase::GoBackN);
         self.stream.go_back();
-        self.extra = 0;
+        self.accounting.set_extra(0);
         self.allowance.allow_all();
         self.allowance.repeat_first();
         if config.details.timeout_clears_scoreboard {
@@ -397,7 +406,7 @@ impl Sender {
             DecreaseBasis::FlightSize => self.flight_size(),
             DecreaseBasis::Outstanding => outstanding as f64,
             DecreaseBasis::LessDuplicates => {
-                let left = u64::from(self.duplicate_acks) * u64::from(config.mss);
+                let left = u64::from(self.duplicates.count()) * u64::from(config.mss);
                 outstanding.saturating_sub(left) as f64
             }
             DecreaseBasis::CongestionWindow => self.controller.window(),
@@ -416,7 +425,7 @@ impl Sender {
             let sacked = self.scoreboard.sacked_bytes();
             let without_sack = self.inflation().max(0) as u64;
             let left = sacked.max(without_sack);
-            (basis - left.saturating_sub(self.limited_transmitted) as f64).max(0.0)
+            (basis - left.saturating_sub(self.accounting.limited_transmitted()) as f64).max(0.0)
         } else {
             self.decrease_basis(config)
         }
@@ -424,11 +433,12 @@ impl Sender {
 
     /// Returns the outstanding data except those of limited transmit (RFC 5681 section 3.2).
     fn flight_size(&self) -> f64 {
-        self.in_flight().saturating_sub(self.limited_transmitted) as f64
+        self.in_flight()
+            .saturating_sub(self.accounting.limited_transmitted()) as f64
     }
 
     pub fn inflated_window(&self) -> f64 {
-        (self.controller.window() + self.extra as f64).max(0.0)
+        (self.controller.window() + self.accounting.extra() as f64).max(0.0)
     }
 
     /// Handles a retransmission timeout (RFC 6298 (5.4)–(5.6), RFC 5681 section 3.1): ssthresh
@@ -441,7 +451,7 @@ impl Sender {
     ) {
         stats.timeouts += 1;
         let details = &config.details;
-        let repeated = self.timed_out_at == self.stream.una();
+        let repeated = self.course.has_timed_out_at(self.stream.una());
         let lowers = details.every_timeout_lowers_ssthresh || !repeated;
         let event = CongestionEvent {
             now,
@@ -451,14 +461,14 @@ impl Sender {
         self.measure_go_back(now);
         self.controller
             .on_retransmission_timeout(lowers.then_some(&event));
-        self.timed_out_at = self.stream.una();
-        self.recover = self.stream.max_sent();
+        self.course.note_timeout(self.stream.una());
+        self.course.set_point(self.stream.max_sent());
         let keeps_recovery = details.duplicate_acks_at_timeout == DuplicateAcksAtTimeout::Kept
             && config.recovery == Recovery::Reno
-            && self.phase == Phase::FastRecovery;
+            && self.course.is_in_fast_recovery();
         self.go_back(config);
         if keeps_recovery {
-            self.phase = Phase::FastRecovery;
+            self.course.enter(Phase::FastRecovery);
         }
         let forgets = match details.duplicate_acks_at_timeout {
             DuplicateAcksAtTimeout::Forgotten => true,
@@ -466,10 +476,11 @@ impl Sender {
             DuplicateAcksAtTimeout::Kept => false,
         };
         if forgets {
-            self.duplicate_acks = 0;
+            self.duplicates.reset();
         }
-        self.limited_transmitted = 0;
-        self.deaf = details.sack_variant == SackVariant::Ns2Sack1;
+        self.accounting.forget_limited();
+        self.duplicates
+            .ignore(details.sack_variant == SackVariant::Ns2Sack1);
         self.timing.stop();
         self.activity.send(now);
         self.rtt.back_off(&config.rto);

@@ -2,6 +2,7 @@
 //! 8985) and by timeouts (RFC 6298).
 
 pub(crate) mod duplicate_acks;
+pub(crate) mod duplicates;
 pub(crate) mod rack;
 pub(crate) mod rtt;
 pub(crate) mod sack;

@@ -17,7 +17,7 @@ impl Sender {
         config: &TcpConfig,
         stats: &mut TcpStats,
     ) {
-        if self.deaf {
+        if self.duplicates.are_ignored() {
             return;
         }
         let news = self
@@ -25,11 +25,11 @@ impl Sender {
             .update(segment, self.stream.una(), self.stream.max_sent())
             > 0;
         let ns2 = config.details.sack_variant == SackVariant::Ns2Sack1;
-        if self.phase == Phase::FastRecovery {
+        if self.course.is_in_fast_recovery() {
             self.allowance.allow_all();
-            self.duplicate_acks += u32::from(news);
+            self.duplicates.add(u32::from(news));
             if ns2 {
-                self.pipe -= i64::from(config.mss);
+                self.accounting.add_pipe(-i64::from(config.mss));
             } else {
                 self.set_pipe(config);
             }
@@ -43,22 +43,22 @@ impl Sender {
     /// Counts an ACK that SACKs new data outside recovery, and starts recovery if it shows a loss.
     pub fn count_duplicate_ack(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) {
         let ns2 = config.details.sack_variant == SackVariant::Ns2Sack1;
-        self.duplicate_acks += 1;
+        self.duplicates.add(1);
         self.allowance.allow_all();
         let threshold = config.duplicate_ack_threshold;
         let lost = if ns2 {
             self.allowance.allow(0);
-            self.duplicate_acks == threshold
+            self.duplicates.count() == threshold
         } else {
             // RFC 6675 section 5 steps (1) and (2).
-            self.duplicate_acks >= threshold || self.lost_below(config) > self.stream.una()
+            self.duplicates.count() >= threshold || self.lost_below(config) > self.stream.una()
         };
         if lost {
             if self.may_retransmit_fast(config) {
                 self.enter_fast_recovery(now, config, stats);
                 return;
             }
-        } else if ns2 && self.duplicate_acks < threshold {
+        } else if ns2 && self.duplicates.count() < threshold {
             self.limited_transmit(config);
         }
         self.count_sacked_data(config);
@@ -70,11 +70,12 @@ impl Sender {
         if config.details.sack_variant == SackVariant::Ns2Sack1 || self.scoreboard.is_empty() {
             return;
         }
-        self.extra = match self.phase {
+        let extra = match self.course.phase() {
             Phase::GoBackN => self.scoreboard.sacked_below(self.stream.next()) as i64,
             _ if config.limited_transmit => self.scoreboard.sacked_bytes() as i64,
             _ => 0,
         };
+        self.accounting.set_extra(extra);
     }
 
     pub fn start_sack_recovery(&mut self, config: &TcpConfig) {
@@ -88,10 +89,10 @@ impl Sender {
             .min(self.stream.una() + mss)
             .min(self.stream.max_sent());
         self.scoreboard.rescue_rxt = self.scoreboard.high_rxt;
-        self.extra = 0;
+        self.accounting.set_extra(0);
         if config.details.sack_variant == SackVariant::Ns2Sack1 {
             let counted = i64::from(config.duplicate_ack_threshold) * i64::from(config.mss);
-            self.pipe = self.in_flight() as i64 - counted;
+            self.accounting.set_pipe(self.in_flight() as i64 - counted);
             // No other data are sent for this ACK.
             self.allowance.allow(0);
         } else {
@@ -109,9 +110,10 @@ impl Sender {
 
     pub fn set_pipe(&mut self, config: &TcpConfig) {
         let lost_below = self.lost_below(config);
-        self.pipe = self
+        let pipe = self
             .scoreboard
-            .pipe(self.stream.una(), self.stream.max_sent(), lost_below) as i64;
+            .pipe(self.stream.una(), self.stream.max_sent(), lost_below);
+        self.accounting.set_pipe(pipe as i64);
     }
 
     /// Returns the next segment while the window has room for a segment beyond pipe (RFC 6675
@@ -123,15 +125,15 @@ impl Sender {
         stats: &mut TcpStats,
     ) -> Option<Chunk> {
         let mss = i64::from(config.mss);
-        if (self.controller.cwnd() as i64) < self.pipe + mss {
+        if (self.controller.cwnd() as i64) < self.accounting.pipe() + mss {
             return None;
         }
         let chunk = self.next_segment(now, config, stats)?;
         // ns-2 counts segments of any size.
-        self.pipe += match config.details.sack_variant {
+        self.accounting.add_pipe(match config.details.sack_variant {
             SackVariant::Rfc6675 => i64::from(chunk.len),
             SackVariant::Ns2Sack1 => mss,
-        };
+        });
         Some(chunk)
     }
 
@@ -198,7 +200,7 @@ impl Sender {
         if end <= highest_sacked {
             return None;
         }
-        self.scoreboard.rescue_rxt = self.recover;
+        self.scoreboard.rescue_rxt = self.course.point();
         let start = highest_sacked
             .max(end.saturating_sub(u64::from(config.mss)))
             .max(self.stream.una());

@@ -155,14 +155,14 @@ impl Sender {
             }
             IdleRestart::OneSegment if idle && self.activity.since_acknowledgement(now) >= rto => {
                 self.restart_with(mss);
-                self.recover = self.stream.max_sent();
+                self.course.set_point(self.stream.max_sent());
             }
             IdleRestart::OneSegmentSinceSending => {
                 if self.activity.take_request() && self.activity.since_sending(now) > rto {
                     // The whole window is reset, because INET inflates cwnd itself in fast
                     // recovery.
                     self.restart_with(mss);
-                    self.extra -= self.inflation();
+                    self.accounting.add_extra(-self.inflation());
                 }
             }
             _ => {}

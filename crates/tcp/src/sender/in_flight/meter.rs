@@ -6,7 +6,6 @@ use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Needs, SegmentSample};
 use crate::config::{Recovery, TcpConfig};
-use crate::connection::stats::Phase;
 use crate::sender::Sender;
 use crate::sender::detection::rtt::MinRtt;
 use crate::sender::in_flight::rate::DeliveryRate;
@@ -183,7 +182,7 @@ impl Meter {
         if !self.sack && popped > 0 {
             let eaten = self.records.remove_counted(popped, sacked_before);
             self.rate.delivered -= u64::from(eaten);
-            if sender.phase != Phase::FastRecovery {
+            if !sender.course.is_in_fast_recovery() {
                 self.records.sacked_out = 0;
             }
         }
@@ -191,7 +190,7 @@ impl Meter {
 
     /// Marks the segments lost that recovery considers lost.
     fn mark_lost(&mut self, sender: &Sender, config: &TcpConfig) {
-        if sender.phase != Phase::FastRecovery || self.records.is_empty() {
+        if !sender.course.is_in_fast_recovery() || self.records.is_empty() {
             return;
         }
         if self.sack {
@@ -254,8 +253,8 @@ impl Meter {
         sample.pace_ahead = self.pacer.ahead(now);
         if self.control_sets_window {
             sample.acked = segments.delivered;
-            sample.after_timeout = sender.phase == Phase::GoBackN;
-            sample.in_recovery = sender.phase == Phase::FastRecovery;
+            sample.after_timeout = sender.course.goes_back();
+            sample.in_recovery = sender.course.is_in_fast_recovery();
             sample.is_window_limited = sender.is_window_used(config);
         }
         Some((sample, grows || self.control_sets_window))

@@ -1,6 +1,8 @@
 //! What follows from a loss or a mark: the states of recovery, the pace at which the window falls
 //! (PRR), and the undoing of a reduction that was spurious.
 
+pub(crate) mod accounting;
+pub(crate) mod phase;
 pub(crate) mod prr;
 pub(crate) mod states;
 pub(crate) mod undo;

@@ -206,11 +206,11 @@ impl Ledger {
 
     pub fn set_state(&mut self, turn: &mut Turn<'_>, state: CaState) {
         let left = std::mem::replace(&mut self.state, state);
-        turn.sender.phase = match state {
+        turn.sender.course.enter(match state {
             CaState::Recovery => Phase::FastRecovery,
             CaState::Loss => Phase::GoBackN,
             _ => Phase::Open,
-        };
+        });
         if !matches!(state, CaState::Cwr | CaState::Recovery) {
             self.reduction = None;
         }
@@ -266,7 +266,7 @@ impl Ledger {
     fn start_reduction_by(&mut self, turn: &mut Turn<'_>, signal: CongestionSignal) {
         self.report_losses(turn);
         self.high_seq = turn.sender.stream.max_sent();
-        turn.sender.recover = self.high_seq;
+        turn.sender.course.set_point(self.high_seq);
         self.probe = None;
         self.reduced_at = turn.now;
         self.rack.lost_again = false;
@@ -384,14 +384,14 @@ impl Ledger {
         self.frto = self.rules.frto && (fresh || self.backoff > 0);
         self.set_state(turn, CaState::Loss);
         self.high_seq = turn.sender.stream.max_sent();
-        turn.sender.recover = self.high_seq;
+        turn.sender.course.set_point(self.high_seq);
         self.probe = None;
         self.probe_due = false;
         self.backoff += 1;
         self.resend = Resend::Nothing;
         self.first_due = true;
         let sender = &mut *turn.sender;
-        sender.timed_out_at = sender.stream.una();
+        sender.course.note_timeout(sender.stream.una());
         sender.rtt.back_off(&turn.config.rto);
         sender.timers.set(turn.now.saturating_add(sender.rtt.rto()));
         self.timer = Timer::Retransmit;

@@ -6,7 +6,7 @@ use goodqueue_types::Time;
 
 use crate::cc::CongestionControl;
 use crate::config::{Recovery, SackVariant, TcpConfig, TimingRule};
-use crate::connection::stats::{Phase, TcpStats};
+use crate::connection::stats::TcpStats;
 use crate::sender::limits::Limited;
 use crate::sender::{Chunk, Sender};
 
@@ -47,7 +47,7 @@ impl Sender {
         if self.allowance.is_spent() || (self.meter.is_some() && self.is_held_back(now)) {
             return None;
         }
-        if self.phase == Phase::FastRecovery && config.recovery == Recovery::Sack {
+        if self.course.is_in_fast_recovery() && config.recovery == Recovery::Sack {
             return self.poll_by_pipe(now, config, stats);
         }
         self.poll_by_window(now, config, stats)
@@ -65,7 +65,7 @@ impl Sender {
         let mut limit = mss;
         // ns-2's Sack1 sends everything again, even data that were SACKed in the meantime.
         let skips = config.details.sack_variant == SackVariant::Rfc6675;
-        if self.phase == Phase::GoBackN && skips && !self.scoreboard.is_empty() {
+        if self.course.goes_back() && skips && !self.scoreboard.is_empty() {
             limit = self.skip_sacked().map_or(mss, |room| room.min(mss));
         }
         if self.stream.next() >= self.stream.data_end() {
@@ -155,8 +155,8 @@ impl Sender {
     #[inline]
     fn send_window(&self, mss: u64) -> u64 {
         let mut window = self.controller.cwnd();
-        if self.extra != 0 {
-            window = window.saturating_add_signed(self.extra);
+        if self.accounting.extra() != 0 {
+            window = window.saturating_add_signed(self.accounting.extra());
         }
         if self.stream.next() == self.stream.una() {
             // A window below a segment must not stop all sending.
@@ -169,7 +169,8 @@ impl Sender {
     fn skip_sacked(&mut self) -> Option<u64> {
         let to = self.scoreboard.skip_sacked(self.stream.next());
         self.stream.skip_to(to);
-        self.extra = self.scoreboard.sacked_below(self.stream.next()) as i64;
+        let sacked = self.scoreboard.sacked_below(self.stream.next());
+        self.accounting.set_extra(sacked as i64);
         self.scoreboard
             .next_sacked(self.stream.next())
             .map(|start| start - self.stream.next())
@@ -187,7 +188,7 @@ impl Sender {
     ) -> Chunk {
         let timable = match config.details.timing {
             TimingRule::OutsideRecovery => {
-                seq >= self.stream.max_sent() && self.phase != Phase::FastRecovery
+                seq >= self.stream.max_sent() && !self.course.is_in_fast_recovery()
             }
             TimingRule::NewData => seq >= self.stream.max_sent(),
             TimingRule::Anything => true,
@@ -195,8 +196,8 @@ impl Sender {
         if timable {
             self.timing.begin(seq, now);
         }
-        if self.extra > 0 && self.phase == Phase::Open {
-            self.limited_transmitted += len;
+        if self.accounting.extra() > 0 && self.course.is_open() {
+            self.accounting.send_limited(len);
         }
         self.allowance.spend();
         if seq >= self.stream.max_sent() {
