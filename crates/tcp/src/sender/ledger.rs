@@ -278,7 +278,7 @@ impl Ledger {
             ..Seen::default()
         };
         let before = Before::new(&self.records, &self.rate);
-        self.sacked_before = self.records.sacked_out;
+        self.sacked_before = self.records.sacked_out();
         if !old {
             seen.not_duplicate |= turn.sender.update_window(segment);
         }
@@ -477,7 +477,7 @@ impl Ledger {
         sender.activity.acknowledge(turn.now);
         sender.scoreboard.remove_below(ack);
         let mut late = u64::MAX;
-        let sacked_before = self.records.sacked_out;
+        let sacked_before = self.records.sacked_out();
         let (high_seq, least) = (self.high_seq, self.min_rtt.get());
         let popped = self.records.remove_below(ack, |record, snapshot| {
             if record.was_resent() {

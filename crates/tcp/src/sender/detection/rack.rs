@@ -110,7 +110,7 @@ impl Ledger {
     /// (`RACK_update_reo_wnd`).
     pub fn reordering_window(&self, turn: &Turn<'_>) -> Span {
         if self.reordering_events == 0
-            && (self.state >= CaState::Recovery || self.records.sacked_out >= self.reordering)
+            && (self.state >= CaState::Recovery || self.records.sacked_out() >= self.reordering)
         {
             return Span::ZERO;
         }
@@ -169,7 +169,7 @@ impl Ledger {
 
     /// Handles the expiry of the timer.
     pub fn on_timeout(&mut self, turn: &mut Turn<'_>) {
-        self.sacked_before = self.records.sacked_out;
+        self.sacked_before = self.records.sacked_out();
         if self.records.is_empty() {
             self.timer = Timer::Retransmit;
             return;
@@ -183,7 +183,7 @@ impl Ledger {
 
     /// Handles the expiry of the reordering timer.
     pub fn on_reordering_timeout(&mut self, turn: &mut Turn<'_>) {
-        let (in_flight, lost) = (self.records.in_flight(), self.records.lost);
+        let (in_flight, lost) = (self.records.in_flight(), self.records.lost());
         self.detect_losses(turn);
         self.report_losses(turn);
         if self.records.in_flight() != in_flight {
@@ -193,7 +193,7 @@ impl Ledger {
                 self.enter_recovery(turn, false);
             }
             if !self.rules.control_sets_window {
-                self.reduce(turn, 1, self.records.lost - lost, false);
+                self.reduce(turn, 1, self.records.lost() - lost, false);
             }
             self.resend = Resend::Lost;
         }

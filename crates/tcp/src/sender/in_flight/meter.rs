@@ -25,7 +25,7 @@ impl Before {
         Self {
             in_flight: records.in_flight(),
             delivered: rate.delivered,
-            lost: records.lost,
+            lost: records.lost(),
         }
     }
 
@@ -41,10 +41,10 @@ impl Before {
         let least = min_rtt.get().unwrap_or(Span::ZERO);
         SegmentSample {
             delivered: (rate.delivered - self.delivered) * mss,
-            lost: (records.lost - self.lost) * mss,
+            lost: (records.lost() - self.lost) * mss,
             prior_in_flight: u64::from(self.in_flight) * mss,
             in_flight: u64::from(records.in_flight()) * mss,
-            rate: rate.sample(now, least, records.lost, mss),
+            rate: rate.sample(now, least, records.lost(), mss),
             ..SegmentSample::default()
         }
     }
@@ -122,9 +122,9 @@ impl Meter {
             && segment.payload == 0
             && u64::from(segment.window) == sender.peer.bytes()
         {
-            let before = self.records.sacked_out;
+            let before = self.records.sacked_out();
             self.records.count_duplicates(1);
-            self.rate.delivered += u64::from(self.records.sacked_out.saturating_sub(before));
+            self.rate.delivered += u64::from(self.records.sacked_out().saturating_sub(before));
         }
         if self.seen.una_advanced {
             self.take_cumulative(segment.ack, sender);
@@ -161,7 +161,7 @@ impl Meter {
     }
 
     fn take_cumulative(&mut self, ack: u64, sender: &Sender) {
-        let sacked_before = self.records.sacked_out;
+        let sacked_before = self.records.sacked_out();
         let mut newest = None;
         let popped = self.records.remove_below(ack, |record, snapshot| {
             if record.was_resent() {
@@ -183,7 +183,7 @@ impl Meter {
             let eaten = self.records.remove_counted(popped, sacked_before);
             self.rate.delivered -= u64::from(eaten);
             if !sender.course.is_in_fast_recovery() {
-                self.records.sacked_out = 0;
+                self.records.forget_counted();
             }
         }
     }
@@ -230,10 +230,10 @@ impl Meter {
     ) -> Option<(AckSample, bool)> {
         self.mark_lost(sender, config);
         if let Some(reported) = self.seen.reported {
-            self.unreported = self.records.lost - reported;
+            self.unreported = self.records.lost() - reported;
         }
         let (mut sample, grows) = self.seen.sample.take()?;
-        self.seen.reported = Some(self.records.lost);
+        self.seen.reported = Some(self.records.lost());
         let rtt = match self.seen.newest {
             Some(sent) => Some(now - sent),
             None => sender
@@ -263,7 +263,7 @@ impl Meter {
     /// Records that `seq..end` leaves. Data below `max_sent` were sent before.
     fn on_sent(&mut self, now: Time, seq: u64, end: u64, max_sent: u64) {
         let idle = self.records.is_empty();
-        let (in_flight, lost) = (self.records.in_flight(), self.records.lost);
+        let (in_flight, lost) = (self.records.in_flight(), self.records.lost());
         let snapshot = self.rate.snapshot(now, in_flight, lost, idle);
         let mut index = self.records.index_above(seq);
         while index < self.records.out() as usize && self.records.get(index).seq < end {

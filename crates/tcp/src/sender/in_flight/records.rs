@@ -172,11 +172,11 @@ pub(crate) struct Records {
     /// Sequence number up to which first transmissions are no longer examined by time.
     visited_to: u64,
     /// Number of segments SACKed, or counted as such from duplicate ACKs.
-    pub sacked_out: u32,
+    sacked_out: u32,
     /// Number of segments marked lost.
-    pub lost_out: u32,
+    lost_out: u32,
     /// Number of retransmissions in flight.
-    pub resent_out: u32,
+    resent_out: u32,
     /// Number of segments marked lost that wait for their retransmission.
     waiting: u32,
     /// Sequence number below which no record waits.
@@ -185,7 +185,7 @@ pub(crate) struct Records {
     /// not SACKed.
     counted_below: u64,
     /// Number of segments marked lost since the start of the connection, including retransmissions.
-    pub lost: u64,
+    lost: u64,
 }
 
 impl Records {
@@ -209,6 +209,31 @@ impl Records {
     /// Returns the number of segments thought to be in the network (RFC 6675's pipe, in segments).
     pub fn in_flight(&self) -> u32 {
         (self.out() + self.resent_out).saturating_sub(self.sacked_out + self.lost_out)
+    }
+
+    /// Returns the number of segments SACKed, or counted as such from duplicate ACKs.
+    #[inline]
+    pub fn sacked_out(&self) -> u32 {
+        self.sacked_out
+    }
+
+    /// Returns the number of segments marked lost.
+    #[inline]
+    pub fn lost_out(&self) -> u32 {
+        self.lost_out
+    }
+
+    /// Returns the number of retransmissions in flight.
+    #[inline]
+    pub fn resent_out(&self) -> u32 {
+        self.resent_out
+    }
+
+    /// Returns the number of segments marked lost since the start of the connection, including
+    /// retransmissions.
+    #[inline]
+    pub fn lost(&self) -> u64 {
+        self.lost
     }
 
     pub fn first(&self) -> Option<&Record> {
@@ -444,6 +469,11 @@ impl Records {
         let counted = self.sacked_out + duplicates;
         self.sacked_out = counted.min(most);
         counted <= most
+    }
+
+    /// Counts the segments delivered from duplicate ACKs from zero on.
+    pub fn forget_counted(&mut self) {
+        self.sacked_out = 0;
     }
 
     /// Corrects the counts after an ACK of `acked` segments without SACK, when `counted` were

@@ -21,7 +21,7 @@ impl Ledger {
     pub fn advance_state(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
         let una = turn.sender.stream.una();
         if self.records.is_empty() && !self.rules.sack {
-            self.records.sacked_out = 0;
+            self.records.forget_counted();
         }
         if self.suspects_reneging(turn) {
             seen.restart_timer = false;
@@ -63,7 +63,7 @@ impl Ledger {
             }
             CaState::Recovery => {
                 if !self.rules.sack {
-                    self.records.sacked_out = 0;
+                    self.records.forget_counted();
                 }
                 if self.recovered(turn) {
                     return true;
@@ -87,7 +87,7 @@ impl Ledger {
         self.identify_losses(turn, seen);
         if self.state == CaState::Recovery {
             self.reduce_again(turn);
-        } else if self.records.lost_out == 0 {
+        } else if self.records.lost_out() == 0 {
             return;
         } else {
             self.enter_recovery(turn, seen.ecn_echo);
@@ -102,7 +102,7 @@ impl Ledger {
         let lost_again = std::mem::take(&mut self.rack.lost_again);
         if lost_again && self.rules.recovery_window == RecoveryWindow::Ssthresh {
             self.undo
-                .arm(turn.sender.stream.una(), self.records.resent_out, false);
+                .arm(turn.sender.stream.una(), self.records.resent_out(), false);
             self.undo.restores = false;
             self.start_reduction(turn);
         }
@@ -125,7 +125,7 @@ impl Ledger {
     fn advance_or_recover(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
         if !self.rules.sack {
             if seen.una_advanced {
-                self.records.sacked_out = 0;
+                self.records.forget_counted();
             }
             self.count_duplicates(turn, duplicates);
         }
@@ -133,7 +133,7 @@ impl Ledger {
             self.undo_by_dsack(turn);
         }
         self.identify_losses(turn, seen);
-        if self.records.lost_out == 0 {
+        if self.records.lost_out() == 0 {
             self.try_open(turn, seen);
             return;
         }
@@ -151,14 +151,14 @@ impl Ledger {
             return;
         }
         if self.rules.sack {
-            let resent = self.records.resent_out;
+            let resent = self.records.resent_out();
             if self.mark_lost_by_time(turn) {
                 seen.restart_timer = false;
             }
-            seen.resent_lost |= resent > self.records.resent_out;
+            seen.resent_lost |= resent > self.records.resent_out();
             return;
         }
-        let fresh = self.state < CaState::Recovery && self.records.sacked_out >= self.reordering;
+        let fresh = self.state < CaState::Recovery && self.records.sacked_out() >= self.reordering;
         let partial = self.state == CaState::Recovery && seen.una_advanced;
         // In NewReno the first segment is the hole (RFC 6582).
         if (fresh || partial) && !self.records.get(0).is_lost() {
@@ -179,7 +179,7 @@ impl Ledger {
 
     /// Returns to Open or Disorder if nothing is lost, or enters CWR if a mark requires it.
     fn try_open(&mut self, turn: &mut Turn<'_>, seen: &Seen) {
-        if self.records.resent_out == 0 {
+        if self.records.resent_out() == 0 {
             self.undo.forget_resends();
         }
         if seen.ecn_echo {
@@ -191,8 +191,8 @@ impl Ledger {
     }
 
     pub fn try_keep_open(&mut self, turn: &mut Turn<'_>) {
-        let disordered =
-            self.records.sacked_out + self.records.lost_out > 0 || self.records.resent_out > 0;
+        let disordered = self.records.sacked_out() + self.records.lost_out() > 0
+            || self.records.resent_out() > 0;
         let state = if disordered {
             CaState::Disorder
         } else {
@@ -235,7 +235,7 @@ impl Ledger {
         turn.stats.fast_retransmits += 1;
         self.undo.arm(
             turn.sender.stream.una(),
-            self.records.resent_out,
+            self.records.resent_out(),
             self.probe.is_some_and(|probe| probe.resent),
         );
         if self.reduction.is_none() {
@@ -279,7 +279,7 @@ impl Ledger {
     }
 
     fn event(&self, turn: &Turn<'_>, signal: CongestionSignal) -> CongestionEvent {
-        let basis = self.decrease_basis(turn, self.sacked_before.min(self.records.sacked_out));
+        let basis = self.decrease_basis(turn, self.sacked_before.min(self.records.sacked_out()));
         let kept = match signal {
             CongestionSignal::EcnEcho => turn.sender.kept_at_echo(turn.config),
             CongestionSignal::Loss => None,
@@ -307,7 +307,7 @@ impl Ledger {
                 0
             }
             DecreaseBasis::FlightSize => sacked_before,
-            DecreaseBasis::LessDuplicates => self.records.sacked_out,
+            DecreaseBasis::LessDuplicates => self.records.sacked_out(),
             DecreaseBasis::Outstanding => 0,
             _ => return basis,
         };
@@ -343,7 +343,7 @@ impl Ledger {
     pub fn on_retransmission_timeout(&mut self, turn: &mut Turn<'_>) {
         turn.stats.timeouts += 1;
         // Without SACK a timeout discards the count of delivered segments.
-        let basis = self.decrease_basis(turn, self.records.sacked_out);
+        let basis = self.decrease_basis(turn, self.records.sacked_out());
         self.mark_lost_by_timeout(turn);
         self.report_losses(turn);
         let fresh = self.state < CaState::Recovery;
@@ -358,7 +358,7 @@ impl Ledger {
             self.reduced_at = turn.now;
             self.undo.restores = true;
             self.undo
-                .arm(turn.sender.stream.una(), self.records.resent_out, false);
+                .arm(turn.sender.stream.una(), self.records.resent_out(), false);
         }
         let event = reduces.then_some(CongestionEvent {
             now: turn.now,
@@ -375,7 +375,7 @@ impl Ledger {
                 .set_window(((in_flight + 1) * self.rules.mss) as f64);
         }
         if self.state <= CaState::Disorder
-            && self.records.sacked_out >= turn.config.duplicate_ack_threshold
+            && self.records.sacked_out() >= turn.config.duplicate_ack_threshold
         {
             // Many segments were SACKed without a fast retransmit, so the reordering was
             // overestimated.
@@ -423,7 +423,7 @@ impl Ledger {
             self.records.unmark_sacked();
             turn.sender.scoreboard.clear();
         } else if !self.rules.sack {
-            self.records.sacked_out = 0;
+            self.records.forget_counted();
         }
         let window = self.reordering_window(turn);
         for index in 0..self.records.out() as usize {
@@ -465,7 +465,7 @@ impl Ledger {
         if self.rules.sack || duplicates == 0 {
             return;
         }
-        let before = self.records.sacked_out;
+        let before = self.records.sacked_out();
         let all = self.records.count_duplicates(duplicates);
         if !all && self.rules.adaptive_reordering {
             // More duplicates than segments in flight show reordering or a duplicating network.
@@ -473,7 +473,7 @@ impl Ledger {
             self.reordering = self.reordering.max(seen.min(MAX_REORDERING));
             self.reordering_events += 1;
         }
-        self.rate.delivered += u64::from(self.records.sacked_out.saturating_sub(before));
+        self.rate.delivered += u64::from(self.records.sacked_out().saturating_sub(before));
         let _ = turn;
     }
 

@@ -165,7 +165,7 @@ impl Ledger {
             self.rack.on_recovery_end();
         }
         if !self.rules.sack && turn.sender.stream.una() == self.high_seq {
-            if self.records.resent_out == 0 {
+            if self.records.resent_out() == 0 {
                 self.undo.forget_resends();
             }
             return true;
@@ -196,7 +196,7 @@ impl Ledger {
         }
         self.on_reordering(turn, prior_una);
         // Retransmissions in flight may still cause DSACKs, so the decision waits for them.
-        if self.records.resent_out > 0 {
+        if self.records.resent_out() > 0 {
             return true;
         }
         self.undo.forget_resends();
@@ -252,7 +252,7 @@ impl Ledger {
             if turn.sender.stream.max_sent() > self.high_seq && duplicates > 0 {
                 self.count_duplicates(turn, duplicates);
             } else if seen.una_advanced {
-                self.records.sacked_out = 0;
+                self.records.forget_counted();
             }
         }
         self.resend = Resend::Lost;

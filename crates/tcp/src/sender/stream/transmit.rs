@@ -59,7 +59,7 @@ impl Ledger {
         let mut in_flight = self.records.in_flight();
         if !turn.config.limited_transmit && self.state < CaState::Recovery {
             // Segments that left the network make room only by limited transmit (RFC 3042).
-            in_flight += self.records.sacked_out;
+            in_flight += self.records.sacked_out();
         }
         let was_room = window > in_flight;
         if self.records.is_empty() {
@@ -125,7 +125,9 @@ impl Ledger {
         let in_flight = self.records.in_flight();
         let sender = &mut *turn.sender;
         sender.controller.on_send(now, idle);
-        let snapshot = self.rate.snapshot(now, in_flight, self.records.lost, idle);
+        let snapshot = self
+            .rate
+            .snapshot(now, in_flight, self.records.lost(), idle);
         sender.sent(now, chunk.seq, u64::from(chunk.len), chunk.fin, turn.stats);
         sender.activity.send(now);
         let end = chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin);
@@ -168,7 +170,7 @@ impl Ledger {
     }
 
     fn snapshot(&mut self, turn: &Turn<'_>) -> Snapshot {
-        let (in_flight, lost) = (self.records.in_flight(), self.records.lost);
+        let (in_flight, lost) = (self.records.in_flight(), self.records.lost());
         self.rate
             .snapshot(turn.now, in_flight, lost, self.records.is_empty())
     }

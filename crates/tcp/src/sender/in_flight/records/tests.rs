@@ -39,7 +39,7 @@ fn everything_below_is_lost_once() {
     let mut records = ten();
     records.mark_sacked(1);
     records.mark_lost_below(3001);
-    assert_eq!((lost(&records), records.lost_out), (vec![0, 2], 2));
+    assert_eq!((lost(&records), records.lost_out()), (vec![0, 2], 2));
     records.resend(0, Time(10), Snapshot::default());
     records.mark_lost_below(5001);
     assert_eq!((lost(&records), records.in_flight()), (vec![0, 2, 3, 4], 6));
@@ -87,7 +87,7 @@ fn after_an_undo_the_count_begins_again() {
     let mut records = ten();
     records.mark_lost_below(3001);
     records.unmark_lost();
-    assert_eq!(records.lost_out, 0);
+    assert_eq!(records.lost_out(), 0);
     records.mark_lost_below(3001);
     assert_eq!(lost(&records), vec![0, 1, 2]);
 }
