@@ -223,8 +223,8 @@ impl TcpEndpoint {
             sacked: ledger.records.sacked_out(),
             lost: ledger.records.lost_out(),
             retrans: ledger.records.resent_out(),
-            reordering: ledger.reordering,
-            reordering_seen: ledger.reordering_events,
+            reordering: ledger.reordering.degree(),
+            reordering_seen: ledger.reordering.events(),
             backoff: ledger.backoff,
             pacing_rate: sender.controller.pacing_rate(),
             ..TcpInfo::default()

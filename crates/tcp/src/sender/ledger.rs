@@ -12,6 +12,7 @@ use crate::config::{LossDetection, Recovery, RecoveryWindow, TcpConfig};
 use crate::connection::stats::{CaState, TcpStats};
 use crate::sender::Sender;
 use crate::sender::detection::rack::{Probe, Rack};
+use crate::sender::detection::reordering::Reordering;
 use crate::sender::detection::rtt::MinRtt;
 use crate::sender::in_flight::meter::Before;
 use crate::sender::in_flight::rate::{DeliveryRate, Snapshot};
@@ -138,11 +139,7 @@ pub(crate) struct Ledger {
     /// Number of consecutive timeouts.
     pub backoff: u32,
     pub min_rtt: MinRtt,
-    /// Number of segments that may overtake another before it counts as lost (RFC 6675 `DupThresh`,
-    /// adapted).
-    pub reordering: u32,
-    /// Number of times that reordering was seen.
-    pub reordering_events: u32,
+    pub reordering: Reordering,
     pub reduction: Option<Reduction>,
     /// Start of the last reduction.
     pub reduced_at: Time,
@@ -198,8 +195,7 @@ impl Ledger {
             timer: Timer::Retransmit,
             backoff: 0,
             min_rtt: MinRtt::default(),
-            reordering: config.duplicate_ack_threshold,
-            reordering_events: 0,
+            reordering: Reordering::new(config.duplicate_ack_threshold),
             reduction: None,
             reduced_at: Time::ZERO,
             sacked_before: 0,
@@ -361,7 +357,7 @@ impl Ledger {
         }
         // After much reordering, SACKed data let the window grow too.
         let progress = seen.una_advanced
-            || (seen.sacked && self.reordering > turn.config.duplicate_ack_threshold);
+            || (seen.sacked && self.reordering.degree() > turn.config.duplicate_ack_threshold);
         let may_grow = self.reduction.is_none()
             && progress
             && (sample.is_window_limited || !turn.config.details.grow_only_when_limited);

@@ -4,6 +4,7 @@
 pub(crate) mod duplicate_acks;
 pub(crate) mod duplicates;
 pub(crate) mod rack;
+pub(crate) mod reordering;
 pub(crate) mod rtt;
 pub(crate) mod sack;
 pub(crate) mod timers;

@@ -109,8 +109,9 @@ impl Ledger {
     /// Returns the time by which a segment may arrive later than another without counting as lost
     /// (`RACK_update_reo_wnd`).
     pub fn reordering_window(&self, turn: &Turn<'_>) -> Span {
-        if self.reordering_events == 0
-            && (self.state >= CaState::Recovery || self.records.sacked_out() >= self.reordering)
+        if self.reordering.events() == 0
+            && (self.state >= CaState::Recovery
+                || self.records.sacked_out() >= self.reordering.degree())
         {
             return Span::ZERO;
         }

@@ -13,9 +13,6 @@ use crate::sender::response::prr::Reduction;
 /// Shortest time that a receiver has to acknowledge data that it had SACKed.
 const MIN_PATIENCE: Span = Span::from_millis(10);
 
-/// Largest tolerated reordering, in segments (Linux's `tcp_max_reordering`).
-const MAX_REORDERING: u32 = 300;
-
 impl Ledger {
     /// Updates the state for an ACK that is more than plain progress.
     pub fn advance_state(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
@@ -158,7 +155,8 @@ impl Ledger {
             seen.resent_lost |= resent > self.records.resent_out();
             return;
         }
-        let fresh = self.state < CaState::Recovery && self.records.sacked_out() >= self.reordering;
+        let fresh =
+            self.state < CaState::Recovery && self.records.sacked_out() >= self.reordering.degree();
         let partial = self.state == CaState::Recovery && seen.una_advanced;
         // In NewReno the first segment is the hole (RFC 6582).
         if (fresh || partial) && !self.records.get(0).is_lost() {
@@ -171,7 +169,7 @@ impl Ledger {
     fn mark_lost_by_sack(&mut self, turn: &Turn<'_>) {
         let below = turn.sender.scoreboard.lost_below(
             SackVariant::Rfc6675,
-            self.reordering,
+            self.reordering.degree(),
             turn.config.mss,
         );
         self.records.mark_lost_below(below);
@@ -379,7 +377,7 @@ impl Ledger {
         {
             // Many segments were SACKed without a fast retransmit, so the reordering was
             // overestimated.
-            self.reordering = self.reordering.min(turn.config.duplicate_ack_threshold);
+            self.reordering.narrow(turn.config.duplicate_ack_threshold);
         }
         self.frto = self.rules.frto && (fresh || self.backoff > 0);
         self.set_state(turn, CaState::Loss);
@@ -470,8 +468,8 @@ impl Ledger {
         if !all && self.rules.adaptive_reordering {
             // More duplicates than segments in flight show reordering or a duplicating network.
             let seen = self.records.out() + duplicates.min(1);
-            self.reordering = self.reordering.max(seen.min(MAX_REORDERING));
-            self.reordering_events += 1;
+            self.reordering.widen(seen);
+            self.reordering.note();
         }
         self.rate.delivered += u64::from(self.records.sacked_out().saturating_sub(before));
         let _ = turn;
@@ -488,11 +486,9 @@ impl Ledger {
         if lowest >= highest {
             return;
         }
-        let mss = self.rules.mss;
-        let distance = highest - lowest;
-        if self.rules.adaptive_reordering && distance > u64::from(self.reordering) * mss {
-            self.reordering = (distance.div_ceil(mss) as u32).min(MAX_REORDERING);
+        if self.rules.adaptive_reordering {
+            self.reordering.widen_to(highest - lowest, self.rules.mss);
         }
-        self.reordering_events += 1;
+        self.reordering.note();
     }
 }
