@@ -150,8 +150,7 @@ impl TcpEndpoint {
         self.write(bytes);
         let end = self.sender.stream.data_end();
         if let Some(ledger) = &mut self.sender.ledger {
-            let ends = ledger.records_end_at.get_or_insert_default();
-            ends.ahead.push_back(end);
+            ledger.writes.end_at(end);
         }
     }
 

@@ -3,7 +3,6 @@
 //! same from sequence numbers, which is faster (`tests/endpoint/networks/with_and_without_records.rs`).
 
 use std::cell::Cell;
-use std::collections::VecDeque;
 
 use goodqueue_types::{Segment, Span, Time};
 
@@ -21,6 +20,7 @@ use crate::sender::pacing::Pacer;
 use crate::sender::response::prr::Reduction;
 use crate::sender::response::undo::Undo;
 use crate::sender::stream::units::Unit;
+use crate::sender::stream::writes::Writes;
 use crate::sender::validation::Validation;
 
 /// Arguments of a call into the sender.
@@ -108,12 +108,6 @@ pub(crate) struct Seen {
     pub rtt: Option<Span>,
 }
 
-/// Sequence numbers at which writes of the application end, in order.
-#[derive(Debug, Default)]
-pub(crate) struct Ends {
-    pub ahead: VecDeque<u64>,
-}
-
 /// State in addition to the sender's own.
 #[derive(Debug)]
 #[expect(
@@ -152,10 +146,7 @@ pub(crate) struct Ledger {
     pub ecn_echo: bool,
     pub rate: DeliveryRate,
     pub validation: Validation,
-    /// End of the last small segment.
-    pub small_end: u64,
-    /// Ends of the application's writes that share no segment with the following data.
-    pub records_end_at: Option<Box<Ends>>,
+    pub writes: Writes,
     pub pacer: Pacer,
     pub unit: Unit,
     /// Last window in bytes of which [`window`](Self::window) was computed, and its whole segments.
@@ -204,8 +195,7 @@ impl Ledger {
             ecn_echo: false,
             rate: DeliveryRate::new(rate_samples),
             validation: Validation::default(),
-            small_end: 0,
-            records_end_at: None,
+            writes: Writes::default(),
             pacer: Pacer::default(),
             unit: Unit::default(),
             whole_segments: Cell::new((0.0, 0)),

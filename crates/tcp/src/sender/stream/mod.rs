@@ -6,6 +6,7 @@ pub(crate) mod peer_window;
 pub(crate) mod sending;
 pub(crate) mod transmit;
 pub(crate) mod units;
+pub(crate) mod writes;
 
 use crate::connection::endpoint::ENDLESS;
 

@@ -8,7 +8,7 @@ use crate::config::IdleRestart;
 use crate::connection::stats::CaState;
 use crate::sender::in_flight::rate::Snapshot;
 use crate::sender::in_flight::records::Record;
-use crate::sender::ledger::{Ends, Ledger, Resend, Timer, Turn};
+use crate::sender::ledger::{Ledger, Resend, Timer, Turn};
 use crate::sender::pacing::burst;
 use crate::sender::{Chunk, Sender};
 
@@ -85,8 +85,8 @@ impl Ledger {
                 fin: true,
             }
         } else {
-            let record_end = self.record_end(turn.sender.stream.next());
-            let small_is_out = self.small_end > turn.sender.stream.una();
+            let record_end = self.writes.end_of(turn.sender.stream.next());
+            let small_is_out = self.writes.has_small_out(turn.sender.stream.una());
             let chunk =
                 turn.sender
                     .next_new_data(turn.now, turn.config, record_end, small_is_out)?;
@@ -132,7 +132,7 @@ impl Ledger {
         sender.activity.send(now);
         let end = chunk.seq + u64::from(chunk.len) + u64::from(chunk.fin);
         if u64::from(chunk.len) < self.rules.mss {
-            self.small_end = end;
+            self.writes.send_small(end);
         }
         let len = chunk.len + u32::from(chunk.fin);
         let record = Record::new(chunk.seq, len, now, snapshot);
@@ -192,17 +192,6 @@ impl Ledger {
         chunk
     }
 
-    /// Returns the end of the application's write that contains `next`.
-    fn record_end(&mut self, next: u64) -> u64 {
-        let Some(Ends { ahead: ends }) = self.records_end_at.as_deref_mut() else {
-            return u64::MAX;
-        };
-        while ends.front().is_some_and(|end| *end <= next) {
-            ends.pop_front();
-        }
-        ends.front().copied().unwrap_or(u64::MAX)
-    }
-
     /// Sends a tail loss probe: new data if there are any and the peer has room, otherwise the last
     /// segment.
     #[cold]
@@ -211,8 +200,8 @@ impl Ledger {
             self.rearm(turn);
             return None;
         };
-        let record_end = self.record_end(turn.sender.stream.next());
-        let small_is_out = self.small_end > turn.sender.stream.una();
+        let record_end = self.writes.end_of(turn.sender.stream.next());
+        let small_is_out = self.writes.has_small_out(turn.sender.stream.una());
         let chunk = turn
             .sender
             .next_new_data(turn.now, turn.config, record_end, small_is_out);
