@@ -17,6 +17,7 @@ use crate::sender::in_flight::meter::Before;
 use crate::sender::in_flight::rate::{DeliveryRate, Snapshot};
 use crate::sender::in_flight::records::{Record, Records};
 use crate::sender::pacing::Pacer;
+use crate::sender::response::due::{Due, Resend};
 use crate::sender::response::prr::Reduction;
 use crate::sender::response::undo::Undo;
 use crate::sender::stream::units::Unit;
@@ -41,18 +42,6 @@ pub(crate) enum Timer {
     Probe,
     /// The end of the reordering window.
     Reorder,
-}
-
-/// Data that recovery sends until the next ACK.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Resend {
-    /// Only new data may be sent.
-    #[default]
-    Nothing,
-    /// Data marked lost, then new data.
-    Lost,
-    /// New data may be sent, or data marked lost if no new data are left (RFC 5682).
-    NewData,
 }
 
 /// Switches of the configuration, read once.
@@ -110,10 +99,6 @@ pub(crate) struct Seen {
 
 /// State in addition to the sender's own.
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "orthogonal states, each named"
-)]
 pub(crate) struct Ledger {
     pub rules: Rules,
     pub records: Records,
@@ -122,13 +107,7 @@ pub(crate) struct Ledger {
     pub high_seq: u64,
     pub rack: Rack,
     pub probe: Option<Probe>,
-    pub probe_due: bool,
-    /// True if the first segment is to be sent again whatever the window allows.
-    pub first_due: bool,
-    /// True if the first lost segment is to be sent again whatever the window allows (RFC 6675
-    /// section 5, step (4.3)).
-    pub fast_retransmit_due: bool,
-    pub resend: Resend,
+    pub due: Due,
     pub timer: Timer,
     /// Number of consecutive timeouts.
     pub backoff: u32,
@@ -179,10 +158,7 @@ impl Ledger {
             high_seq: 0,
             rack: Rack::default(),
             probe: None,
-            probe_due: false,
-            first_due: false,
-            fast_retransmit_due: false,
-            resend: Resend::Nothing,
+            due: Due::default(),
             timer: Timer::Retransmit,
             backoff: 0,
             min_rtt: MinRtt::default(),
@@ -206,7 +182,7 @@ impl Ledger {
     pub fn rests(&self) -> bool {
         self.records.is_empty()
             && self.state == CaState::Open
-            && self.resend == Resend::Nothing
+            && self.due.resend() == Resend::Nothing
             && !self.ecn_echo
             && self.undo.is_idle()
     }
@@ -271,7 +247,7 @@ impl Ledger {
         if self.rules.sack && !segment.sack.is_empty() {
             self.take_sack(turn, segment, &mut seen);
         }
-        self.resend = Resend::Nothing;
+        self.due.set_resend(Resend::Nothing);
         if old {
             if seen.sacked || seen.dsack {
                 self.advance_state(turn, 0, &mut seen);

@@ -5,7 +5,8 @@ use goodqueue_types::{Span, Time};
 
 use crate::connection::stats::CaState;
 use crate::sender::in_flight::records::Record;
-use crate::sender::ledger::{Ledger, Resend, Seen, Timer, Turn};
+use crate::sender::ledger::{Ledger, Seen, Timer, Turn};
+use crate::sender::response::due::Resend;
 
 /// Number of recoveries for which a reordering window widened by a DSACK is kept (RFC 8985 section
 /// 6.2 step 4).
@@ -196,7 +197,7 @@ impl Ledger {
             if !self.rules.control_sets_window {
                 self.reduce(turn, 1, self.records.lost() - lost, false);
             }
-            self.resend = Resend::Lost;
+            self.due.set_resend(Resend::Lost);
         }
         self.rearm(turn);
     }
@@ -236,7 +237,7 @@ impl Ledger {
             self.rearm(turn);
             return;
         }
-        self.probe_due = true;
+        self.due.probe();
     }
 
     /// Records that a probe has left, or could not.

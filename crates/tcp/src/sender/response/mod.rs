@@ -2,6 +2,7 @@
 //! (PRR), and the undoing of a reduction that was spurious.
 
 pub(crate) mod accounting;
+pub(crate) mod due;
 pub(crate) mod phase;
 pub(crate) mod prr;
 pub(crate) mod states;

@@ -7,7 +7,8 @@ use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
 use crate::config::{DecreaseBasis, RecoveryWindow, SackVariant};
 use crate::connection::stats::{CaState, Phase};
 use crate::sender::in_flight::records::Record;
-use crate::sender::ledger::{Ledger, Resend, Seen, Timer, Turn};
+use crate::sender::ledger::{Ledger, Seen, Timer, Turn};
+use crate::sender::response::due::Resend;
 use crate::sender::response::prr::Reduction;
 
 /// Shortest time that a receiver has to acknowledge data that it had SACKed.
@@ -89,7 +90,7 @@ impl Ledger {
         } else {
             self.enter_recovery(turn, seen.ecn_echo);
         }
-        self.resend = Resend::Lost;
+        self.due.set_resend(Resend::Lost);
     }
 
     /// Reduces the window again if a retransmission sent since the last reduction is lost, which is
@@ -135,7 +136,7 @@ impl Ledger {
             return;
         }
         self.enter_recovery(turn, seen.ecn_echo);
-        self.resend = Resend::Lost;
+        self.due.set_resend(Resend::Lost);
     }
 
     /// Marks losses by the present information.
@@ -243,7 +244,8 @@ impl Ledger {
             self.undo.restores = false;
         }
         // Proportional rate reduction makes room for the first retransmission itself.
-        self.fast_retransmit_due = self.rules.recovery_window == RecoveryWindow::Ssthresh;
+        let at_once = self.rules.recovery_window == RecoveryWindow::Ssthresh;
+        self.due.retransmit_fast(at_once);
         self.set_state(turn, CaState::Recovery);
     }
 
@@ -384,10 +386,8 @@ impl Ledger {
         self.high_seq = turn.sender.stream.max_sent();
         turn.sender.course.set_point(self.high_seq);
         self.probe = None;
-        self.probe_due = false;
         self.backoff += 1;
-        self.resend = Resend::Nothing;
-        self.first_due = true;
+        self.due.time_out();
         let sender = &mut *turn.sender;
         sender.course.note_timeout(sender.stream.una());
         sender.rtt.back_off(&turn.config.rto);
@@ -411,7 +411,7 @@ impl Ledger {
         }
         self.set_state(turn, CaState::Loss);
         self.high_seq = end;
-        self.resend = Resend::Lost;
+        self.due.set_resend(Resend::Lost);
     }
 
     fn mark_lost_by_timeout(&mut self, turn: &mut Turn<'_>) {

@@ -3,7 +3,8 @@
 
 use crate::cc::CongestionControl;
 use crate::connection::stats::CaState;
-use crate::sender::ledger::{Ledger, Resend, Seen, Turn};
+use crate::sender::ledger::{Ledger, Seen, Turn};
+use crate::sender::response::due::Resend;
 
 /// Value of `Undo::marker` if there is nothing to undo.
 const DISARMED: u64 = u64::MAX;
@@ -240,7 +241,7 @@ impl Ledger {
             } else if seen.una_advanced && !recovered {
                 // Step (2.b): new data will decide.
                 self.high_seq = turn.sender.stream.max_sent();
-                self.resend = Resend::NewData;
+                self.due.set_resend(Resend::NewData);
                 return;
             }
         }
@@ -255,6 +256,6 @@ impl Ledger {
                 self.records.forget_counted();
             }
         }
-        self.resend = Resend::Lost;
+        self.due.set_resend(Resend::Lost);
     }
 }

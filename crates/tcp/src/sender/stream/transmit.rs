@@ -8,8 +8,9 @@ use crate::config::IdleRestart;
 use crate::connection::stats::CaState;
 use crate::sender::in_flight::rate::Snapshot;
 use crate::sender::in_flight::records::Record;
-use crate::sender::ledger::{Ledger, Resend, Timer, Turn};
+use crate::sender::ledger::{Ledger, Timer, Turn};
 use crate::sender::pacing::burst;
+use crate::sender::response::due::Resend;
 use crate::sender::{Chunk, Sender};
 
 impl Ledger {
@@ -18,10 +19,10 @@ impl Ledger {
         if turn.sender.timers.take_probe() {
             return Some(self.window_probe(turn));
         }
-        if std::mem::take(&mut self.first_due) && !self.records.is_empty() {
+        if self.due.take_first() && !self.records.is_empty() {
             return Some(self.send_again(turn, 0));
         }
-        if std::mem::take(&mut self.probe_due) {
+        if self.due.take_probe() {
             return self.poll_tail_probe(turn);
         }
         let held_until = self.pacer.held_until(turn.now);
@@ -30,13 +31,13 @@ impl Ledger {
             return None;
         }
         let window = self.window(turn.sender);
-        let repeats = self.resend == Resend::Lost
-            && (std::mem::take(&mut self.fast_retransmit_due) || window > self.records.in_flight());
+        let repeats = self.due.resend() == Resend::Lost
+            && (self.due.take_fast_retransmit() || window > self.records.in_flight());
         if repeats && let Some(index) = self.records.next_waiting() {
             return Some(self.send_again(turn, index));
         }
         let chunk = self.poll_new(turn, window);
-        if chunk.is_none() && self.resend == Resend::NewData {
+        if chunk.is_none() && self.due.resend() == Resend::NewData {
             return self.poll_without_new_data(turn);
         }
         chunk
@@ -49,7 +50,7 @@ impl Ledger {
             return None;
         }
         self.frto = false;
-        self.resend = Resend::Lost;
+        self.due.set_resend(Resend::Lost);
         self.poll(turn)
     }
 
@@ -109,7 +110,7 @@ impl Ledger {
         let sender = &mut *turn.sender;
         let fin_due = sender.stream.fin_is_next();
         let held = self.pacer.held_until(turn.now) != Time::MAX;
-        if fin_due || held || self.resend == Resend::NewData {
+        if fin_due || held || self.due.resend() == Resend::NewData {
             return;
         }
         sender.allowance.block(true);
