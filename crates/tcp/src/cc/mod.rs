@@ -77,8 +77,9 @@ pub struct AckSample {
     /// True if the window limited sending, false if the application did. The profile's rule of
     /// window validation decides (RFC 5681 and RFC 7661, or Linux's rule with records of segments).
     pub is_window_limited: bool,
-    /// Measurements of single segments. None if neither the recovery nor the control
-    /// [needs](CongestionControl::needs) them.
+    /// Measurements of single segments. A control of the caller gets them if it
+    /// [needs](CongestionControl::needs) them or if recovery keeps records of segments. A built-in
+    /// one gets them only if it needs them.
     pub segments: Option<SegmentSample>,
 }
 
@@ -447,6 +448,19 @@ impl Controller {
     /// Returns Reno, the smallest control, which also serves an end that never has data to send.
     pub fn smallest(config: &TcpConfig) -> Self {
         Self::Reno(Reno::new(Window::new(config, SlowStart::Classic)))
+    }
+
+    /// Returns true if the control may have a [pacing rate](CongestionControl::pacing_rate), now or
+    /// later.
+    pub fn may_pace(&self) -> bool {
+        let paces = matches!(self, Self::Bbr(_) | Self::Bbr3(_) | Self::Prague(_));
+        paces || matches!(self, Self::Custom(_))
+    }
+
+    /// Returns true if the control may read [measurements of segments](AckSample::measured).
+    pub fn reads_segments(&self) -> bool {
+        let needs = self.needs() > Needs::Acks || self.sets_window_in_recovery();
+        needs || matches!(self, Self::Custom(_))
     }
 }
 

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use goodqueue_types::{Segment, Span, Time};
 
-use crate::cc::{AckSample, CongestionControl, Needs};
+use crate::cc::{AckSample, CongestionControl, Controller, Needs, SegmentSample};
 use crate::config::{LossDetection, Recovery, RecoveryWindow, TcpConfig};
 use crate::connection::stats::{CaState, TcpStats};
 use crate::sender::Sender;
@@ -60,6 +60,10 @@ pub(crate) struct Rules {
     pub adaptive_reordering: bool,
     pub recovery_window: RecoveryWindow,
     pub control_sets_window: bool,
+    /// True if the control reads measurements of segments.
+    pub measures: bool,
+    /// True if the profile or the control may pace.
+    pub paces: bool,
     pub mss: u64,
 }
 
@@ -134,7 +138,7 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// Creates a ledger if the configuration records segments.
-    pub fn if_needed(config: &TcpConfig, control: &impl CongestionControl) -> Option<Box<Self>> {
+    pub fn if_needed(config: &TcpConfig, control: &Controller) -> Option<Box<Self>> {
         if !config.records_segments() {
             return None;
         }
@@ -151,6 +155,8 @@ impl Ledger {
                 adaptive_reordering: config.adaptive_reordering,
                 recovery_window: config.recovery_window,
                 control_sets_window: control.sets_window_in_recovery(),
+                measures: control.reads_segments(),
+                paces: config.pacing || control.may_pace(),
                 mss: u64::from(config.mss),
             },
             records: Records::new(rate_samples),
@@ -276,17 +282,12 @@ impl Ledger {
         if seen.restart_timer && !self.schedule_probe(turn, true) {
             self.rearm(turn);
         }
-        let mut segments = before.sample(
-            turn.now,
-            &self.records,
-            &mut self.rate,
-            &self.min_rtt,
-            self.rules.mss,
-        );
-        segments.rtt = seen.rtt;
-        segments.one_way_delay_s = turn.sender.timing.one_way_delay(segment, turn.config);
+        let news = before.news(&self.records, &self.rate, self.rules.mss);
+        let segments = self
+            .rules
+            .measures
+            .then(|| self.measure(turn, segment, &before, seen.rtt));
         self.report_losses(turn);
-        let news = (segments.delivered, segments.lost);
         let mut sample = AckSample {
             now: turn.now,
             acked: 0,
@@ -297,9 +298,27 @@ impl Ledger {
             acked_to: turn.sender.stream.una(),
             sent_to: turn.sender.stream.max_sent(),
             is_window_limited: self.is_window_limited(turn.sender),
-            segments: Some(segments),
+            segments,
         };
         self.control(turn, &mut sample, news, &seen);
+    }
+
+    /// Returns the measurements of the segments of an ACK.
+    #[inline(never)]
+    fn measure(
+        &mut self,
+        turn: &Turn<'_>,
+        segment: &Segment,
+        before: &Before,
+        rtt: Option<Span>,
+    ) -> SegmentSample {
+        let (now, mss) = (turn.now, self.rules.mss);
+        let segments = before.sample(now, &self.records, &mut self.rate, &self.min_rtt, mss);
+        SegmentSample {
+            rtt,
+            one_way_delay_s: turn.sender.timing.one_way_delay(segment, turn.config),
+            ..segments
+        }
     }
 
     /// Passes the ACK, which shows these bytes to be delivered and lost, to the congestion control, or

@@ -29,6 +29,13 @@ impl Before {
         }
     }
 
+    /// Returns the bytes that the ACK shows to be delivered and those that it shows to be lost.
+    #[inline]
+    pub fn news(&self, records: &Records, rate: &DeliveryRate, mss: u64) -> (u64, u64) {
+        let delivered = (rate.delivered - self.delivered) * mss;
+        (delivered, (records.lost() - self.lost) * mss)
+    }
+
     /// Returns the sample of the ACK, without its round-trip time and its one-way delay.
     pub fn sample(
         &self,
@@ -39,9 +46,10 @@ impl Before {
         mss: u64,
     ) -> SegmentSample {
         let least = min_rtt.get().unwrap_or(Span::ZERO);
+        let (delivered, lost) = self.news(records, rate, mss);
         SegmentSample {
-            delivered: (rate.delivered - self.delivered) * mss,
-            lost: (records.lost() - self.lost) * mss,
+            delivered,
+            lost,
             prior_in_flight: u64::from(self.in_flight) * mss,
             in_flight: u64::from(records.in_flight()) * mss,
             rate: rate.sample(now, least, records.lost(), mss),
@@ -268,13 +276,14 @@ impl Meter {
         let mut index = self.records.index_above(seq);
         while index < self.records.out() as usize && self.records.get(index).seq < end {
             if !self.records.get(index).is_sacked() {
-                self.records.resend(index, now, snapshot);
+                self.records
+                    .resend(index, now, self.rate.delivered, snapshot);
             }
             index += 1;
         }
         let seq = seq.max(max_sent);
         if end > seq {
-            let record = Record::new(seq, (end - seq) as u32, now, snapshot);
+            let record = Record::new(seq, (end - seq) as u32, now, self.rate.delivered);
             self.records.push(record, snapshot);
         }
     }

@@ -17,21 +17,6 @@ pub(crate) struct Snapshot {
     app_limited: bool,
 }
 
-impl Snapshot {
-    /// Returns the snapshot of a sender without rate samples.
-    pub fn of_delivered(delivered: u64) -> Self {
-        Self {
-            delivered,
-            ..Self::default()
-        }
-    }
-
-    /// Returns the number of segments delivered.
-    pub fn delivered(&self) -> u64 {
-        self.delivered
-    }
-}
-
 /// State of delivery from which ACKs give rate samples.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryRate {
@@ -68,23 +53,28 @@ impl DeliveryRate {
     }
 
     /// Returns the snapshot to record with a segment that leaves now, while `in_flight` others are
-    /// in flight.
-    pub fn snapshot(&mut self, now: Time, in_flight: u32, lost: u64, idle: bool) -> Snapshot {
-        let Some(sampling) = self.sampling.as_deref_mut() else {
-            return Snapshot::of_delivered(self.delivered);
-        };
+    /// in flight, if samples are needed.
+    #[inline]
+    pub fn snapshot(
+        &mut self,
+        now: Time,
+        in_flight: u32,
+        lost: u64,
+        idle: bool,
+    ) -> Option<Snapshot> {
+        let sampling = self.sampling.as_deref_mut()?;
         if idle {
             sampling.first_sent = now;
             sampling.delivered_at = now;
         }
-        Snapshot {
+        Some(Snapshot {
             delivered: self.delivered,
             delivered_at: sampling.delivered_at,
             first_sent: sampling.first_sent,
             lost,
             in_flight: in_flight + 1,
             app_limited: sampling.app_limited_until > 0,
-        }
+        })
     }
 
     /// Records that the application has no more data while the window has room. The next deliveries

@@ -52,13 +52,14 @@ impl Marks {
 }
 
 impl Record {
-    /// Creates the record of a segment that leaves for the first time.
-    pub fn new(seq: u64, len: u32, sent: Time, snapshot: Snapshot) -> Self {
+    /// Creates the record of a segment that leaves for the first time, when `delivered` segments were
+    /// delivered.
+    pub fn new(seq: u64, len: u32, sent: Time, delivered: u64) -> Self {
         debug_assert!(u16::try_from(len).is_ok(), "{len} bytes in a segment");
         Self {
             seq,
             sent,
-            delivered: count(snapshot),
+            delivered: limited(delivered),
             len: len as u16,
             marks: Marks::default(),
         }
@@ -115,9 +116,9 @@ impl Record {
     }
 }
 
-/// Returns the number of delivered segments of a snapshot, limited to 32 bits.
-fn count(snapshot: Snapshot) -> u32 {
-    u32::try_from(snapshot.delivered()).unwrap_or(u32::MAX)
+/// Returns a number of delivered segments, limited to 32 bits.
+fn limited(delivered: u64) -> u32 {
+    u32::try_from(delivered).unwrap_or(u32::MAX)
 }
 
 /// A retransmission. An entry becomes void when its record is acknowledged, SACKed, marked lost or
@@ -259,12 +260,12 @@ impl Records {
         snapshots.ring.get(index)
     }
 
-    /// Appends new data.
+    /// Appends new data, with a snapshot if the records keep them.
     #[inline]
-    pub fn push(&mut self, record: Record, snapshot: Snapshot) {
+    pub fn push(&mut self, record: Record, snapshot: Option<Snapshot>) {
         debug_assert!(self.ring.back().is_none_or(|last| last.end() <= record.seq));
         push_tight(&mut self.ring, record);
-        if let Some(snapshots) = &mut self.snapshots {
+        if let (Some(snapshots), Some(snapshot)) = (&mut self.snapshots, snapshot) {
             push_tight(&mut snapshots.ring, snapshot);
         }
     }
@@ -407,6 +408,12 @@ impl Records {
         }
     }
 
+    /// Returns true if the records keep transmissions that were marked lost.
+    #[inline]
+    pub fn keeps_losses(&self) -> bool {
+        self.snapshots.is_some()
+    }
+
     /// Returns the transmissions marked lost since the last call, in the order of the marks.
     pub fn take_losses(&mut self) -> Vec<Loss> {
         let snapshots = self.snapshots.as_deref_mut();
@@ -485,23 +492,23 @@ impl Records {
         eaten
     }
 
-    /// Records a retransmission.
-    pub fn resend(&mut self, index: usize, now: Time, snapshot: Snapshot) {
+    /// Records a retransmission, when `delivered` segments were delivered.
+    pub fn resend(&mut self, index: usize, now: Time, delivered: u64, snapshot: Option<Snapshot>) {
         let record = &mut self.ring[index];
         self.waiting -= u32::from(record.waits());
         if !record.is_resent() {
             record.marks.set(Marks::RESENT);
             self.resent_out += 1;
         }
-        self.repeat(index, now, snapshot);
+        self.repeat(index, now, delivered, snapshot);
     }
 
     /// Records a tail loss probe, which replaces the last transmission and adds none to the flight.
-    pub fn repeat(&mut self, index: usize, now: Time, snapshot: Snapshot) {
+    pub fn repeat(&mut self, index: usize, now: Time, delivered: u64, snapshot: Option<Snapshot>) {
         let record = &mut self.ring[index];
         record.marks.set(Marks::EVER_RESENT);
         record.sent = now;
-        record.delivered = count(snapshot);
+        record.delivered = limited(delivered);
         let (end, sent_to) = (record.end(), self.ring.back().map_or(0, Record::end));
         let repetition = Repetition {
             sent: now,
@@ -512,7 +519,7 @@ impl Records {
             &mut self.repetitions.get_or_insert_default().queue,
             repetition,
         );
-        if let Some(snapshots) = &mut self.snapshots {
+        if let (Some(snapshots), Some(snapshot)) = (&mut self.snapshots, snapshot) {
             snapshots.ring[index] = snapshot;
         }
     }

@@ -255,8 +255,15 @@ impl Ledger {
         self.start_reduction_by(turn, CongestionSignal::Loss);
     }
 
-    /// Gives the control the segments marked lost since the last call.
+    /// Gives the control the segments marked lost since the last call, if it needs them.
+    #[inline]
     pub fn report_losses(&mut self, turn: &mut Turn<'_>) {
+        if self.records.keeps_losses() {
+            self.report_kept_losses(turn);
+        }
+    }
+
+    fn report_kept_losses(&mut self, turn: &mut Turn<'_>) {
         for loss in self.records.take_losses() {
             let segment = self.rate.lost_segment(turn.now, &loss, self.rules.mss);
             turn.sender.controller.on_lost(&segment);
@@ -402,7 +409,7 @@ impl Ledger {
         let (mut seq, end) = (turn.sender.stream.una(), turn.sender.stream.max_sent());
         while seq < end {
             let len = (end - seq).min(self.rules.mss);
-            let record = Record::new(seq, len as u32, sent, snapshot);
+            let record = Record::new(seq, len as u32, sent, self.rate.delivered);
             self.records.push(record, snapshot);
             seq += len;
         }

@@ -97,7 +97,7 @@ impl Ledger {
             }
             chunk
         };
-        let limited = self.book_new(turn, chunk);
+        let limited = self.book_new(turn, chunk, window);
         if limited {
             self.block_if_full(turn);
         }
@@ -118,9 +118,9 @@ impl Ledger {
         sender.limits.note(turn.now, limited);
     }
 
-    /// Records new data that leave. Returns true if the window then holds back further data, or
-    /// would.
-    fn book_new(&mut self, turn: &mut Turn<'_>, chunk: Chunk) -> bool {
+    /// Records new data that leave. `window` is the present window in segments. Returns true if the
+    /// window then holds back further data, or would.
+    fn book_new(&mut self, turn: &mut Turn<'_>, chunk: Chunk, window: u32) -> bool {
         let now = turn.now;
         let idle = self.records.is_empty();
         let in_flight = self.records.in_flight();
@@ -136,7 +136,7 @@ impl Ledger {
             self.writes.send_small(end);
         }
         let len = chunk.len + u32::from(chunk.fin);
-        let record = Record::new(chunk.seq, len, now, snapshot);
+        let record = Record::new(chunk.seq, len, now, self.rate.delivered);
         self.records.push(record, snapshot);
         if let Some(reduction) = &mut self.reduction {
             reduction.out += 1;
@@ -149,7 +149,14 @@ impl Ledger {
             self.rearm(turn);
         }
         self.schedule_probe(turn, false);
-        let limited = self.records.in_flight() >= self.window(turn.sender);
+        // A control may change its window when it hears of data after an idle time.
+        let window = if idle {
+            self.window(turn.sender)
+        } else {
+            window
+        };
+        debug_assert_eq!(window, self.window(turn.sender));
+        let limited = self.records.in_flight() >= window;
         self.validate(turn, limited);
         limited
     }
@@ -157,7 +164,8 @@ impl Ledger {
     /// Sends a segment again.
     fn send_again(&mut self, turn: &mut Turn<'_>, index: usize) -> Chunk {
         let snapshot = self.snapshot(turn);
-        self.records.resend(index, turn.now, snapshot);
+        self.records
+            .resend(index, turn.now, self.rate.delivered, snapshot);
         self.undo.on_resend(turn.config.timestamp(turn.now));
         if let Some(reduction) = &mut self.reduction {
             reduction.out += 1;
@@ -170,7 +178,7 @@ impl Ledger {
         self.book_again(turn, index)
     }
 
-    fn snapshot(&mut self, turn: &Turn<'_>) -> Snapshot {
+    fn snapshot(&mut self, turn: &Turn<'_>) -> Option<Snapshot> {
         let (in_flight, lost) = (self.records.in_flight(), self.records.lost());
         self.rate
             .snapshot(turn.now, in_flight, lost, self.records.is_empty())
@@ -207,11 +215,13 @@ impl Ledger {
             .sender
             .next_new_data(turn.now, turn.config, record_end, small_is_out);
         if let Some(chunk) = chunk {
-            self.book_new(turn, chunk);
+            let window = self.window(turn.sender);
+            self.book_new(turn, chunk, window);
         }
         let chunk = chunk.unwrap_or_else(|| {
             let snapshot = self.snapshot(turn);
-            self.records.repeat(last, turn.now, snapshot);
+            self.records
+                .repeat(last, turn.now, self.rate.delivered, snapshot);
             self.undo.on_probe();
             self.book_again(turn, last)
         });
@@ -238,7 +248,8 @@ impl Ledger {
                 len: len as u32,
                 fin,
             };
-            self.book_new(turn, chunk);
+            let window = self.window(turn.sender);
+            self.book_new(turn, chunk, window);
             return chunk;
         }
         Chunk {
@@ -325,6 +336,13 @@ impl Ledger {
     /// Passes a segment to the pacer.
     #[inline]
     fn pace(&mut self, turn: &mut Turn<'_>, payload: u32) {
+        debug_assert!(self.rules.paces || turn.sender.controller.pacing_rate().is_none());
+        if self.rules.paces {
+            self.pace_at_rate(turn, payload);
+        }
+    }
+
+    fn pace_at_rate(&mut self, turn: &mut Turn<'_>, payload: u32) {
         if !turn.config.pacing && turn.sender.controller.pacing_rate().is_none() {
             return;
         }

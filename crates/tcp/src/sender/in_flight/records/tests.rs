@@ -4,8 +4,8 @@ use super::*;
 fn ten() -> Records {
     let mut records = Records::default();
     for index in 0..10 {
-        let record = Record::new(1 + 1000 * index, 1000, Time(index), Snapshot::default());
-        records.push(record, Snapshot::default());
+        let record = Record::new(1 + 1000 * index, 1000, Time(index), 0);
+        records.push(record, None);
     }
     records
 }
@@ -21,8 +21,8 @@ fn lost(records: &Records) -> Vec<usize> {
 fn acknowledged_data_free_their_memory() {
     let mut records = Records::default();
     for index in 0..1000 {
-        let record = Record::new(1 + index, 1, Time(index), Snapshot::default());
-        records.push(record, Snapshot::default());
+        let record = Record::new(1 + index, 1, Time(index), 0);
+        records.push(record, None);
     }
     assert!(records.ring.capacity() <= 1250);
     assert_eq!(records.remove_below(991, |_, _| ()), 990);
@@ -40,7 +40,7 @@ fn everything_below_is_lost_once() {
     records.mark_sacked(1);
     records.mark_lost_below(3001);
     assert_eq!((lost(&records), records.lost_out()), (vec![0, 2], 2));
-    records.resend(0, Time(10), Snapshot::default());
+    records.resend(0, Time(10), 0, None);
     records.mark_lost_below(5001);
     assert_eq!((lost(&records), records.in_flight()), (vec![0, 2, 3, 4], 6));
     // The retransmission of the first segment is still in flight.
@@ -54,15 +54,12 @@ fn transmissions_in_order_of_time() {
     let mut records = ten();
     let again = |records: &mut Records, index| {
         records.mark_lost(index);
-        records.resend(index, Time(10), Snapshot::default());
+        records.resend(index, Time(10), 0, None);
     };
     again(&mut records, 0);
     again(&mut records, 1);
-    records.push(
-        Record::new(10_001, 1000, Time(10), Snapshot::default()),
-        Snapshot::default(),
-    );
-    records.resend(0, Time(11), Snapshot::default());
+    records.push(Record::new(10_001, 1000, Time(10), 0), None);
+    records.resend(0, Time(11), 0, None);
     let mut visited = Vec::new();
     records.visit_by_time(|records, index| {
         visited.push(index);
