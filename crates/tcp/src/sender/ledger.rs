@@ -197,7 +197,7 @@ impl Ledger {
     #[inline]
     pub fn window(&self, sender: &Sender) -> u32 {
         let window = match &self.reduction {
-            Some(reduction) => reduction.window,
+            Some(reduction) => reduction.window(),
             None => self.whole_segments(sender.controller.window()),
         };
         window.max(1)
@@ -268,7 +268,7 @@ impl Ledger {
         }
         let prior = self.rate.prior_delivered();
         self.rack
-            .update_reordering_window(prior, self.rate.delivered);
+            .update_reordering_window(prior, self.rate.delivered());
         self.on_ack_of_probe(turn, segment.ack, &seen);
         let dubious = !seen.not_duplicate
             || seen.sacked
@@ -485,7 +485,7 @@ impl Ledger {
             }
         } else if popped > 0 {
             let eaten = self.records.remove_counted(popped, sacked_before);
-            self.rate.delivered -= u64::from(eaten);
+            self.rate.uncount(eaten);
         }
     }
 

@@ -134,7 +134,7 @@ impl Sender {
             .as_ref()
             .and_then(|ledger| ledger.reduction.as_ref());
         match (reduced, &self.ledger) {
-            (Some(reduction), Some(ledger)) => u64::from(reduction.window) * ledger.rules.mss,
+            (Some(reduction), Some(ledger)) => u64::from(reduction.window()) * ledger.rules.mss,
             _ => self
                 .controller
                 .cwnd()

@@ -21,9 +21,9 @@ pub(crate) struct Rack {
     /// Round-trip time of that segment.
     rtt: Span,
     /// True if a segment was delivered since the last search for losses.
-    pub advanced: bool,
+    advanced: bool,
     /// True if a retransmission sent since the last reduction was found lost.
-    pub lost_again: bool,
+    lost_again: bool,
     /// Multiplier of the reordering window (`RACK.reo_wnd_mult`).
     steps: u32,
     persist: u32,
@@ -61,6 +61,17 @@ impl Rack {
         if (record.sent, record.end()) > (self.sent, self.end) {
             (self.sent, self.end) = (record.sent, record.end());
         }
+    }
+
+    /// Lets losses be searched for again.
+    pub fn search_again(&mut self) {
+        self.advanced = true;
+    }
+
+    /// Returns true if a retransmission sent since the last reduction was found lost since the last
+    /// call.
+    pub fn take_lost_again(&mut self) -> bool {
+        std::mem::take(&mut self.lost_again)
     }
 
     pub fn on_dsack(&mut self) {

@@ -85,10 +85,11 @@ impl Sender {
             .next_sacked(self.stream.una())
             .unwrap_or(self.stream.max_sent());
         // Step (4.3): the first hole is retransmitted whatever pipe is.
-        self.scoreboard.high_rxt = hole
+        let high_rxt = hole
             .min(self.stream.una() + mss)
             .min(self.stream.max_sent());
-        self.scoreboard.rescue_rxt = self.scoreboard.high_rxt;
+        self.scoreboard.retransmit(high_rxt);
+        self.scoreboard.allow_rescue_above(high_rxt);
         self.accounting.set_extra(0);
         if config.details.sack_variant == SackVariant::Ns2Sack1 {
             let counted = i64::from(config.duplicate_ack_threshold) * i64::from(config.mss);
@@ -145,7 +146,7 @@ impl Sender {
         stats: &mut TcpStats,
     ) -> Option<Chunk> {
         let mss = u64::from(config.mss);
-        let from = self.scoreboard.high_rxt.max(self.stream.una());
+        let from = self.scoreboard.high_rxt().max(self.stream.una());
         let hole = self.scoreboard.hole_from(from);
         // Rule (1): the first hole that counts as lost.
         if let Some(hole) = hole.filter(|hole| hole.0 < self.lost_below(config)) {
@@ -184,14 +185,15 @@ impl Sender {
         stats: &mut TcpStats,
     ) -> Chunk {
         let end = hole.1.min(hole.0 + u64::from(config.mss));
-        self.scoreboard.high_rxt = end;
+        self.scoreboard.retransmit(end);
         self.send_again(now, hole.0, end, stats)
     }
 
     /// Sends, once per recovery, the highest data that are not SACKed, so that a lost tail or a
     /// lost retransmission is noticed without a timeout (`NextSeg` rule (4)).
     fn rescue(&mut self, now: Time, config: &TcpConfig, stats: &mut TcpStats) -> Option<Chunk> {
-        if !config.details.rescue_retransmission || self.stream.una() <= self.scoreboard.rescue_rxt
+        if !config.details.rescue_retransmission
+            || self.stream.una() <= self.scoreboard.rescue_rxt()
         {
             return None;
         }
@@ -200,7 +202,7 @@ impl Sender {
         if end <= highest_sacked {
             return None;
         }
-        self.scoreboard.rescue_rxt = self.course.point();
+        self.scoreboard.allow_rescue_above(self.course.point());
         let start = highest_sacked
             .max(end.saturating_sub(u64::from(config.mss)))
             .max(self.stream.una());

@@ -24,7 +24,7 @@ impl Before {
     pub fn new(records: &Records, rate: &DeliveryRate) -> Self {
         Self {
             in_flight: records.in_flight(),
-            delivered: rate.delivered,
+            delivered: rate.delivered(),
             lost: records.lost(),
         }
     }
@@ -32,7 +32,7 @@ impl Before {
     /// Returns the bytes that the ACK shows to be delivered and those that it shows to be lost.
     #[inline]
     pub fn news(&self, records: &Records, rate: &DeliveryRate, mss: u64) -> (u64, u64) {
-        let delivered = (rate.delivered - self.delivered) * mss;
+        let delivered = (rate.delivered() - self.delivered) * mss;
         (delivered, (records.lost() - self.lost) * mss)
     }
 
@@ -132,7 +132,8 @@ impl Meter {
         {
             let before = self.records.sacked_out();
             self.records.count_duplicates(1);
-            self.rate.delivered += u64::from(self.records.sacked_out().saturating_sub(before));
+            self.rate
+                .count(self.records.sacked_out().saturating_sub(before));
         }
         if self.seen.una_advanced {
             self.take_cumulative(segment.ack, sender);
@@ -189,7 +190,7 @@ impl Meter {
         }
         if !self.sack && popped > 0 {
             let eaten = self.records.remove_counted(popped, sacked_before);
-            self.rate.delivered -= u64::from(eaten);
+            self.rate.uncount(eaten);
             if !sender.course.is_in_fast_recovery() {
                 self.records.forget_counted();
             }
@@ -211,7 +212,7 @@ impl Meter {
         }
         // Recovery has sent the first segment again, or will do so now.
         let first = *self.records.get(0);
-        if !self.sack || sender.scoreboard.high_rxt > first.seq {
+        if !self.sack || sender.scoreboard.high_rxt() > first.seq {
             let is_due = !first.is_lost() && !first.was_resent();
             if is_due {
                 self.records.mark_lost(0);
@@ -277,13 +278,13 @@ impl Meter {
         while index < self.records.out() as usize && self.records.get(index).seq < end {
             if !self.records.get(index).is_sacked() {
                 self.records
-                    .resend(index, now, self.rate.delivered, snapshot);
+                    .resend(index, now, self.rate.delivered(), snapshot);
             }
             index += 1;
         }
         let seq = seq.max(max_sent);
         if end > seq {
-            let record = Record::new(seq, (end - seq) as u32, now, self.rate.delivered);
+            let record = Record::new(seq, (end - seq) as u32, now, self.rate.delivered());
             self.records.push(record, snapshot);
         }
     }

@@ -21,7 +21,7 @@ pub(crate) struct Snapshot {
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryRate {
     /// Number of segments delivered, in order or selectively.
-    pub delivered: u64,
+    delivered: u64,
     /// Newest segment delivered: the number of segments delivered when it was sent, the time of its
     /// sending, and its end, which is 0 before the first delivery.
     newest: (u64, Time, u64),
@@ -50,6 +50,22 @@ impl DeliveryRate {
             newest: (0, Time::ZERO, 0),
             sampling: rate_samples.then(Box::default),
         }
+    }
+
+    /// Returns the number of segments delivered, in order or selectively.
+    #[inline]
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Counts segments as delivered of which only duplicate ACKs tell.
+    pub fn count(&mut self, segments: u32) {
+        self.delivered += u64::from(segments);
+    }
+
+    /// Takes back segments that were counted from duplicate ACKs and are acknowledged now.
+    pub fn uncount(&mut self, segments: u32) {
+        self.delivered -= u64::from(segments);
     }
 
     /// Returns the snapshot to record with a segment that leaves now, while `in_flight` others are

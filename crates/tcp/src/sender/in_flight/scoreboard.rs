@@ -21,10 +21,10 @@ pub(crate) struct Scoreboard {
 pub(crate) struct Contents {
     sacked: RangeSet,
     /// End of the highest data retransmitted in this recovery (`HighRxt`).
-    pub high_rxt: u64,
+    high_rxt: u64,
     /// Sequence number beyond which the cumulative ACK allows one rescue retransmission
     /// (`RescueRxt`).
-    pub rescue_rxt: u64,
+    rescue_rxt: u64,
 }
 
 static NONE: Contents = Contents {
@@ -85,6 +85,27 @@ impl Contents {
     #[inline]
     pub fn sacked_bytes(&self) -> u64 {
         self.sacked.total()
+    }
+
+    /// Returns the end of the highest data retransmitted in this recovery (`HighRxt`).
+    pub fn high_rxt(&self) -> u64 {
+        self.high_rxt
+    }
+
+    /// Records a retransmission up to `end`.
+    pub fn retransmit(&mut self, end: u64) {
+        self.high_rxt = end;
+    }
+
+    /// Returns the sequence number beyond which the cumulative ACK allows one rescue retransmission
+    /// (`RescueRxt`).
+    pub fn rescue_rxt(&self) -> u64 {
+        self.rescue_rxt
+    }
+
+    /// Sets the sequence number beyond which the cumulative ACK allows one rescue retransmission.
+    pub fn allow_rescue_above(&mut self, seq: u64) {
+        self.rescue_rxt = seq;
     }
 
     pub fn sacked_below(&self, bound: u64) -> u64 {
@@ -267,7 +288,7 @@ mod tests {
         let lost = lost_below(&board);
         assert_eq!(lost, 2001);
         assert_eq!(board.pipe(1, 10_001, lost), 5000);
-        board.high_rxt = 1001;
+        board.retransmit(1001);
         assert_eq!(board.pipe(1, 10_001, lost), 6000);
     }
 

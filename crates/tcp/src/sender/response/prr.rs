@@ -10,9 +10,9 @@ pub(crate) struct Reduction {
     prior_window: u32,
     /// Segments delivered and sent since its start (`prr_delivered` and `prr_out`).
     delivered: u32,
-    pub out: u32,
+    out: u32,
     /// Window in force.
-    pub window: u32,
+    window: u32,
 }
 
 impl Reduction {
@@ -24,6 +24,18 @@ impl Reduction {
             out: 0,
             window,
         }
+    }
+
+    /// Returns the window in force.
+    #[inline]
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// Records segments that leave.
+    #[inline]
+    pub fn send(&mut self, segments: u32) {
+        self.out += segments;
     }
 
     /// Handles an ACK that delivered `newly` segments and leaves `in_flight`. `safe` is true if it
@@ -86,8 +98,8 @@ mod tests {
             .map(|_| {
                 pipe -= 1;
                 reduction.on_ack(rule, 1, pipe, 10, false);
-                let sent = reduction.window.saturating_sub(pipe);
-                reduction.out += sent;
+                let sent = reduction.window().saturating_sub(pipe);
+                reduction.send(sent);
                 let row = (sent, pipe);
                 pipe += sent;
                 row
@@ -117,12 +129,12 @@ mod tests {
         for ack in 3..=11 {
             pipe -= 1;
             reduction.on_ack(RecoveryWindow::PrrSsrb, 1, pipe, 10, false);
-            let sent = reduction.window.saturating_sub(pipe);
+            let sent = reduction.window().saturating_sub(pipe);
             if sent > 0 {
                 sent_at.push(ack);
             }
             pipes.push(pipe);
-            reduction.out += sent;
+            reduction.send(sent);
             pipe += sent;
         }
         assert_eq!(sent_at, [3, 5, 7, 9, 11]);

@@ -97,11 +97,11 @@ impl Ledger {
     /// another sign of congestion (RFC 5681 section 4.3, RFC 8985 section 3.4). With proportional
     /// rate reduction, as in Linux, recovery instead sends no more than arrives.
     pub fn reduce_again(&mut self, turn: &mut Turn<'_>) {
-        let lost_again = std::mem::take(&mut self.rack.lost_again);
+        let lost_again = self.rack.take_lost_again();
         if lost_again && self.rules.recovery_window == RecoveryWindow::Ssthresh {
             self.undo
                 .arm(turn.sender.stream.una(), self.records.resent_out(), false);
-            self.undo.restores = false;
+            self.undo.set_restores(false);
             self.start_reduction(turn);
         }
     }
@@ -238,10 +238,10 @@ impl Ledger {
             self.probe.is_some_and(|probe| probe.resent),
         );
         if self.reduction.is_none() {
-            self.undo.restores = !ecn_echo;
+            self.undo.set_restores(!ecn_echo);
             self.start_reduction(turn);
         } else {
-            self.undo.restores = false;
+            self.undo.set_restores(false);
         }
         // Proportional rate reduction makes room for the first retransmission itself.
         let at_once = self.rules.recovery_window == RecoveryWindow::Ssthresh;
@@ -276,7 +276,7 @@ impl Ledger {
         turn.sender.course.set_point(self.high_seq);
         self.probe = None;
         self.reduced_at = turn.now;
-        self.rack.lost_again = false;
+        self.rack.take_lost_again();
         let prior = self.window(turn.sender);
         let event = self.event(turn, signal);
         turn.sender.controller.on_congestion_event(&event);
@@ -363,7 +363,7 @@ impl Ledger {
             || (self.state == CaState::Recovery && at_ssthresh);
         if reduces {
             self.reduced_at = turn.now;
-            self.undo.restores = true;
+            self.undo.set_restores(true);
             self.undo
                 .arm(turn.sender.stream.una(), self.records.resent_out(), false);
         }
@@ -409,7 +409,7 @@ impl Ledger {
         let (mut seq, end) = (turn.sender.stream.una(), turn.sender.stream.max_sent());
         while seq < end {
             let len = (end - seq).min(self.rules.mss);
-            let record = Record::new(seq, len as u32, sent, self.rate.delivered);
+            let record = Record::new(seq, len as u32, sent, self.rate.delivered());
             self.records.push(record, snapshot);
             seq += len;
         }
@@ -478,7 +478,8 @@ impl Ledger {
             self.reordering.widen(seen);
             self.reordering.note();
         }
-        self.rate.delivered += u64::from(self.records.sacked_out().saturating_sub(before));
+        self.rate
+            .count(self.records.sacked_out().saturating_sub(before));
         let _ = turn;
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct Undo {
     /// Timestamp of the first retransmission.
     first_resent: Option<u32>,
     /// True if the control's values are restored by an undo.
-    pub restores: bool,
+    restores: bool,
 }
 
 impl Default for Undo {
@@ -60,6 +60,11 @@ impl Undo {
         self.marker = una;
         let out = resent + u32::from(probe);
         self.unreported = if out > 0 { out } else { NOTHING_RESENT };
+    }
+
+    /// Sets whether an undo restores the values of the control.
+    pub fn set_restores(&mut self, restores: bool) {
+        self.restores = restores;
     }
 
     /// Returns true if there is a reduction to undo and it began below `end`.
@@ -153,7 +158,7 @@ impl Ledger {
         self.reduction = None;
         self.undo.disarm();
         // Losses are searched for again.
-        self.rack.advanced = true;
+        self.rack.search_again();
     }
 
     /// Ends recovery, because all data that were outstanding are acknowledged. Returns true if the

@@ -136,10 +136,10 @@ impl Ledger {
             self.writes.send_small(end);
         }
         let len = chunk.len + u32::from(chunk.fin);
-        let record = Record::new(chunk.seq, len, now, self.rate.delivered);
+        let record = Record::new(chunk.seq, len, now, self.rate.delivered());
         self.records.push(record, snapshot);
         if let Some(reduction) = &mut self.reduction {
-            reduction.out += 1;
+            reduction.send(1);
         }
         self.pace(turn, chunk.len);
         if idle || self.timer == Timer::Probe {
@@ -165,10 +165,10 @@ impl Ledger {
     fn send_again(&mut self, turn: &mut Turn<'_>, index: usize) -> Chunk {
         let snapshot = self.snapshot(turn);
         self.records
-            .resend(index, turn.now, self.rate.delivered, snapshot);
+            .resend(index, turn.now, self.rate.delivered(), snapshot);
         self.undo.on_resend(turn.config.timestamp(turn.now));
         if let Some(reduction) = &mut self.reduction {
-            reduction.out += 1;
+            reduction.send(1);
         }
         if index == 0 && self.timer != Timer::Reorder {
             let deadline = turn.now.saturating_add(turn.sender.rtt.rto());
@@ -221,7 +221,7 @@ impl Ledger {
         let chunk = chunk.unwrap_or_else(|| {
             let snapshot = self.snapshot(turn);
             self.records
-                .repeat(last, turn.now, self.rate.delivered, snapshot);
+                .repeat(last, turn.now, self.rate.delivered(), snapshot);
             self.undo.on_probe();
             self.book_again(turn, last)
         });
