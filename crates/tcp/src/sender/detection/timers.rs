@@ -157,13 +157,12 @@ impl Sender {
                 self.restart_with(mss);
                 self.course.set_point(self.stream.max_sent());
             }
-            IdleRestart::OneSegmentSinceSending => {
-                if self.activity.take_request() && self.activity.since_sending(now) > rto {
-                    // The whole window is reset, because INET inflates cwnd itself in fast
-                    // recovery.
-                    self.restart_with(mss);
-                    self.accounting.add_extra(-self.inflation());
-                }
+            IdleRestart::OneSegmentSinceSending
+                if self.activity.take_request() && self.activity.since_sending(now) > rto =>
+            {
+                // The whole window is reset, because INET inflates cwnd itself in fast recovery.
+                self.restart_with(mss);
+                self.accounting.add_extra(-self.inflation());
             }
             _ => {}
         }

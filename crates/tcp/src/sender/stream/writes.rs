@@ -6,21 +6,27 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(crate) struct Writes {
     /// Ends of the writes that share no segment with the following data, in order.
-    ends: Option<Box<VecDeque<u64>>>,
+    ends: Option<Box<Ends>>,
     /// End of the last small segment.
     small_end: u64,
+}
+
+/// Ends of writes. Few connections have any, so the queue is stored apart.
+#[derive(Debug, Default)]
+struct Ends {
+    ahead: VecDeque<u64>,
 }
 
 impl Writes {
     /// Records that a write ends at `end` and shares no segment with the following data.
     pub fn end_at(&mut self, end: u64) {
-        self.ends.get_or_insert_default().push_back(end);
+        self.ends.get_or_insert_default().ahead.push_back(end);
     }
 
     /// Returns the end of the write that contains `next`, or the largest number if it is open.
     #[inline]
     pub fn end_of(&mut self, next: u64) -> u64 {
-        let Some(ends) = self.ends.as_deref_mut() else {
+        let Some(Ends { ahead: ends }) = self.ends.as_deref_mut() else {
             return u64::MAX;
         };
         while ends.front().is_some_and(|end| *end <= next) {
