@@ -6,7 +6,7 @@ use crate::connection::endpoint::TcpEndpoint;
 
 impl TcpEndpoint {
     /// Adds the timestamps option (RFC 7323 section 3.2): 10 bytes and two NOPs.
-    #[cold]
+    #[inline]
     pub(crate) fn stamp(&mut self, now: Time, segment: &mut Segment) {
         segment.timestamps = Timestamps {
             value: self.config.timestamp(now),

@@ -61,7 +61,12 @@ impl Allowance {
     /// Returns true if the oldest segment was due again.
     #[inline]
     pub fn take_first(&mut self) -> bool {
-        std::mem::take(&mut self.first_due)
+        let due = self.first_due;
+        // A store at each poll would cost more than this branch.
+        if due {
+            self.first_due = false;
+        }
+        due
     }
 
     /// Sets whether there is nothing to send until the next event.
