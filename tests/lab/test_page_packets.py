@@ -242,7 +242,7 @@ def test_two_packet_views_have_the_same_scale(page: Page, server: LabServer) -> 
     assert heights[1] < heights[0] / 3
 
 
-MOST_DRAWN = 2 * (900 + 1500 + 200)
+MAX_DRAWN = 2 * (900 + 1500 + 200)
 """Most things that are drawn between two frames: two pictures of 900 squares in the queue, 1,500
 packets on their way, and what does not move. A text that changes draws a second picture."""
 
@@ -270,4 +270,4 @@ def test_a_frame_of_the_packet_view_draws_a_bounded_number_of_things(
     page.type_into("Moment", "3")
     page.click("Play")
     page.wait(f"{MOMENT} > 3.0005")
-    assert 20 < page.run(COUNTED) < MOST_DRAWN
+    assert 20 < page.run(COUNTED) < MAX_DRAWN

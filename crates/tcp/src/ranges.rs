@@ -1,7 +1,7 @@
 //! Sets of byte ranges, for a receiver's out-of-order data and a sender's SACKed data.
 
 /// Number of ranges for which an empty set keeps its memory.
-const FEW: usize = 4;
+const MAX_KEPT: usize = 4;
 /// Number of ranges above which a search halves them instead of visiting each.
 const MANY: usize = 8;
 
@@ -56,7 +56,7 @@ impl RangeSet {
     /// Empties the set. Memory for more than a few ranges is given back, because thousands of flows
     /// have a set.
     pub fn clear(&mut self) {
-        if self.ranges.capacity() > FEW {
+        if self.ranges.capacity() > MAX_KEPT {
             self.ranges = Vec::new();
         }
         self.ranges.clear();

@@ -6,7 +6,7 @@ use crate::Ecn;
 /// is that of ECT(1).
 const KINDS: [u8; 2] = [172, 174];
 /// Largest number of counters in an option.
-const MOST: usize = 3;
+const MAX_COUNTERS: usize = 3;
 /// Bit of `shape` that marks the order with ECT(1) first.
 const ECT1_FIRST: u8 = 8;
 
@@ -22,7 +22,7 @@ pub enum AccEcnOrder {
 
 impl AccEcnOrder {
     /// Returns the ECN fields in the order of their counters.
-    pub fn fields(self) -> [Ecn; MOST] {
+    pub fn fields(self) -> [Ecn; MAX_COUNTERS] {
         match self {
             Self::Capable0First => [Ecn::Capable0, Ecn::Experienced, Ecn::Capable1],
             Self::Capable1First => [Ecn::Capable1, Ecn::Experienced, Ecn::Capable0],
@@ -34,7 +34,7 @@ impl AccEcnOrder {
 /// segment has no such option.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AccEcnOption {
-    counters: [[u8; 3]; MOST],
+    counters: [[u8; 3]; MAX_COUNTERS],
     /// 0 without an option, otherwise the number of counters plus one, and [`ECT1_FIRST`].
     shape: u8,
 }
@@ -43,9 +43,9 @@ impl AccEcnOption {
     /// Returns an option with the low 24 bits of these counters, of which the first three count.
     #[must_use]
     pub fn new(order: AccEcnOrder, counters: &[u32]) -> Self {
-        let present = counters.len().min(MOST);
+        let present = counters.len().min(MAX_COUNTERS);
         let mut option = Self {
-            counters: [[0; 3]; MOST],
+            counters: [[0; 3]; MAX_COUNTERS],
             shape: 1 + present as u8 + ECT1_FIRST * u8::from(order == AccEcnOrder::Capable1First),
         };
         for (bytes, counter) in option.counters.iter_mut().zip(counters) {
@@ -64,7 +64,7 @@ impl AccEcnOption {
             174 => AccEcnOrder::Capable1First,
             _ => return None,
         };
-        let mut counters = [0; MOST];
+        let mut counters = [0; MAX_COUNTERS];
         let mut present = 0;
         for (counter, bytes) in counters.iter_mut().zip(content.chunks_exact(3)) {
             *counter = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);

@@ -30,5 +30,5 @@ pub use packet::{
 };
 pub use random::{RandomStream, mix};
 pub use rate::{Bytes, Rate};
-pub use super_segment::MOST_PAYLOAD;
+pub use super_segment::MAX_PAYLOAD;
 pub use time::{Span, Time};

@@ -3,8 +3,8 @@
 
 use crate::{Body, Framing, Packet, Segment, SegmentFlags};
 
-/// Most payload of a super-segment, in bytes: 64 KiB less the headers (Linux: `sk_gso_max_size`).
-pub const MOST_PAYLOAD: u32 = 65_536 - 320;
+/// Largest payload of a super-segment, in bytes: 64 KiB less the headers (Linux: `sk_gso_max_size`).
+pub const MAX_PAYLOAD: u32 = 65_536 - 320;
 
 /// Flags that only the last segment of a super-segment may have.
 const LAST: u16 = SegmentFlags::PSH.0 | SegmentFlags::FIN.0;
@@ -46,7 +46,7 @@ impl Segment {
             && (next.unit() == 0 || next.full() == full)
             && full > 0
             && self.payload.is_multiple_of(full)
-            && self.payload + next.payload <= MOST_PAYLOAD;
+            && self.payload + next.payload <= MAX_PAYLOAD;
         let mut alike = Self {
             seq: self.seq + u64::from(self.payload),
             flags: SegmentFlags(self.flags.0 | next.flags.0 & LAST),

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     Change = Callable[[Model], Model]
 
-FEW_REPLICATES = 6
+TRIAL_REPLICATES = 6
 """Number of replicates of a model that is tried."""
 
 MAX_MODELS = 16
 """Largest number of models that are tried."""
 
-FEW_PACKETS = 12
+MAX_PACKETS_OF_A_SMALL_BUFFER = 12
 """Buffer in packets up to which an error of one packet in its estimate matters."""
 
 NEAR = 0.25
@@ -39,7 +39,7 @@ NEARER = 0.5
 
 
 def fit(
-    bench: Bench, model: Model, budget: Budget, work: float = 1.0, few: int = FEW_REPLICATES
+    bench: Bench, model: Model, budget: Budget, work: float = 1.0, few: int = TRIAL_REPLICATES
 ) -> Today:
     """Returns the model that agrees best, with its comparison with the capture.
 
@@ -84,7 +84,7 @@ def _changes(model: Model) -> Iterator[tuple[str, Change]]:
         yield "TCP of the RFCs, without Linux's additions", _chosen(profile="rfc")
     if choices.unknown == "cubic" and any(sender.control is None for sender in model.local):
         yield "flows with unknown congestion control have Reno", _chosen(unknown="reno")
-    if packets is not None and packets <= FEW_PACKETS and not model.aqm:
+    if packets is not None and packets <= MAX_PACKETS_OF_A_SMALL_BUFFER and not model.aqm:
         for more in (1, -1) if packets > 1 else (1,):
             yield f"the buffer holds {packets + more} packets", _behind(packets + more)
 

@@ -205,11 +205,13 @@ fn initial_window(agent: &Settings) -> Result<u64, ImportError> {
 /// Returns the largest window in segments.
 fn receive_window(agent: &Settings) -> Result<u64, ImportError> {
     /// Bytes of the largest receive window of a scenario.
-    const MOST: u64 = 1 << 30;
+    const MAX_WINDOW: u64 = 1 << 30;
     let window = agent.count("window_", 1)?;
     let most = agent.count("maxcwnd_", 0)?;
     let window = if most > 0 { window.min(most) } else { window };
-    Ok(window.min(MOST / agent.count("packetSize_", 1)?).max(1))
+    Ok(window
+        .min(MAX_WINDOW / agent.count("packetSize_", 1)?)
+        .max(1))
 }
 
 /// Adds the switches of the receiver.

@@ -7,8 +7,8 @@ use crate::place::{MAX_FILES, file_and_line, first_line};
 use std::path::{Path, PathBuf};
 
 /// Most scripts that are read, each time counted.
-const MOST: usize = 100;
-const _: () = assert!(MOST < MAX_FILES);
+const MAX_SCRIPTS: usize = 100;
+const _: () = assert!(MAX_SCRIPTS < MAX_FILES);
 
 /// Scripts that were read, and those at work.
 #[derive(Debug, Default)]
@@ -39,8 +39,8 @@ impl Interpreter {
         if self.sources.open.contains(&path) {
             return Err(failed("it reads itself").into());
         }
-        if self.sources.names.len() == MOST {
-            return Err(failed(&format!("more than {MOST} scripts are read")).into());
+        if self.sources.names.len() == MAX_SCRIPTS {
+            return Err(failed(&format!("more than {MAX_SCRIPTS} scripts are read")).into());
         }
         self.charge(text.len())?;
         let beside = Path::new(&self.file).with_file_name(&*name.text);

@@ -10,7 +10,7 @@ const LARGEST: u32 = 9000;
 const USUAL: u32 = 1448;
 /// Smallest size that is taken for that of full segments. Smaller ones are small writes, or come
 /// from a damaged announcement: hosts accept segments of 536 bytes (RFC 9293, section 3.7.1).
-const LEAST: u32 = 500;
+const MIN_FULL_SIZE: u32 = 500;
 
 /// State of the estimate of the segment size.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,7 +75,7 @@ impl SegmentSize {
         let common = self.common();
         if let Some(announced) = self.announced {
             let options = if self.stamps { 12 } else { 0 };
-            let most = announced.saturating_sub(options).max(LEAST);
+            let most = announced.saturating_sub(options).max(MIN_FULL_SIZE);
             // Some stacks do not subtract options. A sender may also use less than the announced
             // MSS; then most segments of a bulk sender have its largest size.
             let uncounted = common == Some(announced);
@@ -96,7 +96,7 @@ impl SegmentSize {
     fn common(&self) -> Option<u32> {
         let full = || {
             let sizes = self.counts.iter();
-            sizes.filter(|(size, count)| *count > 0 && *size >= LEAST)
+            sizes.filter(|(size, count)| *count > 0 && *size >= MIN_FULL_SIZE)
         };
         let most = full().max_by_key(|count| count.1)?.0;
         let parts = full().filter(|(size, _)| most.is_multiple_of(*size));

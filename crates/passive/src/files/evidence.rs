@@ -6,7 +6,7 @@ use goodqueue_types::SegmentFlags;
 use std::collections::VecDeque;
 
 /// Number of packets before a jump that are remembered.
-const MOST: usize = 64;
+const MAX_REMEMBERED: usize = 64;
 /// Fewest ticks of the timestamp option in a second. RFC 7323 allows 1 to 1000, and hosts of this
 /// century have at least 10.
 const SLOWEST_TICKS: f64 = 5.0;
@@ -18,7 +18,7 @@ pub struct Recent(VecDeque<Datagram>);
 impl Recent {
     /// Remembers a packet.
     pub fn add(&mut self, datagram: &Datagram) {
-        if self.0.len() == MOST {
+        if self.0.len() == MAX_REMEMBERED {
             self.0.pop_front();
         }
         self.0.push_back(*datagram);

@@ -18,7 +18,7 @@ const UNITS: [i64; 10] = [
 ];
 /// Number of differences from which a resolution is recognised. Times of a finer clock are multiples
 /// of ten units by chance in one of 10^8 such cases.
-const LEAST: u64 = 8;
+const MIN_DIFFERENCES: u64 = 8;
 
 /// Counts of differences.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ impl Resolution {
     /// differences are multiples. It is the smallest difference if that is long, but most packets
     /// have the time of the one before: such times are those of a clock that is read at each tick.
     pub fn nanoseconds(&self) -> i64 {
-        if self.different < LEAST {
+        if self.different < MIN_DIFFERENCES {
             return 1;
         }
         let is_unit = |count: &u64| *count * 100 >= self.different * 99;

@@ -11,7 +11,7 @@ use crate::Nanos;
 /// (T-RAT).
 const BLOCK: usize = 256;
 /// Smallest number of segments that allows an estimate (own).
-const LEAST: usize = 64;
+const MIN_SEGMENTS: usize = 64;
 /// Largest number of blocks judged of a direction (own).
 const MAX_BLOCKS: usize = 64;
 /// Number of candidates: 3 ms times powers of 1.3, up to 3 s (T-RAT).
@@ -58,7 +58,7 @@ impl Flights {
     /// Returns the median over all blocks if at least half of the estimates are within a step of
     /// it.
     pub fn round_trip(mut self, following: f64) -> Option<Nanos> {
-        if self.block.len() >= LEAST {
+        if self.block.len() >= MIN_SEGMENTS {
             self.judge(following);
         }
         self.estimates.sort_unstable();

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Connections at once without a proof.
-const MOST: usize = 16;
+const MAX_STRANGERS: usize = 16;
 /// Connections at once without a proof from one host.
 const MAX_OF_HOST: usize = 4;
 /// Reason that a client gets whose place another one has taken.
@@ -102,7 +102,7 @@ fn leaving(waiting: &[Stranger], newcomer: IpAddr) -> Option<usize> {
     if count(newcomer) >= MAX_OF_HOST {
         return oldest(newcomer);
     }
-    if waiting.len() < MOST {
+    if waiting.len() < MAX_STRANGERS {
         return None;
     }
     let hosts = waiting.iter().rev().map(|stranger| stranger.host);

@@ -107,7 +107,7 @@ impl Parameter for StepThreshold {
 }
 
 /// Packets of a low-latency queue.
-const FEW: Kind = Kind::Packets {
+const QUEUE_PACKETS: Kind = Kind::Packets {
     min: 0,
     max: 1_000_000,
 };
@@ -130,9 +130,9 @@ parameters! {
         /// Delay, or number of packets behind a low-latency packet, above which every such packet
         /// is marked.
         step: StepThreshold = StepThreshold::Delay(Span::from_millis(1))
-            => one_of(&[DELAY, FEW]).named("step_thresh").tc("step_thresh").example("2p");
+            => one_of(&[DELAY, QUEUE_PACKETS]).named("step_thresh").tc("step_thresh").example("2p");
         /// Number of packets in the low-latency queue below which the step marks no arrival.
-        least_backlog: u64 = 0 => Key::of(FEW).named("min_qlen_step").tc("min_qlen_step").example("2p");
+        least_backlog: u64 = 0 => Key::of(QUEUE_PACKETS).named("min_qlen_step").tc("min_qlen_step").example("2p");
         /// Range of delays above `step_thresh` in which the probability of a mark rises from 0 to 1;
         /// with `0s` every packet above `step_thresh` is marked.
         ///
@@ -145,7 +145,7 @@ parameters! {
         ///
         /// The pseudo-code of RFC 9332 appendix A.1 marks if more than `Th_len` of one packet are
         /// left.
-        min_qlen_left: u64 = 0 => Key::of(FEW).example("2p").in_tc(STEP_ALONE);
+        min_qlen_left: u64 = 0 => Key::of(QUEUE_PACKETS).example("2p").in_tc(STEP_ALONE);
         /// k of RFC 9332.
         coupling: f64 = 2.0 => COUPLING;
         /// Drop low-latency packets, too, if marking all of them is not enough. Without this switch

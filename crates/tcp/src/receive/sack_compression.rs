@@ -7,7 +7,7 @@ use goodqueue_types::Span;
 /// Number of ACKs that leave at once after `next` has moved (`TCP_FASTRETRANS_THRESH`).
 const AT_ONCE: u8 = 3;
 /// Largest number of ACKs that one ACK replaces (`tcp_comp_sack_nr`).
-const MOST: u8 = 44;
+const MAX_REPLACED: u8 = 44;
 /// Longest delay (`tcp_comp_sack_delay_ns`). It is also at most a twentieth of the round trip.
 const LONGEST: Span = Span::from_millis(1);
 /// Time by which the kernel's timer may be late, and usually is, because no other timer wakes the
@@ -34,7 +34,7 @@ impl SackCompression {
     pub fn delay(&mut self, next: u64, age: usize, rtt: Span) -> Option<Span> {
         // A range that few ACKs still report must not wait for others.
         let crowded = age >= REPORTED && self.waiting > 0;
-        if self.waiting >= MOST || crowded {
+        if self.waiting >= MAX_REPLACED || crowded {
             return None;
         }
         if self.next != next as u32 {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_DROPS_BYTES = 1 << 26
 """Largest log of drops that is read, in bytes."""
 
-MOST = 1_000_000_000
+MAX_THRESHOLD = 1_000_000_000
 """Largest threshold that is accepted."""
 
 COUNTS = {"least_decreases", "slow_start_segments"}
@@ -112,8 +112,10 @@ def _threshold(name: str, value: str) -> float:
         hint = nearest(name, known)
         raise RequestError(f"--threshold {name}={value}: unknown threshold {name!r}; {hint}")
     number, least = _number(value), 1 if name in COUNTS else 0
-    if number is None or not least <= number <= MOST:
-        raise RequestError(f"--threshold {name}={value}: write a number from {least} to {MOST:,}")
+    if number is None or not least <= number <= MAX_THRESHOLD:
+        raise RequestError(
+            f"--threshold {name}={value}: write a number from {least} to {MAX_THRESHOLD:,}"
+        )
     return number
 
 

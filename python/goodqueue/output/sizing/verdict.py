@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SHORT_DELAY_S = 0.01
 
-FEW_EPOCHS = 0.8
+MIN_EPOCH_SHARE = 0.8
 """Share of the wanted loss epochs below which an answer says that its replicates are short."""
 
 
@@ -289,7 +289,7 @@ def short(answer: Answer) -> list[str]:
     at = answer.number
     if answer.link.for_bursts or answer.interval(at, "loss_rate").mean > FREQUENT_LOSS:
         return []
-    if answer.share != 1 or answer.epochs is None or answer.epochs >= FEW_EPOCHS * wanted:
+    if answer.share != 1 or answer.epochs is None or answer.epochs >= MIN_EPOCH_SHARE * wanted:
         return []
     is_file = answer.link.profile is None and not isinstance(answer, CaptureAnswer)
     longer = "; --set duration=... makes it longer" if is_file else ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EPOCHS = 20
 """Smallest number of loss epochs of a replicate after its start-up, if flows are few."""
 
-FEW_FLOWS = 30
+MAX_FLOWS_OF_ALL_EPOCHS = 30
 """Number of flows up to which a replicate has `EPOCHS`. The mean of more flows fluctuates less, so
 that their replicates contain fewer epochs, in proportion to the root of their number."""
 
@@ -194,7 +194,7 @@ def length(link: Link, packets: float, extent: Extent = WHOLE, *, cold: bool = F
 
 def epochs_of(link: Link) -> float:
     """Returns the smallest number of loss epochs of a full replicate after its start-up."""
-    many = EPOCHS * math.sqrt(FEW_FLOWS / max(link.flows, FEW_FLOWS))
+    many = EPOCHS * math.sqrt(MAX_FLOWS_OF_ALL_EPOCHS / max(link.flows, MAX_FLOWS_OF_ALL_EPOCHS))
     return max(many, EPOCHS_OF_MANY)
 
 

@@ -20,10 +20,10 @@ use goodqueue_types::parameters::{Given, Key, Parameter, Parameters, fraction, i
 use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Span, parameters};
 
 /// Most packets of the kernel's queue (`CHOKE_MAX_QUEUE`).
-const MOST: u32 = 131_071;
+const MAX_PACKETS: u32 = 131_071;
 
 /// Threshold in packets.
-const PACKETS: Key = packets(0, MOST as u64);
+const PACKETS: Key = packets(0, MAX_PACKETS as u64);
 
 parameters! {
     /// Parameters of `CHOKe`, by their names in `tc`. Thresholds are in packets.
@@ -68,7 +68,7 @@ impl BuiltIn for ChokeConfig {
             Limit::Unlimited => 0,
         };
         let mut config = Self {
-            max: u32::try_from(packets / 4).unwrap_or(u32::MAX).min(MOST),
+            max: u32::try_from(packets / 4).unwrap_or(u32::MAX).min(MAX_PACKETS),
             bandwidth: place.rate,
             ..Self::default()
         };
@@ -110,11 +110,11 @@ impl ChokeConfig {
         let Limit::Packets(limit) = self.limit else {
             return Ok(());
         };
-        if limit > u64::from(MOST) {
+        if limit > u64::from(MAX_PACKETS) {
             return Err(Refusal::new(
                 "limit",
-                format!("{limit} packets are more than the kernel's queue holds, {MOST}"),
-                format!("write a limit of at most {MOST} packets"),
+                format!("{limit} packets are more than the kernel's queue holds, {MAX_PACKETS}"),
+                format!("write a limit of at most {MAX_PACKETS} packets"),
             ));
         }
         if u64::from(self.max) > limit {

@@ -9,7 +9,7 @@ use crate::config::TcpConfig;
 use crate::sender::stream::FIRST;
 
 /// Smallest window, and the window after a timeout (`v_slowstart_`).
-const LEAST: f64 = 2.0;
+const MIN_WINDOW: f64 = 2.0;
 
 /// State of ns-2's Vegas beside its window.
 #[derive(Clone, Debug)]
@@ -111,13 +111,13 @@ impl Rounds {
         if window.in_slow_start() {
             self.grows = !self.grows;
             if self.grows && excess > config.gamma {
-                window.set_ssthresh((LEAST * mss) as u64);
-                window.set_cwnd((cwnd - cwnd / 8.0).max(LEAST) * mss);
+                window.set_ssthresh((MIN_WINDOW * mss) as u64);
+                window.set_cwnd((cwnd - cwnd / 8.0).max(MIN_WINDOW) * mss);
             } else if self.grows {
                 self.step = 1.0;
             }
         } else if excess > config.beta {
-            window.set_cwnd((cwnd - 1.0).max(LEAST) * mss);
+            window.set_cwnd((cwnd - 1.0).max(MIN_WINDOW) * mss);
         } else if excess < config.alpha {
             self.step = 1.0 / cwnd;
         }
@@ -129,18 +129,18 @@ pub fn decrease(window: &mut Window, event: &CongestionEvent) {
     let mss = window.mss();
     let whole = libm::floor(event.basis / mss);
     let left = if whole <= 3.0 {
-        LEAST
+        MIN_WINDOW
     } else {
         whole - libm::floor(whole / 4.0)
     };
     window.set_cwnd(left * mss);
-    window.set_ssthresh((LEAST * mss) as u64);
+    window.set_ssthresh((MIN_WINDOW * mss) as u64);
 }
 
 /// Begins slow start at two segments after a timeout.
 pub fn collapse(window: &mut Window, event: Option<&CongestionEvent>) {
     window.collapse(event.map(|event| event.basis * 0.5));
-    window.set_cwnd(LEAST * window.mss());
+    window.set_cwnd(MIN_WINDOW * window.mss());
 }
 
 #[cfg(test)]
