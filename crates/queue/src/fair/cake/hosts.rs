@@ -10,25 +10,51 @@ pub const QUEUES: u32 = 1024;
 /// Number of queues in a set of the set-associative hash.
 pub const WAYS: u32 = 8;
 
+/// A whole quantum in 16-bit fixed point.
+const WHOLE: u16 = u16::MAX;
+
 /// The hosts of one side, distinguished by a set-associative hash.
 #[derive(Clone, Debug)]
 struct Side {
     places: SetAssociative,
-    bulk_flows: Vec<u16>,
+    hosts: Vec<Host>,
+}
+
+/// A host: the number of its flows with standing queues, and the share of a quantum that each of
+/// them gets, in 16-bit fixed point. The share changes less often than it is needed.
+#[derive(Clone, Copy, Debug)]
+struct Host {
+    bulk_flows: u16,
+    share: u16,
+}
+
+impl Host {
+    fn set(&mut self, bulk_flows: u16) {
+        *self = Self {
+            bulk_flows,
+            share: WHOLE / bulk_flows.max(1),
+        };
+    }
 }
 
 impl Side {
     fn new() -> Self {
         Self {
             places: SetAssociative::new(QUEUES, WAYS),
-            bulk_flows: vec![0; QUEUES as usize],
+            hosts: vec![
+                Host {
+                    bulk_flows: 0,
+                    share: WHOLE
+                };
+                QUEUES as usize
+            ],
         }
     }
 
     /// Returns the entry of a host. A host with flows keeps its entry.
     fn place(&mut self, hash: u32) -> u16 {
-        let bulk_flows = &self.bulk_flows;
-        let in_use = |place: u32| bulk_flows[place as usize] > 0;
+        let hosts = &self.hosts;
+        let in_use = |place: u32| hosts[place as usize].bulk_flows > 0;
         self.places.queue(hash, in_use).0 as u16
     }
 }
@@ -48,6 +74,9 @@ pub struct HostTable {
 }
 
 impl HostTable {
+    /// Bytes of the entry of a host, besides its place in the hash.
+    pub const ENTRY_BYTES: usize = size_of::<Host>();
+
     /// Creates the table for an isolation. Hosts are counted only if flows have queues of their
     /// own.
     pub fn new(isolation: CakeIsolation) -> Self {
@@ -70,43 +99,55 @@ impl HostTable {
 
     /// Increases the number of flows with a standing queue by one for both hosts.
     pub fn add(&mut self, pair: HostPair) {
-        for count in self.counts(pair) {
-            *count += 1;
+        for host in self.both(pair) {
+            host.set(host.bulk_flows + 1);
         }
     }
 
     /// Decreases the number of flows with a standing queue by one for both hosts.
     pub fn remove(&mut self, pair: HostPair) {
-        for count in self.counts(pair) {
-            *count -= 1;
+        for host in self.both(pair) {
+            host.set(host.bulk_flows - 1);
         }
     }
 
-    fn counts(&mut self, pair: HostPair) -> impl Iterator<Item = &mut u16> {
+    fn both(&mut self, pair: HostPair) -> impl Iterator<Item = &mut Host> {
         let sides = [
             (self.sources.as_mut(), pair.source),
             (self.destinations.as_mut(), pair.destination),
         ];
         sides
             .into_iter()
-            .filter_map(|(side, place)| side.map(|side| &mut side.bulk_flows[place as usize]))
+            .filter_map(|(side, place)| side.map(|side| &mut side.hosts[place as usize]))
     }
 
-    /// Returns the bytes that a flow of these hosts may send in a round: `whole` divided by the
-    /// number of flows of the busier host. Random rounding keeps the mean exact.
+    /// Returns the function from a flow's hosts to the bytes that the flow may send in a round:
+    /// `whole` divided by the number of flows of the busier host. Random rounding keeps the mean
+    /// exact.
+    #[inline]
+    pub fn quanta<'a>(
+        &'a self,
+        whole: u32,
+        random: &'a mut RandomStream,
+    ) -> impl FnMut(HostPair) -> i64 {
+        let hosts = |side: &'a Option<Side>| side.as_ref().map_or(&[][..], |side| &side.hosts[..]);
+        let (sources, destinations) = (hosts(&self.sources), hosts(&self.destinations));
+        let share = |hosts: &[Host], place: u16| {
+            let host = hosts.get(usize::from(place));
+            host.map_or(WHOLE, |host| host.share)
+        };
+        move |pair| {
+            let share = share(sources, pair.source).min(share(destinations, pair.destination));
+            let dither = (random.bits() >> 48) as u32;
+            // The product in 16-bit fixed point is at most 1514 · 65535 + 65535.
+            i64::from((whole * u32::from(share) + dither) >> 16)
+        }
+    }
+
+    /// Returns the bytes that a flow of these hosts may send in a round.
     #[inline]
     pub fn quantum(&self, pair: HostPair, whole: u32, random: &mut RandomStream) -> i64 {
-        let count = |side: &Option<Side>, place: u16| {
-            let side = side.as_ref();
-            side.and_then(|side| side.bulk_flows.get(usize::from(place)).copied())
-                .unwrap_or(1)
-        };
-        let sources = count(&self.sources, pair.source);
-        let destinations = count(&self.destinations, pair.destination);
-        let flows = u32::from(sources.max(destinations).max(1));
-        let dither = (random.bits() >> 48) as u32;
-        // The product in 16-bit fixed point is at most 1514 · 65535 + 65535.
-        i64::from((whole * (65_535 / flows) + dither) >> 16)
+        self.quanta(whole, random)(pair)
     }
 }
 

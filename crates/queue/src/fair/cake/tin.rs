@@ -79,7 +79,7 @@ impl Tin {
             * (Flows::QUEUE_BYTES
                 + size_of::<FlowState>()
                 + 3 * SetAssociative::QUEUE_BYTES
-                + 2 * size_of::<u16>());
+                + 2 * HostTable::ENTRY_BYTES);
 
     /// Creates an empty tin with this share.
     pub fn new(config: &CakeConfig, share: Share) -> Self {
@@ -274,11 +274,11 @@ impl Tin {
     /// quantum, and every quantum is rounded at random. The flows therefore stay where they are,
     /// and the round turns once at the end.
     fn skip_rounds(&mut self, random: &mut RandomStream) {
-        let (states, hosts, whole) = (&self.states, &self.hosts, self.flow_quantum);
+        let states = &self.states[..];
+        let mut quantum = self.hosts.quanta(self.flow_quantum, random);
         self.flows.replenish_in_turn(|flow| {
             let state = &states[flow as usize];
-            let waits = state.load != Load::Sparse;
-            waits.then(|| hosts.quantum(state.hosts, whole, random))
+            (state.load != Load::Sparse).then(|| quantum(state.hosts))
         });
     }
 

@@ -268,9 +268,10 @@ impl Flows {
         let Some(first) = self.first(Round::Old) else {
             return;
         };
+        let queues = &mut self.queues[..];
         let mut flow = first;
         loop {
-            let queue = &mut self.queues[flow as usize];
+            let queue = &mut queues[flow as usize];
             if queue.deficit > 0 {
                 break;
             }
