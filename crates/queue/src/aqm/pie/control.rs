@@ -218,8 +218,12 @@ impl PieVars {
     }
 
     /// Makes a periodic update with a backlog of `backlog_bytes` bytes (RFC 8033 section 4.2).
-    /// Returns true if the update changed the state. If not, the next one would not either.
+    /// Returns false if another update would not change the state.
     pub fn update(&mut self, params: &PieParams, backlog_bytes: u64) -> bool {
+        if self.is_renewed(params) {
+            self.renew(params);
+            return false;
+        }
         let before = *self;
         if params.dq_rate_estimator {
             self.delay = if self.dq_rate > 0.0 {
@@ -234,6 +238,26 @@ impl PieVars {
         self.update_burst(params);
         self.delay_old = self.delay;
         *self != before
+    }
+
+    /// Returns true if an update of Linux without the estimator renews the state and does nothing
+    /// else. Most updates of FQ-PIE's many queues are of this kind.
+    fn is_renewed(&self, params: &PieParams) -> bool {
+        params.flavour == PieFlavour::Linux
+            && !params.dq_rate_estimator
+            && self.prob == 0.0
+            && self.delay == self.delay_old
+            && self.has_low_delay(params)
+            && self.delay <= LONG_DELAY
+    }
+
+    /// Sets everything but the delays to the state of an empty queue.
+    fn renew(&mut self, params: &PieParams) {
+        *self = Self {
+            delay: self.delay,
+            delay_old: self.delay_old,
+            ..Self::new(params)
+        };
     }
 
     /// Returns true if the probability is zero and the next step is not positive, because the
@@ -285,14 +309,7 @@ impl PieVars {
             }
             PieFlavour::Linux => {
                 if low && (!params.dq_rate_estimator || self.dq_rate > 0.0) {
-                    let Self {
-                        delay, delay_old, ..
-                    } = *self;
-                    *self = Self {
-                        delay,
-                        delay_old,
-                        ..Self::new(params)
-                    };
+                    self.renew(params);
                 }
             }
             PieFlavour::Ns3 => {

@@ -197,3 +197,40 @@ fn senseless_parameters_are_refused() {
     assert_eq!(key(|params| params.ecn_threshold = 1.1), "ecn_threshold");
     assert_eq!(key(|params| params.mtu = 0), "mtu");
 }
+
+/// FQ-PIE leaves out the updates of a queue after one that returned false.
+#[test]
+fn after_an_update_without_effect_another_has_none() {
+    let millis = [0, 3, 7, 8, 15, 20, 300].map(Span::from_millis);
+    let mut still = 0;
+    for flavour in [PieFlavour::Rfc8033, PieFlavour::Linux, PieFlavour::Ns3] {
+        for (dq_rate_estimator, prob) in [(false, 0.0), (true, 0.0), (false, 0.3), (true, 1e-9)] {
+            let (mut params, vars) = with(flavour);
+            params.dq_rate_estimator = dq_rate_estimator;
+            params.max_burst = Span::from_millis(150);
+            for (delay, delay_old) in millis
+                .into_iter()
+                .flat_map(|delay| millis.map(|old| (delay, old)))
+            {
+                for (accu_prob, dq_rate, backlog) in [(0.0, 0.0, 0), (0.5, 1e6, 3000)] {
+                    let mut vars = PieVars {
+                        prob,
+                        accu_prob,
+                        delay,
+                        delay_old,
+                        dq_rate,
+                        dq_start: Some(Time::ZERO),
+                        ..vars
+                    };
+                    if !vars.update(&params, backlog) {
+                        still += 1;
+                        let before = vars;
+                        assert!(!vars.update(&params, backlog), "{before:?}");
+                        assert_eq!(vars, before);
+                    }
+                }
+            }
+        }
+    }
+    assert!(still > 10, "{still}");
+}
