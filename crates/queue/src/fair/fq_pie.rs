@@ -140,7 +140,7 @@ impl QueueDiscipline for FqPie {
         {
             DropReason::Early
         } else {
-            match self.flows.push(context, flow, packet) {
+            match self.flows.push_frame(context, flow, packet, bytes) {
                 Ok(()) => {
                     let quantum = i64::from(self.config.quantum);
                     return self.flows.activate(flow, Round::New, quantum);
@@ -156,11 +156,10 @@ impl QueueDiscipline for FqPie {
         self.catch_up(context.now);
         loop {
             let flow = self.flows.turn(i64::from(self.config.quantum))?;
-            let Some(packet) = self.flows.pop(context, flow) else {
+            let Some((packet, bytes)) = self.flows.pop_frame(context, flow) else {
                 self.flows.rest(flow);
                 continue;
             };
-            let bytes = context.frame_bytes(&packet);
             self.flows.charge(flow, bytes);
             self.wake(flow);
             self.vars[flow as usize].departed(

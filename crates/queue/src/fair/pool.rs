@@ -62,7 +62,7 @@ impl Chain {
 }
 
 impl PacketPool {
-    /// Appends a packet to a chain.
+    /// Appends a packet, whose frame takes `bytes` bytes, to a chain.
     ///
     /// # Errors
     /// Returns the packet if the context's buffer has no room for it.
@@ -72,8 +72,8 @@ impl PacketPool {
         context: &mut Context<'_>,
         chain: &mut Chain,
         packet: Packet,
+        bytes: u64,
     ) -> Result<(), Packet> {
-        let bytes = context.frame_bytes(&packet);
         if !context.account.reserve(bytes) {
             return Err(packet);
         }
@@ -100,9 +100,9 @@ impl PacketPool {
         Ok(())
     }
 
-    /// Removes and returns the first packet of a chain.
+    /// Removes and returns the first packet of a chain, with the bytes of its frame.
     #[inline]
-    pub fn pop(&mut self, context: &mut Context<'_>, chain: &mut Chain) -> Option<Packet> {
+    pub fn pop(&mut self, context: &mut Context<'_>, chain: &mut Chain) -> Option<(Packet, u64)> {
         let at = chain.first;
         let place = self.places.get_mut(at as usize)?;
         chain.first = place.next;
@@ -112,8 +112,12 @@ impl PacketPool {
         Some(self.free(context, chain, at))
     }
 
-    /// Removes and returns the last packet of a chain.
-    pub fn pop_back(&mut self, context: &mut Context<'_>, chain: &mut Chain) -> Option<Packet> {
+    /// Removes and returns the last packet of a chain, with the bytes of its frame.
+    pub fn pop_back(
+        &mut self,
+        context: &mut Context<'_>,
+        chain: &mut Chain,
+    ) -> Option<(Packet, u64)> {
         let at = chain.last;
         let previous = self.places.get(at as usize)?.previous;
         if at == chain.first {
@@ -126,7 +130,7 @@ impl PacketPool {
     }
 
     #[inline]
-    fn free(&mut self, context: &mut Context<'_>, chain: &mut Chain, at: u32) -> Packet {
+    fn free(&mut self, context: &mut Context<'_>, chain: &mut Chain, at: u32) -> (Packet, u64) {
         let place = &mut self.places[at as usize];
         place.next = self.free;
         self.free = at;
@@ -134,7 +138,7 @@ impl PacketPool {
         let bytes = context.frame_bytes(&packet);
         chain.backlog.remove(bytes);
         context.account.release(bytes);
-        packet
+        (packet, bytes)
     }
 
     /// Returns the first packet of a chain.
@@ -173,7 +177,7 @@ mod tests {
         for round in 0..3 {
             for number in 0..4 {
                 let chain = if number % 2 == 0 { &mut a } else { &mut b };
-                pool.push(context, chain, packet(number)).unwrap();
+                pool.push(context, chain, packet(number), 100).unwrap();
             }
             assert_eq!(
                 (
@@ -184,7 +188,8 @@ mod tests {
                 (2, 200, 400),
                 "round {round}"
             );
-            let mut take = |chain: &mut _| pool.pop(context, chain).map(|packet| packet.number);
+            let mut take =
+                |chain: &mut _| pool.pop(context, chain).map(|(packet, _)| packet.number);
             let mut order = Vec::new();
             for _ in 0..3 {
                 order.extend([take(&mut a), take(&mut b)]);
@@ -192,12 +197,15 @@ mod tests {
             assert_eq!(order, [Some(0), Some(1), Some(2), Some(3), None, None]);
         }
         for number in 0..3 {
-            pool.push(context, &mut a, packet(number)).unwrap();
+            pool.push(context, &mut a, packet(number), 100).unwrap();
         }
         let mut order = Vec::new();
         for _ in 0..2 {
-            order.extend(pool.pop_back(context, &mut a).map(|packet| packet.number));
-            order.extend(pool.pop(context, &mut a).map(|packet| packet.number));
+            order.extend(
+                pool.pop_back(context, &mut a)
+                    .map(|(packet, _)| packet.number),
+            );
+            order.extend(pool.pop(context, &mut a).map(|(packet, _)| packet.number));
         }
         assert_eq!(order, [2, 0, 1], "from both ends");
         assert!(pool.pop_back(context, &mut a).is_none());

@@ -110,8 +110,23 @@ impl Flows {
         packet: Packet,
     ) -> Result<(), Packet> {
         let bytes = context.frame_bytes(&packet);
+        self.push_frame(context, flow, packet, bytes)
+    }
+
+    /// Appends a packet, whose frame takes `bytes` bytes, to a flow's queue.
+    ///
+    /// # Errors
+    /// Returns the packet if the context's buffer has no room for it.
+    #[inline]
+    pub fn push_frame(
+        &mut self,
+        context: &mut Context<'_>,
+        flow: u32,
+        packet: Packet,
+        bytes: u64,
+    ) -> Result<(), Packet> {
         let chain = &mut self.queues[flow as usize].chain;
-        self.pool.push(context, chain, packet)?;
+        self.pool.push(context, chain, packet, bytes)?;
         self.backlog.add(bytes);
         self.memory += truesize(bytes);
         Ok(())
@@ -120,25 +135,28 @@ impl Flows {
     /// Removes and returns the first packet of a flow.
     #[inline]
     pub fn pop(&mut self, context: &mut Context<'_>, flow: u32) -> Option<Packet> {
-        let packet = self
-            .pool
-            .pop(context, &mut self.queues[flow as usize].chain)?;
-        self.forget(context, &packet);
-        Some(packet)
+        Some(self.pop_frame(context, flow)?.0)
+    }
+
+    /// Removes and returns the first packet of a flow, with the bytes of its frame.
+    #[inline]
+    pub fn pop_frame(&mut self, context: &mut Context<'_>, flow: u32) -> Option<(Packet, u64)> {
+        let chain = &mut self.queues[flow as usize].chain;
+        let (packet, bytes) = self.pool.pop(context, chain)?;
+        self.forget(bytes);
+        Some((packet, bytes))
     }
 
     /// Removes and returns the last packet of a flow.
     pub fn pop_back(&mut self, context: &mut Context<'_>, flow: u32) -> Option<Packet> {
-        let packet = self
-            .pool
-            .pop_back(context, &mut self.queues[flow as usize].chain)?;
-        self.forget(context, &packet);
+        let chain = &mut self.queues[flow as usize].chain;
+        let (packet, bytes) = self.pool.pop_back(context, chain)?;
+        self.forget(bytes);
         Some(packet)
     }
 
     #[inline]
-    fn forget(&mut self, context: &Context<'_>, packet: &Packet) {
-        let bytes = context.frame_bytes(packet);
+    fn forget(&mut self, bytes: u64) {
         self.backlog.remove(bytes);
         self.memory -= truesize(bytes);
     }
