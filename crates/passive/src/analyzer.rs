@@ -103,7 +103,7 @@ impl Analyzer {
         if time >= self.next_sweep {
             self.sweep(self.last);
         }
-        let (key, from) = Key::of(datagram.source, datagram.destination, datagram.protocol);
+        let (key, from) = Key::between(datagram.source, datagram.destination, datagram.protocol);
         if self.is_repeated(tap, time, &key, from, datagram) {
             self.totals.repeated += 1;
             return;

@@ -27,7 +27,7 @@ impl Default for Sharing {
 /// The sharing policy, and the factor `alpha` of dynamic thresholds.
 impl Declared for Sharing {
     const KEYS: &'static [Key] = &[
-        Key::of(Kind::Choice(&["dynamic", "static", "complete"]))
+        Key::new(Kind::Choice(&["dynamic", "static", "complete"]))
             .named("policy")
             .default("\"dynamic\"")
             .example("static")

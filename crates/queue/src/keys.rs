@@ -41,7 +41,7 @@ pub const QUEUES: Kind = Kind::Integer {
 };
 
 /// Number of queues into which flows are hashed.
-pub const FLOWS: Key = Key::of(QUEUES)
+pub const FLOWS: Key = Key::new(QUEUES)
     .tc("flows")
     .example("1024")
     .doc("Queues into which flows are hashed.");
@@ -68,13 +68,13 @@ pub const ANY_SIZE: Kind = Kind::Size {
 pub const GAIN: Key = number(0.0, 1_000.0);
 
 /// Queueing delay at which a controller holds the queue.
-pub const DELAY_TARGET: Key = Key::of(TIMER)
+pub const DELAY_TARGET: Key = Key::new(TIMER)
     .tc("target")
     .example("20ms")
     .doc("The queueing delay to hold.");
 
 /// Time between two steps of a controller.
-pub const TUPDATE: Key = Key::of(TIMER)
+pub const TUPDATE: Key = Key::new(TIMER)
     .tc("tupdate")
     .example("16ms")
     .doc("Time between updates of the probability.");
@@ -90,7 +90,7 @@ pub const BETA: Key = GAIN
     .doc("Gain on the change of the delay, per second.");
 
 /// Full frame of a controller that spares two of them.
-pub const FULL_FRAME: Key = Key::of(FRAME)
+pub const FULL_FRAME: Key = Key::new(FRAME)
     .in_tc(DEVICE_MTU)
     .example("1500B")
     .doc("Frame bytes of a full packet; with fewer than two waiting nothing is dropped at random.");

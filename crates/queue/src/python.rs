@@ -10,7 +10,7 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct PythonQueueConfig("python queue") {
         /// Module and class, as in `queues:DropTail`.
-        class: String = String::new() => Key::of(Kind::Text).required().example("queues:DropTail");
+        class: String = String::new() => Key::new(Kind::Text).required().example("queues:DropTail");
         limit: Limit = Limit::Packets(1_000) => LIMIT.doc(
             "The most that may wait, in any unit. A class whose constructor has a parameter \
              `limit_packets` gets it in packets.",
@@ -19,7 +19,7 @@ parameters! {
         ///
         /// If it is given, the scenario is refused when the source has changed.
         checksum: String = String::new()
-            => Key::of(Kind::Text).default("the source's").example("1f3a")
+            => Key::new(Kind::Text).default("the source's").example("1f3a")
             .doc("Checksum of the class's source. If it is given, a changed source is refused.");
     }
 }

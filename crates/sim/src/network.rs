@@ -197,7 +197,7 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct PoolConfig("shared buffer") {
         /// Name in results and in `pool` of links.
-        name: String = String::new() => Key::of(Kind::Name).required().example("switch");
+        name: String = String::new() => Key::new(Kind::Name).required().example("switch");
         /// Frame bytes that all links together may have waiting.
         capacity: u64 = 0 => size(1, LARGEST).required().example("12MB");
         sharing: Sharing = Sharing::default();

@@ -32,7 +32,7 @@ pub struct Key {
 
 impl Key {
     /// Returns the key of a packet, and the index of the end that sent it.
-    pub fn of(source: SocketAddr, destination: SocketAddr, protocol: u8) -> (Self, usize) {
+    pub fn between(source: SocketAddr, destination: SocketAddr, protocol: u8) -> (Self, usize) {
         let from = usize::from(source > destination);
         let ends = if from == 0 {
             [source, destination]

@@ -30,7 +30,7 @@ parameters! {
         /// The paper's d2.
         decrement: f64 = 0.002 => fraction().example("0.002");
         /// Least time between two changes.
-        freeze_time: Span = Span::from_millis(100) => Key::of(TIMER).example("100ms");
+        freeze_time: Span = Span::from_millis(100) => Key::new(TIMER).example("100ms");
         ecn: bool = false => ECN;
     }
 }

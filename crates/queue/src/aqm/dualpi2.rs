@@ -49,7 +49,7 @@ impl Declared for DualScheduler {
             .in_tc(Tc::Percent("classic_protection"))
             .example("10")
             .doc("Per cent of the link for the classic queue while both queues have packets."),
-        Key::of(DELAY)
+        Key::new(DELAY)
             .named("time_shift")
             .default("by `classic_protection`")
             .example("50ms")
@@ -132,20 +132,20 @@ parameters! {
         step: StepThreshold = StepThreshold::Delay(Span::from_millis(1))
             => one_of(&[DELAY, QUEUE_PACKETS]).named("step_thresh").tc("step_thresh").example("2p");
         /// Number of packets in the low-latency queue below which the step marks no arrival.
-        least_backlog: u64 = 0 => Key::of(QUEUE_PACKETS).named("min_qlen_step").tc("min_qlen_step").example("2p");
+        least_backlog: u64 = 0 => Key::new(QUEUE_PACKETS).named("min_qlen_step").tc("min_qlen_step").example("2p");
         /// Range of delays above `step_thresh` in which the probability of a mark rises from 0 to 1;
         /// with `0s` every packet above `step_thresh` is marked.
         ///
         /// RFC 9332 appendix A.1 has a threshold of 800 µs and a range of 400 µs. With a range, the
         /// larger of this probability and k·p′ is accumulated, and a sum above 1 marks a packet
         /// that leaves.
-        ramp_range: Span = Span::ZERO => Key::of(DELAY).example("400us").in_tc(STEP_ALONE);
+        ramp_range: Span = Span::ZERO => Key::new(DELAY).example("400us").in_tc(STEP_ALONE);
         /// Number of packets left in the low-latency queue below which neither the step nor the ramp
         /// marks the packet that leaves; RFC 9332 has `2p`.
         ///
         /// The pseudo-code of RFC 9332 appendix A.1 marks if more than `Th_len` of one packet are
         /// left.
-        min_qlen_left: u64 = 0 => Key::of(QUEUE_PACKETS).example("2p").in_tc(STEP_ALONE);
+        min_qlen_left: u64 = 0 => Key::new(QUEUE_PACKETS).example("2p").in_tc(STEP_ALONE);
         /// k of RFC 9332.
         coupling: f64 = 2.0 => COUPLING;
         /// Drop low-latency packets, too, if marking all of them is not enough. Without this switch

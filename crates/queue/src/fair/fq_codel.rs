@@ -64,7 +64,7 @@ parameters! {
         /// packets may overtake one another. ns-3's `SetWays` differs: a flow searches from the
         /// start of its set and may leave its own queue for a free one before it.
         set_ways: u32 = 1
-            => Key::of(QUEUES).example("8").in_tc(Tc::Fixed("flows that collide share a queue"));
+            => Key::new(QUEUES).example("8").in_tc(Tc::Fixed("flows that collide share a queue"));
     }
 }
 

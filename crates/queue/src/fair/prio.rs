@@ -15,7 +15,7 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct PrioConfig("prio") {
         /// The queues of the 2 to 16 bands; the first band with packets is served first.
-        bands: Vec<QueueConfig> = Vec::new() => Key::of(Kind::ListOf(&Kind::Queue))
+        bands: Vec<QueueConfig> = Vec::new() => Key::new(Kind::ListOf(&Kind::Queue))
             .default(REQUIRED)
             .in_tc(Tc::Hook)
             .example("[{ limit = \"100p\" }, { limit = \"100p\" }, { limit = \"100p\" }]");
@@ -77,7 +77,7 @@ impl PrioMap {
 /// One of the two keys that hold the map.
 impl Declared for PrioMap {
     const KEYS: &'static [Key] = &[
-        Key::of(Kind::Numbers { count: 16, max: 15 })
+        Key::new(Kind::Numbers { count: 16, max: 15 })
             .named("priomap")
             .default("`tc`'s")
             .in_tc(Tc::Hook)
@@ -85,7 +85,7 @@ impl Declared for PrioMap {
             .doc(
                 "The band, from 0, of each Linux priority, which follows from the type of service.",
             ),
-        Key::of(Kind::Numbers { count: 64, max: 15 })
+        Key::new(Kind::Numbers { count: 64, max: 15 })
             .named("dscp_map")
             .default("by `priomap`")
             .in_tc(Tc::Hook)

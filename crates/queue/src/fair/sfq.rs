@@ -16,11 +16,11 @@ parameters! {
         limit: Limit = Limit::Packets(127) => LIMIT;
         quantum: u32 = 1514 => QUANTUM;
         /// Buckets of the hash table, a power of two.
-        divisor: u32 = 1024 => Key::of(QUEUES).tc("divisor").example("1024");
+        divisor: u32 = 1024 => Key::new(QUEUES).tc("divisor").example("1024");
         /// Most queues in use at once; packets of further flows are dropped.
-        flows: u32 = 128 => Key::of(QUEUES).tc("flows").example("128");
+        flows: u32 = 128 => Key::new(QUEUES).tc("flows").example("128");
         /// Most packets in one queue.
-        depth: u32 = 127 => Key::of(QUEUES).tc("depth").example("127");
+        depth: u32 = 127 => Key::new(QUEUES).tc("depth").example("127");
         headdrop: bool = false => HEADDROP;
         /// Time after which the hash function changes.
         perturb: Option<Span> = None

@@ -43,7 +43,7 @@ parameters! {
             .default("none")
             .example("20Mbps");
         /// Frame bytes that may go at once at most; with `peakrate` only.
-        mtu: u64 = 0 => Key::of(FRAME).in_tc(Tc::Scaled("mtu")).default("none").example("1514B");
+        mtu: u64 = 0 => Key::new(FRAME).in_tc(Tc::Scaled("mtu")).default("none").example("1514B");
     }
 }
 
@@ -67,7 +67,7 @@ impl Declared for Inner {
             .in_tc(Tc::Hook)
             .example("50ms")
             .doc("The longest that a byte may wait for tokens; it becomes a limit in bytes."),
-        Key::of(Kind::Queue)
+        Key::new(Kind::Queue)
             .named("queue")
             .default(ONE_OF_THREE)
             .in_tc(Tc::Hook)

@@ -145,7 +145,7 @@ impl<'a> NamedFile<'a> {
 
     /// Returns the file's full path and its checksum by their keys.
     pub(crate) fn named(self) -> Given {
-        const FILE: Key = Key::of(Kind::Text).named("file");
+        const FILE: Key = Key::new(Kind::Text).named("file");
         const FOUND: Key = CHECKSUM.named("checksum");
         let path = self.files.full_path(self.path);
         let checksum = checksum(&self.bytes);

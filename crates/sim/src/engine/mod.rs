@@ -128,10 +128,10 @@ pub struct Simulation<'a, P> {
 impl<'a, P: Probe> Simulation<'a, P> {
     /// Creates a run that has not started.
     pub fn new(network: &'a Network, probe: P) -> Self {
-        Self::of(Cow::Borrowed(network), probe)
+        Self::with(Cow::Borrowed(network), probe)
     }
 
-    fn of(network: Cow<'a, Network>, probe: P) -> Self {
+    fn with(network: Cow<'a, Network>, probe: P) -> Self {
         let (routing, first_hops) = Routing::new(&network, P::UNFOLDS);
         let lines = Lines::new(routing.shared_lines, routing.own_lines);
         let core = Core::new(&network, routing, first_hops, probe);
@@ -482,7 +482,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
 impl<P: Probe> Simulation<'static, P> {
     /// Creates a run that has not started and keeps its network.
     pub fn owned(network: Network, probe: P) -> Self {
-        Self::of(Cow::Owned(network), probe)
+        Self::with(Cow::Owned(network), probe)
     }
 }
 

@@ -73,7 +73,7 @@ pub fn agents(network: &Network) -> impl Iterator<Item = Agent> + '_ {
     flows.flat_map(|(index, flow)| {
         let random = RandomStream::new(network.seed, "workload", index as u64);
         let id = FlowId(index as u32);
-        let path = IdealPath::of(network, flow);
+        let path = IdealPath::new(network, flow);
         let [mut client, server] =
             Behaviour::pair(&flow.workload, flow.start, network.warmup, path, random);
         if let (Behaviour::Tcp(host), Some(place)) = (&mut client, flow.between_losses) {
@@ -404,7 +404,7 @@ impl Agent {
         let measurement = self.measurement.as_ref();
         let rtt_ns = measurement.and_then(|measured| measured.rtt_ns.as_deref());
         rtt_ns.map_or_else(Distribution::default, |rtt_ns| {
-            Distribution::of(&rtt_ns.into(), 1e9)
+            Distribution::from_histogram(&rtt_ns.into(), 1e9)
         })
     }
 
@@ -455,7 +455,7 @@ pub fn flow_outcome(
     signals: &Signals,
 ) -> FlowOutcome {
     let config = &network.flows[client.flow.0 as usize];
-    let (signals, end) = (signals.of(client.flow), network.end);
+    let (signals, end) = (signals.of_flow(client.flow), network.end);
     let seconds = end.saturating_since(network.warmup).as_secs_f64();
     let (sender, receiver) = (client.measured(end), server.measured(end));
     let datagrams = |end: &Counters| {

@@ -25,7 +25,7 @@ impl Counters {
     pub fn since(&self, then: &Self) -> Self {
         let (now, before) = (self.counts(), then.counts());
         let limited = std::array::from_fn(|of| self.limited[of].saturating_sub(then.limited[of]));
-        Self::of(std::array::from_fn(|of| now[of] - before[of]), limited)
+        Self::new(std::array::from_fn(|of| now[of] - before[of]), limited)
     }
 
     fn counts(&self) -> [u64; 7] {
@@ -40,7 +40,7 @@ impl Counters {
         ]
     }
 
-    fn of(counts: [u64; 7], limited: TimeLimited) -> Self {
+    fn new(counts: [u64; 7], limited: TimeLimited) -> Self {
         let [
             sent,
             received,
@@ -100,7 +100,7 @@ impl Baseline {
             Counts::Narrow(counts) => counts.map(u64::from),
             Counts::Wide(counts) => **counts,
         };
-        Counters::of(counts, self.limited.as_deref().copied().unwrap_or_default())
+        Counters::new(counts, self.limited.as_deref().copied().unwrap_or_default())
     }
 }
 

@@ -15,7 +15,7 @@ pub struct IdealPath {
 
 impl IdealPath {
     /// Returns the path of a flow of this network.
-    pub fn of(network: &Network, flow: &FlowConfig) -> Self {
+    pub fn new(network: &Network, flow: &FlowConfig) -> Self {
         let links = |route: &[LinkId]| -> Vec<&LinkConfig> {
             route
                 .iter()
@@ -107,7 +107,7 @@ mod tests {
             flows: vec![flow],
             record: Record::default(),
         };
-        let path = IdealPath::of(&network, &network.flows[0]);
+        let path = IdealPath::new(&network, &network.flows[0]);
         let time = |bytes, data| path.transfer_time(bytes, data, &tcp);
         // Two frames of 1000 bytes and one of 51 are sent at 2 Mb/s or at 4 Mb/s.
         let bits = 8 * 2_051;

@@ -23,7 +23,7 @@ parameters! {
             => span(Span::ZERO, Span::from_secs(1)).example("50us");
         /// Time from sending to departure, drawn anew for each packet, which also waits for those
         /// ahead of it; a time or a law of chance, as of `jitter`.
-        send_jitter: Law = Law::Fixed(0.0) => Key::of(TIMES)
+        send_jitter: Law = Law::Fixed(0.0) => Key::new(TIMES)
             .default("\"0s\"")
             .example("{ law = \"exponential\", mean = \"20us\" }");
     }

@@ -64,7 +64,7 @@ impl SharedBuffer {
         PoolOutcome {
             name: config.name.clone(),
             capacity_bytes: config.capacity,
-            occupancy_bytes: Distribution::of(&self.occupancy, 1.0),
+            occupancy_bytes: Distribution::from_histogram(&self.occupancy, 1.0),
         }
     }
 }

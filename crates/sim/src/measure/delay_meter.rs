@@ -107,7 +107,7 @@ impl DelayMeter {
                 .variation
                 .as_ref()
                 .map_or_else(Distribution::default, |variation| {
-                    Distribution::of(&(&variation.ipdv_ns).into(), 1e9)
+                    Distribution::from_histogram(&(&variation.ipdv_ns).into(), 1e9)
                 }),
         }
     }

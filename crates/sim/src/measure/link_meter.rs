@@ -422,7 +422,7 @@ impl LinkMeter {
                 .then(|| self.backlog_change_sum as f64 / self.backlog_changes as f64),
             average_queue: self.average.outcome(),
             pause: self.pause,
-            queueing_delay_s: Distribution::of(&self.waits_ns, 1e9),
+            queueing_delay_s: Distribution::from_histogram(&self.waits_ns, 1e9),
             queueing_delay_histogram: self.waits_ns,
         }
     }
@@ -431,7 +431,7 @@ impl LinkMeter {
 impl Distribution {
     /// Returns mean, quantiles (within 1.6 %) and maximum of a histogram, divided by `scale`. It
     /// divides because a factor such as 10⁻⁹ is not exact in binary, which the results would show.
-    pub fn of(histogram: &Histogram, scale: f64) -> Self {
+    pub fn from_histogram(histogram: &Histogram, scale: f64) -> Self {
         let quantile = |q| histogram.quantile(q).map(|value| value as f64 / scale);
         Self {
             mean: histogram.mean().map(|mean| mean / scale),
@@ -454,7 +454,7 @@ mod tests {
         for value in 1..=100 {
             values.record(value * 1_000, 1);
         }
-        let found = Distribution::of(&values, 1_000.0);
+        let found = Distribution::from_histogram(&values, 1_000.0);
         for (quantile, value) in [
             (found.mean, 50.5),
             (found.p50, 50.0),

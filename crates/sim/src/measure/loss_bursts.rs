@@ -126,7 +126,7 @@ impl LossBursts {
         let count = self.lengths.total();
         LossBurstOutcome {
             count,
-            packets: Distribution::of(&self.lengths, 1.0),
+            packets: Distribution::from_histogram(&self.lengths, 1.0),
             mean_flows_hit: (count > 0).then(|| self.hit_sum as f64 / count as f64),
             synchronization: (self.with_tcp > 0)
                 .then(|| self.synchronized_sum / self.with_tcp as f64),

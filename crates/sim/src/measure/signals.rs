@@ -117,7 +117,7 @@ impl Signals {
     }
 
     /// Returns the counts of a flow.
-    pub fn of(&self, flow: FlowId) -> &[Signal] {
+    pub fn of_flow(&self, flow: FlowId) -> &[Signal] {
         let begin = self.counts.partition_point(|signal| signal.flow < flow.0);
         let end = self.counts.partition_point(|signal| signal.flow <= flow.0);
         &self.counts[begin..end]

@@ -14,16 +14,16 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct GameConfig("game") {
         /// Time between the client's updates: 60 a second.
-        interval: Span = Span(16_666_666_667) => Key::of(INTERVAL).example("20ms");
+        interval: Span = Span(16_666_666_667) => Key::new(INTERVAL).example("20ms");
         /// Size of their IP packets, 28 to 65535 bytes.
-        packet: Law = Law::Fixed(80.0) => Key::of(SIZES)
+        packet: Law = Law::Fixed(80.0) => Key::new(SIZES)
             .example("{ law = \"uniform\", from = \"60B\", to = \"100B\" }");
         /// Time between the server's updates: 30 a second, from the arrival of the first of the client's on.
-        server_interval: Span = Span(33_333_333_333) => Key::of(INTERVAL).example("50ms");
+        server_interval: Span = Span(33_333_333_333) => Key::new(INTERVAL).example("50ms");
         /// Size of their IP packets.
-        server_packet: Law = Law::Fixed(160.0) => Key::of(SIZES).example("300B");
+        server_packet: Law = Law::Fixed(160.0) => Key::new(SIZES).example("300B");
         /// An update that takes longer, one way, is as good as lost.
-        deadline: Span = Span::from_millis(100) => Key::of(INTERVAL).example("50ms");
+        deadline: Span = Span::from_millis(100) => Key::new(INTERVAL).example("50ms");
     }
 }
 

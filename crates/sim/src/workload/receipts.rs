@@ -90,6 +90,6 @@ impl Receipts {
 
     /// Returns the one-way delays of the packets that arrived, late or not.
     pub fn delays(&self) -> Distribution {
-        Distribution::of(&(&self.delay_ns).into(), 1e9)
+        Distribution::from_histogram(&(&self.delay_ns).into(), 1e9)
     }
 }

@@ -10,19 +10,19 @@ use goodqueue_types::{Span, variants};
 const EITHER: &str = "one of `rate` and `interval`";
 
 /// Key of a rate, which a file may give in place of the interval.
-const RATE: Key = Key::of(Kind::Rate)
+const RATE: Key = Key::new(Kind::Rate)
     .named("rate")
     .default(EITHER)
     .example("500kbps")
     .doc("Mean rate of IP bits. From 1bps to 10Tbps.");
 
-const EVERY: Key = Key::of(INTERVAL)
+const EVERY: Key = Key::new(INTERVAL)
     .named("interval")
     .default(EITHER)
     .example("20ms")
     .doc("Mean time between packets.");
 
-const SIZE: Key = Key::of(PACKET)
+const SIZE: Key = Key::new(PACKET)
     .named("packet")
     .example("200B")
     .doc("Size of the IP packets.");
@@ -59,10 +59,10 @@ variants! {
             packet: u32 = 1_500 => SIZE;
             /// Length of an on period, with which the flow begins; its mean is at least the interval. Packets go
             /// whenever the sum of on times is a multiple of the interval.
-            on: Law = Law::Fixed(1.0) => Key::of(TIMES).required()
+            on: Law = Law::Fixed(1.0) => Key::new(TIMES).required()
                 .example("{ law = \"pareto\", mean = \"500ms\" }");
             /// Length of an off period.
-            off: Law = Law::Fixed(1.0) => Key::of(TIMES).required()
+            off: Law = Law::Fixed(1.0) => Key::new(TIMES).required()
                 .example("{ law = \"exponential\", mean = \"500ms\" }");
         },
         /// One direction of a voice call.
@@ -72,9 +72,9 @@ variants! {
         /// Echo requests at constant intervals, answered by the server's host.
         Ping = "ping"("ping") {
             /// Time between requests; the first goes at `start`.
-            interval: Span = Span::from_secs(1) => Key::of(INTERVAL).example("10ms");
+            interval: Span = Span::from_secs(1) => Key::new(INTERVAL).example("10ms");
             /// Size of the IP packet; the reply has the same.
-            packet: u32 = 84 => Key::of(PACKET).example("84B");
+            packet: u32 = 84 => Key::new(PACKET).example("84B");
         },
     }
 }

@@ -46,17 +46,17 @@ parameters! {
         /// `g729a` (11; 19), `g723` at 6.3 kb/s (15; 16.1), `gsm_efr` (5; 10).
         codec: SpeechCodec = SpeechCodec::G711 => words::<SpeechCodec>().example("g729a");
         /// Speech in a packet: the time between packets.
-        interval: Span = Span::from_millis(20) => Key::of(INTERVAL)
+        interval: Span = Span::from_millis(20) => Key::new(INTERVAL)
             .default("`\"20ms\"`, `\"30ms\"` of `g723`").example("10ms");
         /// Size of the IP packets: the speech of the interval, and 40 bytes of IP, UDP and RTP headers.
-        packet: u32 = 200 => Key::of(PACKET)
+        packet: u32 = 200 => Key::new(PACKET)
             .default("`\"200B\"`, `\"60B\"` of `g729a`, `\"64B\"` of `g723`, `\"71B\"` of `gsm_efr`").example("120B");
         /// Time for which the playout buffer holds the flow's first packet. Every packet is played as long after
         /// its sending as the first one. A packet that arrives later is lost.
-        playout: Span = Span::from_millis(60) => Key::of(ANY_TIME).example("100ms");
+        playout: Span = Span::from_millis(60) => Key::new(ANY_TIME).example("100ms");
         /// Part of the time from mouth to ear that is outside the network and the playout buffer: look-ahead,
         /// coding, sound cards, and links that the scenario does not have.
-        added_delay: Span = Span::ZERO => Key::of(ANY_TIME).example("25ms");
+        added_delay: Span = Span::ZERO => Key::new(ANY_TIME).example("25ms");
         /// True if the G.711 decoder conceals lost packets (Bpl 25.1 of the E-model), false if it plays silence (4.3).
         concealment: bool = true => flag().example("false");
         /// Equipment impairment factor without loss, Ie of the E-model, for a codec that is not listed.

@@ -10,12 +10,12 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct PythonConfig("python control") {
         /// Module and class, as in `controls:Aimd`.
-        class: String = String::new() => Key::of(Kind::Text).required().example("controls:Aimd");
+        class: String = String::new() => Key::new(Kind::Text).required().example("controls:Aimd");
         /// Checksum of the class's source.
         ///
         /// If it is given, the scenario is refused when the source has changed.
         checksum: String = String::new()
-            => Key::of(Kind::Text).default("the source's").example("1f3a")
+            => Key::new(Kind::Text).default("the source's").example("1f3a")
             .doc("Checksum of the class's source. If it is given, a changed source is refused.");
     }
 }

@@ -106,7 +106,7 @@ parameters! {
         /// Longest time an ACK is held back.
         ///
         /// The delay may be shorter with [`AckRule::Linux`], but it is at least 40 ms.
-        delayed_ack_timeout: Span = Span::from_millis(200) => Key::of(TIMER).example("200ms");
+        delayed_ack_timeout: Span = Span::from_millis(200) => Key::new(TIMER).example("200ms");
         /// Report duplicate data in SACK blocks (RFC 2883).
         dsack: bool = false => FLAG;
         /// Nagle's algorithm (RFC 1122 section 4.2.3.4).
@@ -177,7 +177,7 @@ parameters! {
             => one_of(&[Kind::Fraction, Kind::Choice(&["none"])]).example("0.8");
         /// Retransmission timer (RFC 6298).
         rto: RtoConfig = RtoConfig::default()
-            => Key::of(Kind::Table(RtoConfig::SPEC)).example("{ minimum = \"200ms\" }");
+            => Key::new(Kind::Table(RtoConfig::SPEC)).example("{ minimum = \"200ms\" }");
         /// `three_way`: SYN, SYN-ACK, ACK. `one_way`: ns-2's SYN, acknowledged like data.
         handshake: Handshake = Handshake::ThreeWay => words::<Handshake>().example("three_way");
         /// TCP Fast Open (RFC 7413): data in the SYN of a client that has a cookie of the server.
@@ -192,7 +192,7 @@ parameters! {
         syn_loss: SynLossRule = SynLossRule::Rfc5681 => words::<SynLossRule>().example("tsl");
         /// Details in which implementations differ.
         details: Details = Details::default()
-            => Key::of(Kind::Table(Details::SPEC)).example("{ timing = \"anything\" }");
+            => Key::new(Kind::Table(Details::SPEC)).example("{ timing = \"anything\" }");
     }
 }
 
@@ -201,11 +201,11 @@ parameters! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct RtoConfig("rto", "profile's") {
         /// Before the first sample.
-        initial: Span = Span::from_secs(1) => Key::of(TIMER).example("1s");
+        initial: Span = Span::from_secs(1) => Key::new(TIMER).example("1s");
         /// Lower bound.
-        minimum: Span = Span::from_secs(1) => Key::of(TIMER).example("200ms");
+        minimum: Span = Span::from_secs(1) => Key::new(TIMER).example("200ms");
         /// Upper bound.
-        maximum: Span = Span::from_secs(60) => Key::of(TIMER).example("60s");
+        maximum: Span = Span::from_secs(60) => Key::new(TIMER).example("60s");
         /// Clock granularity G.
         granularity: Span = Span::from_millis(1) => span(Span::ZERO, HOUR).example("1ms");
         /// Estimator that computes the timeout from samples.

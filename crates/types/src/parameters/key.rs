@@ -55,7 +55,7 @@ pub enum Tc {
 impl Key {
     /// Creates a key of this kind. Its name and documentation are those of its field, and its
     /// default is the field's.
-    pub const fn of(kind: Kind) -> Self {
+    pub const fn new(kind: Kind) -> Self {
         Self {
             name: "",
             kind,
@@ -170,7 +170,7 @@ pub const fn key(
     example: &'static str,
     doc: &'static str,
 ) -> Key {
-    Key::of(kind)
+    Key::new(kind)
         .named(name)
         .default(default)
         .example(example)
@@ -179,66 +179,66 @@ pub const fn key(
 
 /// Creates a key for `true` or `false`.
 pub const fn flag() -> Key {
-    Key::of(Kind::Flag)
+    Key::new(Kind::Flag)
 }
 
 /// Creates a key for a whole number within these bounds.
 pub const fn integer(min: u64, max: u64) -> Key {
-    Key::of(Kind::Integer { min, max })
+    Key::new(Kind::Integer { min, max })
 }
 
 /// Creates a key for a number within these bounds.
 pub const fn number(min: f64, max: f64) -> Key {
-    Key::of(Kind::Number { min, max })
+    Key::new(Kind::Number { min, max })
 }
 
 /// Creates a key for a share from 0 to 1.
 pub const fn fraction() -> Key {
-    Key::of(Kind::Fraction)
+    Key::new(Kind::Fraction)
 }
 
 /// Creates a key for a rate.
 pub const fn rate() -> Key {
-    Key::of(Kind::Rate)
+    Key::new(Kind::Rate)
 }
 
 /// Creates a key for a rate that may be zero.
 pub const fn rate_or_zero() -> Key {
-    Key::of(Kind::RateOrZero)
+    Key::new(Kind::RateOrZero)
 }
 
 /// Creates a key for a time within these bounds.
 pub const fn span(min: Span, max: Span) -> Key {
-    Key::of(Kind::Span { min, max })
+    Key::new(Kind::Span { min, max })
 }
 
 /// Creates a key for a size in bytes within these bounds.
 pub const fn size(min: u64, max: u64) -> Key {
-    Key::of(Kind::Size { min, max })
+    Key::new(Kind::Size { min, max })
 }
 
 /// Creates a key for a number of packets within these bounds.
 pub const fn packets(min: u64, max: u64) -> Key {
-    Key::of(Kind::Packets { min, max })
+    Key::new(Kind::Packets { min, max })
 }
 
 /// Creates a key for the limit of a queue.
 pub const fn limit() -> Key {
-    Key::of(Kind::Limit)
+    Key::new(Kind::Limit)
 }
 
 /// Creates a key for a value of one of several kinds.
 pub const fn one_of(kinds: &'static [Kind]) -> Key {
-    Key::of(Kind::Either(kinds))
+    Key::new(Kind::Either(kinds))
 }
 
 /// Creates a key for one of the words of an enum.
 pub const fn words<W: Words>() -> Key {
-    Key::of(Kind::Choice(W::WORDS))
+    Key::new(Kind::Choice(W::WORDS))
 }
 
 /// Key of the checksum of a file that another key of the table names.
-pub const CHECKSUM: Key = Key::of(Kind::Text)
+pub const CHECKSUM: Key = Key::new(Kind::Text)
     .default("not checked")
     .example("\"cbf29ce484222325\"")
     .doc("FNV-1a (64 bits) of the file, which must agree; resolved scenarios have it.");
@@ -256,7 +256,7 @@ pub const fn count_keys(parts: &[&[Key]]) -> usize {
 
 /// Joins lists of `N` keys in all.
 pub const fn concat_keys<const N: usize>(parts: &[&[Key]]) -> [Key; N] {
-    concat(Key::of(Kind::Free), parts)
+    concat(Key::new(Kind::Free), parts)
 }
 
 /// Joins lists of `N` items in all. `any` is any item.

@@ -49,9 +49,9 @@ parameters! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct CodelParams("codel control law") {
         /// The sojourn time that a standing queue may have.
-        target: Span = Span::from_millis(5) => Key::of(TIMER).tc("target").example("5ms");
+        target: Span = Span::from_millis(5) => Key::new(TIMER).tc("target").example("5ms");
         /// Time for which the sojourn time may exceed the target: a worst-case round-trip time.
-        interval: Span = Span::from_millis(100) => Key::of(TIMER).tc("interval").example("100ms");
+        interval: Span = Span::from_millis(100) => Key::new(TIMER).tc("interval").example("100ms");
         ecn: bool = false => ECN;
         /// Sojourn time above which every ECN-capable packet is marked, even without `ecn`.
         ce_threshold: Option<Span> = None
@@ -61,7 +61,7 @@ parameters! {
         ///
         /// Linux compares with the device's MTU and its link-layer header. ns-3 requires fewer than
         /// `MinBytes`, 1500.
-        mtu: u64 = 1514 => Key::of(FRAME).in_tc(DEVICE_MTU).example("1499B");
+        mtu: u64 = 1514 => Key::new(FRAME).in_tc(DEVICE_MTU).example("1499B");
         /// Linux's fixed-point control law, or RFC 8289's to the picosecond.
         arithmetic: CodelArithmetic = CodelArithmetic::Linux
             => words::<CodelArithmetic>().example("exact");

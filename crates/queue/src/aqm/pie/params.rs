@@ -57,7 +57,7 @@ parameters! {
             => flag().example("false").in_tc(Tc::Fixed("the probability always grows slowly"));
         /// Time for which a queue that was not congested may burst.
         max_burst: Span = Span::from_millis(150)
-            => Key::of(DELAY).example("150ms").in_tc(Tc::Fixed("it is 150 ms"));
+            => Key::new(DELAY).example("150ms").in_tc(Tc::Fixed("it is 150 ms"));
         /// In `bytemode` a packet of this size has the full probability.
         mtu: u64 = 1514 => FULL_FRAME;
         /// Implementation that sets the defaults of the other keys, and the behaviour for which no

@@ -35,7 +35,7 @@ parameters! {
         /// Average queue in packets above which every packet is dropped or marked.
         max: u32 = 0 => PACKETS.tc("max").default("a quarter of `limit`").example("25p");
         /// Mean packet size.
-        avpkt: u32 = 1_000 => Key::of(MEAN).tc("avpkt").default("\"1000B\"").example("1500B");
+        avpkt: u32 = 1_000 => Key::new(MEAN).tc("avpkt").default("\"1000B\"").example("1500B");
         /// Number of packets that may arrive at once without a drop; the weight of the average
         /// follows from it.
         burst: u32 = 1 => integer(1, 131_071)
@@ -68,7 +68,9 @@ impl BuiltIn for ChokeConfig {
             Limit::Unlimited => 0,
         };
         let mut config = Self {
-            max: u32::try_from(packets / 4).unwrap_or(u32::MAX).min(MAX_PACKETS),
+            max: u32::try_from(packets / 4)
+                .unwrap_or(u32::MAX)
+                .min(MAX_PACKETS),
             bandwidth: place.rate,
             ..Self::default()
         };

@@ -69,7 +69,7 @@ parameters! {
         /// Drop large packets more often, in proportion to their size (`bytes_`).
         by_size: bool = true => flag().example("false");
         /// Mean packet size (`mean_pktsize_`).
-        mean_packet: u32 = 500 => Key::of(MEAN).example("1500B");
+        mean_packet: u32 = 500 => Key::new(MEAN).example("1500B");
         /// Rate at which imaginary packets of `mean_packet` bytes leave while the link is idle.
         bandwidth: Rate = Rate(10_000_000) => BANDWIDTH;
         ecn: bool = false => ECN;
@@ -106,7 +106,7 @@ variants! {
         /// fifth between the thresholds.
         Floyd = "floyd"("floyd") {
             /// Least time between two changes.
-            interval: Span = Span::from_millis(500) => Key::of(TIMER).example("500ms");
+            interval: Span = Span::from_millis(500) => Key::new(TIMER).example("500ms");
             /// Addition to the probability at each increase, limited to a quarter of its value.
             increment: f64 = 0.01 => fraction().example("0.01");
             /// Multiplied at each decrease.

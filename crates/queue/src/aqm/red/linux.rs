@@ -29,7 +29,7 @@ parameters! {
         max: u32 = 0
             => BYTES.in_tc(Tc::Scaled("max")).default("a quarter of `limit`").example("90kB");
         /// Mean packet size.
-        avpkt: u32 = 1_000 => Key::of(MEAN).in_tc(Tc::Scaled("avpkt")).default("\"1000B\"").example("1500B");
+        avpkt: u32 = 1_000 => Key::new(MEAN).in_tc(Tc::Scaled("avpkt")).default("\"1000B\"").example("1500B");
         /// Number of packets that may arrive at once without a drop; the weight of the average
         /// follows from it.
         burst: u32 = 1 => integer(1, u32::MAX as u64)

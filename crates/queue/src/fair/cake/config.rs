@@ -89,7 +89,7 @@ parameters! {
         /// Usual round-trip time, which is COBALT's interval; its target is a twentieth of it.
         ///
         /// Both are longer in tins in which a full frame takes long.
-        rtt: Span = Span::from_millis(100) => Key::of(TIMER).tc("rtt").example("30ms");
+        rtt: Span = Span::from_millis(100) => Key::new(TIMER).tc("rtt").example("30ms");
         /// Framing that gives the bytes of an IP packet on the wire, for the accounts of the shaper,
         /// the tins and the flows.
         framing: CakeFraming = CakeFraming(None);
@@ -108,7 +108,7 @@ parameters! {
         split_gso: bool = true
             => flag().in_tc(Tc::Flag("split-gso", "no-split-gso")).example("true");
         /// Frame bytes of a full packet.
-        mtu: u32 = 1514 => Key::of(FRAME).in_tc(DEVICE_MTU).example("1514B");
+        mtu: u32 = 1514 => Key::new(FRAME).in_tc(DEVICE_MTU).example("1514B");
         /// Time for which a queue that was never congested may stay above its target: to the next
         /// packet (Linux), or an interval (ns-3).
         first_interval: CakeFirstInterval = CakeFirstInterval::None

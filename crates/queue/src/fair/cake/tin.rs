@@ -340,7 +340,10 @@ fn host_hashes(hash: FlowHash, packet: &Packet) -> (u32, u32) {
     };
     // The side is part of the key, so a host hashes differently as sender and as receiver.
     let key = |side: u64, host: u16| side << 40 | u64::from(host);
-    (hash.of(key(1, source)), hash.of(key(2, destination)))
+    (
+        hash.number(key(1, source)),
+        hash.number(key(2, destination)),
+    )
 }
 
 #[cfg(test)]

@@ -22,12 +22,12 @@ impl FlowHash {
     #[inline]
     pub fn flow(self, packet: &Packet) -> u32 {
         let connection = u64::from(packet.connection) << 33;
-        self.of(connection | u64::from(packet.flow.0) << 1 | packet.direction as u64)
+        self.number(connection | u64::from(packet.flow.0) << 1 | packet.direction as u64)
     }
 
     /// Returns the hash of a number.
     #[inline]
-    pub fn of(self, key: u64) -> u32 {
+    pub fn number(self, key: u64) -> u32 {
         (mix(self.perturbation ^ key) >> 32) as u32
     }
 }

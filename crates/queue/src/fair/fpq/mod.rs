@@ -37,7 +37,7 @@ variants! {
             weight: f64 = 0.002 => fraction().example("0.002");
             /// Mean packet size.
             mean_packet: u32 = 1500
-                => Key::of(MEAN).default("the largest frame").example("1500B");
+                => Key::new(MEAN).default("the largest frame").example("1500B");
             /// Rate of the link, for the average while the link is idle.
             bandwidth: Rate = Rate(10_000_000) => BANDWIDTH;
         },
@@ -64,7 +64,7 @@ parameters! {
         /// few.
         least_packets: f64 = 0.0 => number(0.0, LARGEST as f64).example("42");
         /// Mechanism that holds the target: tail drop, or random loss as in RED.
-        control: FpqControl = FpqControl::TailDrop => Key::of(Kind::Tagged {
+        control: FpqControl = FpqControl::TailDrop => Key::new(Kind::Tagged {
             tag: "kind",
             variants: FpqControl::VARIANTS,
         })
@@ -75,7 +75,7 @@ parameters! {
         /// Time in which the whole vector is cleared once.
         ///
         /// A flow that sends nothing for this long is no longer counted.
-        count_interval: Span = Span::from_secs(4) => Key::of(TIMER).example("4s");
+        count_interval: Span = Span::from_secs(4) => Key::new(TIMER).example("4s");
         ecn: bool = false => ECN;
     }
 }

@@ -13,7 +13,7 @@ parameters! {
         /// Duration of each rate.
         interval: Span = Span::from_secs(1) => INTERVAL;
         /// Two rates or more, each equally frequent; `0bps` is an outage.
-        rates: Arc<[Rate]> = Arc::new([]) => Key::of(Kind::ListOf(&Kind::RateOrZero)).required()
+        rates: Arc<[Rate]> = Arc::new([]) => Key::new(Kind::ListOf(&Kind::RateOrZero)).required()
             .example("[\"0bps\", \"10Mbps\"]");
         /// Probability that a rate stays for another interval; else any of the others follows.
         stay: f64 = 0.0 => fraction().required().example("90%");

@@ -35,7 +35,7 @@ const INTERVAL: Key = span(Span(1_000_000), LONGEST)
     .doc("How long a rate lasts.");
 
 /// Key of a file with a trace.
-const FILE: Key = Key::of(Kind::Text)
+const FILE: Key = Key::new(Kind::Text)
     .required()
     .example("lte.trace")
     .doc("The trace, seen from the folder of the scenario file.");

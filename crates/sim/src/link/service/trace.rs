@@ -29,7 +29,7 @@ parameters! {
         /// Times from 0s on, and the rate from each on.
         ///
         /// Times ascend, and rates may be zero.
-        steps: Arc<[RateStep]> = Arc::new([]) => Key::of(Kind::List(RateStep::SPEC)).required()
+        steps: Arc<[RateStep]> = Arc::new([]) => Key::new(Kind::List(RateStep::SPEC)).required()
             .example("[{ at = \"0s\", rate = \"10Mbps\" }, { at = \"30s\", rate = \"1Mbps\" }]");
         /// Time after which the trace repeats. Without it the last rate stays.
         repeat: Option<Span> = None => REPEAT;

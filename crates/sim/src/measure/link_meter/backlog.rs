@@ -109,7 +109,7 @@ impl BacklogMeter {
     pub fn finish(&mut self, dwell: Span) -> [Distribution; 2] {
         self.change(self.since, dwell, self.current);
         self.empty_table();
-        [&self.packets, &self.bytes].map(|histogram| Distribution::of(histogram, 1.0))
+        [&self.packets, &self.bytes].map(|histogram| Distribution::from_histogram(histogram, 1.0))
     }
 }
 
@@ -143,7 +143,7 @@ mod tests {
             }
             meter.change(now, dwell, backlog);
         }
-        let expected = expected.map(|histogram| Distribution::of(&histogram, 1.0));
+        let expected = expected.map(|histogram| Distribution::from_histogram(&histogram, 1.0));
         assert_eq!(meter.finish(Span::ZERO), expected);
         assert!(expected[0].max > Some(10.0), "{expected:?}");
     }

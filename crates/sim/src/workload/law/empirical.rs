@@ -5,7 +5,7 @@ use goodqueue_types::parameters::{CHECKSUM, Declared, Key, Kind, Parameters, Val
 use goodqueue_types::{RandomStream, parameters};
 use std::sync::Arc;
 
-const FILE: Key = Key::of(Kind::Text).required().example("\"sizes.csv\"").doc(
+const FILE: Key = Key::new(Kind::Text).required().example("\"sizes.csv\"").doc(
     "Seen from the folder of the scenario file: in its first line `size,share` (or `time,share`) for values with \
      units, or `size_B,share`, `time_ms,share` and so on; then values that do not fall, with the share of all that \
      are no larger. The last share is 1; between points the law is straight, and the first value has its share as \
@@ -36,7 +36,7 @@ pub struct Points {
 
 impl Points {
     /// Key under which a reader of files hands over the points. No file has it.
-    pub const KEY: Key = Key::of(Kind::Free).named("points");
+    pub const KEY: Key = Key::new(Kind::Free).named("points");
 
     /// Creates a law from its points. Neither values nor shares may decrease, and the last share is
     /// 1.

@@ -180,7 +180,7 @@ pub const TIMES: Kind = Kind::Either(&[ANY_TIME, Kind::Law(Quantity::Time)]);
 
 /// Creates the key of a value of the quantity that the law is of.
 const fn quantity(role: Role) -> Key {
-    Key::of(Kind::Quantity(role)).required()
+    Key::new(Kind::Quantity(role)).required()
 }
 
 /// The test of Kolmogorov and Smirnov, which checks if values follow a law.

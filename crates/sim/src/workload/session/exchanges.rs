@@ -22,15 +22,15 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct ExchangesConfig("exchanges") {
         /// Bytes that the client sends.
-        request: Law = Law::Fixed(200.0) => Key::of(SIZES).example("200kB");
+        request: Law = Law::Fixed(200.0) => Key::new(SIZES).example("200kB");
         /// Bytes that the server answers.
-        reply: Law = Law::Fixed(200.0) => Key::of(SIZES).example("1kB");
+        reply: Law = Law::Fixed(200.0) => Key::new(SIZES).example("1kB");
         /// Bytes of a request that the server answers at a time, and at its end the rest, as an echo server
         /// does. `request`: the server answers the request as a whole.
         reply_per: Option<u64> = None => one_of(&[AMOUNT, Kind::Choice(&["request"])]).example("536B");
         server_time: Law = Law::Fixed(0.0) => SERVER_TIME;
         /// Time to the next request.
-        pause: Law = Law::Fixed(1.0) => Key::of(TIMES).required().example("10s");
+        pause: Law = Law::Fixed(1.0) => Key::new(TIMES).required().example("10s");
         /// True if the pause begins with the request, so that late answers do not delay later requests. False if
         /// it begins with the end of the answer.
         periodic: bool = false => flag().example("true");
@@ -89,7 +89,7 @@ impl Exchanges {
             silent: VecDeque::new(),
             last_end: 0,
             measure: measure
-                .of("exchanges", "exchange_time_s")
+                .named("exchanges", "exchange_time_s")
                 .times("first_byte_time_s"),
         }
     }

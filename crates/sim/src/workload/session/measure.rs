@@ -56,7 +56,7 @@ impl Measure {
 
     /// Adds a kind of thing with the names of its count and its duration.
     #[must_use]
-    pub fn of(self, count: &'static str, duration: &'static str) -> Self {
+    pub fn named(self, count: &'static str, duration: &'static str) -> Self {
         self.with(Some(count), duration)
     }
 
@@ -87,7 +87,10 @@ impl Measure {
             .iter()
             .flat_map(|Durations { count, name, times }| {
                 let count = count.map(|count| (count, Metric::Count(times.total())));
-                let times = (*name, Metric::Seconds(Distribution::of(times, 1e9)));
+                let times = (
+                    *name,
+                    Metric::Seconds(Distribution::from_histogram(times, 1e9)),
+                );
                 count.into_iter().chain([times])
             });
         AppOutcome {

@@ -51,9 +51,9 @@ const MOST: Key = one_of(&[
 .example("1000")
 .doc("Largest number of transfers, exchanges, segments or pages.");
 
-const REQUEST: Key = Key::of(AMOUNT).example("350B").doc("Bytes of a request.");
+const REQUEST: Key = Key::new(AMOUNT).example("350B").doc("Bytes of a request.");
 
-const SERVER_TIME: Key = Key::of(TIMES)
+const SERVER_TIME: Key = Key::new(TIMES)
     .example("20ms")
     .doc("How long the server takes to begin its answer.");
 
@@ -289,7 +289,7 @@ pub fn pair(
         app,
         connections: Connections::new(tcp.clone()),
         opening: Numbered::default(),
-        handshakes: Measure::new(measured_from).of("connections", "handshake_time_s"),
+        handshakes: Measure::new(measured_from).named("connections", "handshake_time_s"),
         script,
         random,
     };

@@ -282,7 +282,7 @@ impl Responsiveness {
             for sample in &self.samples[place] {
                 histogram.record(*sample, 1);
             }
-            Metric::Seconds(Distribution::of(&histogram, 1e9))
+            Metric::Seconds(Distribution::from_histogram(&histogram, 1e9))
         };
         AppOutcome {
             metrics: vec![

@@ -50,10 +50,10 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct TransfersConfig("transfers") {
         /// Bytes of each transfer.
-        size: Law = Law::Fixed(1.0) => Key::of(SIZES).required()
+        size: Law = Law::Fixed(1.0) => Key::new(SIZES).required()
             .example("{ law = \"pareto\", mean = \"50kB\" }");
         /// Mean time from the start of one transfer to that of the next.
-        interval: Span = Span::from_secs(1) => Key::of(INTERVAL)
+        interval: Span = Span::from_secs(1) => Key::new(INTERVAL)
             .default("one of `interval` and `load`").example("100ms");
         load: Load = Load;
         /// Distribution of the intervals between starts. Transfers under way do not delay a start.
@@ -256,10 +256,10 @@ impl Transfers {
         let gap = config.gap();
         let next = start.saturating_add(gap.draw_span(random));
         let mut measure = measure
-            .of("transfers", "transfer_time_s")
-            .of("short_transfers", "short_transfer_time_s")
-            .of("medium_transfers", "medium_transfer_time_s")
-            .of("long_transfers", "long_transfer_time_s");
+            .named("transfers", "transfer_time_s")
+            .named("short_transfers", "short_transfer_time_s")
+            .named("medium_transfers", "medium_transfer_time_s")
+            .named("long_transfers", "long_transfer_time_s");
         if config.direction == TransferWay::Down {
             measure = measure.times("first_byte_time_s");
         }
@@ -402,7 +402,7 @@ impl Transfers {
                 .metrics
                 .push(("geometric_mean_transfer_time_s", mean));
         }
-        let slowdown = Distribution::of(&self.slowdown, SLOWDOWN_UNITS);
+        let slowdown = Distribution::from_histogram(&self.slowdown, SLOWDOWN_UNITS);
         outcome.metrics.push(("slowdown", Metric::Ratio(slowdown)));
         outcome
     }

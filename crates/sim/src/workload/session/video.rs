@@ -13,23 +13,23 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct VideoConfig("video") {
         /// Playing time of a segment.
-        segment: Span = Span::from_secs(4) => Key::of(INTERVAL).example("2s");
+        segment: Span = Span::from_secs(4) => Key::new(INTERVAL).example("2s");
         /// Bit rates of the video, in rising order.
         ladder: Vec<Rate> = [350_000, 750_000, 1_500_000, 3_000_000, 6_000_000].map(Rate).to_vec()
-            => Key::of(Kind::ListOf(&Kind::Rate)).example("[\"1Mbps\", \"5Mbps\"]");
+            => Key::new(Kind::ListOf(&Kind::Rate)).example("[\"1Mbps\", \"5Mbps\"]");
         /// Largest deviation of a segment's size from the mean of its bit rate. Sizes are uniform.
         variation: f64 = 0.0 => fraction().default("\"0%\"").example("30%");
         request: u64 = 350 => REQUEST;
         /// Playing time in the buffer at which playing begins, and begins again after a stall.
-        startup: Span = Span::ZERO => Key::of(INTERVAL).default("a segment").example("8s");
+        startup: Span = Span::ZERO => Key::new(INTERVAL).default("a segment").example("8s");
         /// Playing time that the buffer holds. The player requests a segment once it fits.
-        max_buffer: Span = Span::from_secs(60) => Key::of(INTERVAL).example("30s");
+        max_buffer: Span = Span::from_secs(60) => Key::new(INTERVAL).example("30s");
         /// Playing time in the buffer up to which the player requests the lowest bit rate.
-        reservoir: Span = Span::ZERO => Key::of(ANY_TIME).default("a quarter of `max_buffer`")
+        reservoir: Span = Span::ZERO => Key::new(ANY_TIME).default("a quarter of `max_buffer`")
             .example("10s");
         /// Playing time above the reservoir from which the player requests the highest bit rate. Between
         /// both, bit rates follow BBA-0 (Huang et al., SIGCOMM 2014).
-        cushion: Span = Span::ZERO => Key::of(INTERVAL)
+        cushion: Span = Span::ZERO => Key::new(INTERVAL)
             .default("from the reservoir to 90 % of `max_buffer`").example("20s");
         most: Option<u64> = None => MOST.example("100").doc("Largest number of segments.");
     }
@@ -157,7 +157,7 @@ impl Video {
             switches: 0,
             measured_from,
             measure: measure
-                .of("segments", "segment_time_s")
+                .named("segments", "segment_time_s")
                 .times("first_byte_time_s"),
             config,
         }

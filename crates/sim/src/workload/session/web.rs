@@ -11,9 +11,9 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct WebConfig("web") {
         /// Bytes of a page's main object, which is fetched first.
-        main_size: Law = Law::Fixed(30_000.0) => Key::of(SIZES).example("30kB");
+        main_size: Law = Law::Fixed(30_000.0) => Key::new(SIZES).example("30kB");
         /// Bytes of each other object.
-        object_size: Law = Law::pareto(20_000.0, 1.5) => Key::of(SIZES)
+        object_size: Law = Law::pareto(20_000.0, 1.5) => Key::new(SIZES)
             .default("{ law = \"pareto\", mean = \"20kB\" }").example("20kB");
         /// Objects of a page besides the main one.
         objects: Law = Law::Fixed(10.0) => integer(0, 10_000).example("40");
@@ -25,7 +25,7 @@ parameters! {
         /// has a connection of its own.
         persistent: bool = true => flag().example("false");
         /// Time from the end of a page to the next.
-        think: Law = Law::exponential(5.0) => Key::of(TIMES).example("5s");
+        think: Law = Law::exponential(5.0) => Key::new(TIMES).example("5s");
         most: Option<u64> = None => MOST.example("10").doc("Largest number of pages.");
     }
 }
@@ -70,8 +70,8 @@ impl Web {
             left: 0,
             lanes: Vec::new(),
             measure: measure
-                .of("objects", "object_time_s")
-                .of("pages", "page_time_s")
+                .named("objects", "object_time_s")
+                .named("pages", "page_time_s")
                 .times("first_byte_time_s"),
         }
     }

@@ -14,7 +14,7 @@ parameters! {
         /// Target of the queueing delay.
         ///
         /// RFC 6817 allows at most 100 ms.
-        target: Span = Span::from_millis(100) => Key::of(TIMER).example("100ms");
+        target: Span = Span::from_millis(100) => Key::new(TIMER).example("100ms");
         /// Segments per round trip gained on an empty queue.
         ///
         /// The same is lost per round trip and target of excess delay. RFC 6817 allows at most 1;

@@ -16,7 +16,7 @@ parameters! {
         /// Weight of the old estimate in each stage of the filter.
         filter: f64 = 0.875 => SHARE.example("0.875");
         /// Shortest interval over which bandwidth is measured.
-        interval: Span = Span::from_millis(50) => Key::of(TIMER).example("50ms");
+        interval: Span = Span::from_millis(50) => Key::new(TIMER).example("50ms");
     }
 }
 

@@ -23,7 +23,7 @@ parameters! {
         ///
         /// Section "Reduced RTT-Dependence" of the draft. Linux of August 2020, with which the tests
         /// of heistp/l4s-tests were made, had no such rule (`0s`).
-        rtt_target: Span = Span::from_millis(25) => Key::of(DELAY).example("0s");
+        rtt_target: Span = Span::from_millis(25) => Key::new(DELAY).example("0s");
         /// Number of round trips after slow start from which short ones count as longer ones.
         transition: u64 = 500 => integer(0, u64::MAX >> 1).example("0");
         /// Detect a queue that marks as RFC 3168 says by the variation of the round-trip time, and

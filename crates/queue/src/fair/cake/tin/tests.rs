@@ -15,7 +15,7 @@ fn rig() -> Rig<Cake> {
 }
 
 /// Returns a full packet of a flow. All flows belong to one host.
-fn of(flow: u32) -> Packet {
+fn packet_of(flow: u32) -> Packet {
     Packet {
         hosts: Hosts {
             client: 1,
@@ -29,7 +29,7 @@ fn of(flow: u32) -> Packet {
 fn load(rig: &mut Rig<Cake>, flow: u32) -> (Load, u32, u32) {
     let hash = rig.queue.hash;
     let tin = &mut rig.queue.tins[0];
-    let queue = tin.queue_of(hash, &of(flow));
+    let queue = tin.queue_of(hash, &packet_of(flow));
     (tin.states[queue as usize].load, tin.sparse, tin.bulk)
 }
 
@@ -37,7 +37,7 @@ fn load(rig: &mut Rig<Cake>, flow: u32) -> (Load, u32, u32) {
 fn share(rig: &mut Rig<Cake>, flow: u32) -> f64 {
     let hash = rig.queue.hash;
     let tin = &mut rig.queue.tins[0];
-    let queue = tin.queue_of(hash, &of(flow));
+    let queue = tin.queue_of(hash, &packet_of(flow));
     let hosts = tin.states[queue as usize].hosts;
     let random = &mut RandomStream::new(1, "test", 0);
     let total: i64 = (0..1000)
@@ -50,11 +50,11 @@ fn share(rig: &mut Rig<Cake>, flow: u32) -> f64 {
 fn one_waits_in_the_bulk_round() -> Rig<Cake> {
     let mut rig = rig();
     rig.at(Span::from_secs(1));
-    rig.offer(of(0));
+    rig.offer(packet_of(0));
     assert_eq!(load(&mut rig, 0), (Load::Sparse, 1, 0));
     assert_eq!(rig.next(), Some((0, 0)));
     for _ in 0..20 {
-        rig.offer(of(1));
+        rig.offer(packet_of(1));
     }
     assert_eq!(rig.next(), Some((1, 0)));
     assert_eq!(load(&mut rig, 0), (Load::SparseWaiting, 2, 0));
@@ -64,7 +64,7 @@ fn one_waits_in_the_bulk_round() -> Rig<Cake> {
 #[test]
 fn a_flow_that_returns_within_a_round_is_bulk() {
     let mut rig = one_waits_in_the_bulk_round();
-    rig.offer(of(0));
+    rig.offer(packet_of(0));
     assert_eq!(load(&mut rig, 0), (Load::Bulk, 1, 1));
     rig.next();
     rig.next();
@@ -75,7 +75,7 @@ fn a_flow_that_returns_within_a_round_is_bulk() {
 #[test]
 fn an_empty_queue_decays_for_an_interval_and_no_longer_counts_for_its_host() {
     let mut rig = one_waits_in_the_bulk_round();
-    rig.offer(of(0));
+    rig.offer(packet_of(0));
     for _ in 0..6 {
         rig.next();
     }
@@ -95,7 +95,7 @@ fn a_decaying_queue_becomes_sparse_again() {
         rig.next();
     }
     assert_eq!(load(&mut rig, 0), (Load::Decaying, 0, 1));
-    rig.offer(of(0));
+    rig.offer(packet_of(0));
     assert_eq!(load(&mut rig, 0), (Load::Sparse, 1, 1));
     assert_eq!(rig.next(), Some((0, 0)), "and goes first");
 }

@@ -25,9 +25,9 @@ parameters! {
         /// Window in bandwidth-delay products while probing for bandwidth.
         cwnd_gain: f64 = 2.0 => number(1.0, 100.0).example("2");
         /// Age of the shortest round trip at which it is measured again.
-        probe_rtt_interval: Span = Span::from_secs(10) => Key::of(TIMER).example("10s");
+        probe_rtt_interval: Span = Span::from_secs(10) => Key::new(TIMER).example("10s");
         /// Duration of that measurement.
-        probe_rtt_duration: Span = Span::from_millis(200) => Key::of(TIMER).example("200ms");
+        probe_rtt_duration: Span = Span::from_millis(200) => Key::new(TIMER).example("200ms");
         /// Seed that chooses, with the time, the phase in which a gain cycle begins.
         seed: u64 = 1 => SEED;
     }

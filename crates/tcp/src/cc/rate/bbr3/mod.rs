@@ -43,18 +43,18 @@ parameters! {
         /// Age at which the round trip is measured again.
         ///
         /// `BBR.ProbeRTTInterval`.
-        probe_rtt_interval: Span = Span::from_secs(5) => Key::of(TIMER).example("5s");
+        probe_rtt_interval: Span = Span::from_secs(5) => Key::new(TIMER).example("5s");
         /// Duration of that measurement.
         ///
         /// `BBR.ProbeRTTDuration`.
-        probe_rtt_duration: Span = Span::from_millis(200) => Key::of(TIMER).example("200ms");
+        probe_rtt_duration: Span = Span::from_millis(200) => Key::new(TIMER).example("200ms");
         /// Reduce the bytes in flight in proportion to the share of marks, as Google's Linux tree
         /// does on routes with `ecn_low`. Without it marks are ignored, as there on other routes.
         ecn_response: bool = false => flag().example("true");
         /// Longest round trip at which marks count by their share. With a longer one they are ignored.
         ///
         /// `bbr_ecn_max_rtt_us` of Google's Linux tree.
-        ecn_max_rtt: Span = Span::from_millis(5) => Key::of(TIMER).example("25ms");
+        ecn_max_rtt: Span = Span::from_millis(5) => Key::new(TIMER).example("25ms");
         /// Seed of the random waiting times between probes.
         seed: u64 = 1 => SEED;
     }
