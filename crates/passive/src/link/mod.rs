@@ -194,7 +194,7 @@ impl Carried {
         let useful: u64 = forward().map(|flow| flow.delivered_bytes).sum();
         let least = forward().filter(|flow| flow.is_held_back());
         let least: f64 = least.map(|flow| flow.passed_bytes).sum();
-        // A flow whose frames have both directions has some of its bytes in the other one.
+        // Some bytes of a flow may be counted in the opposite direction, if its frames appear in both.
         let bytes = (bytes as f64 - lost).max(useful as f64).max(least);
         Self {
             bytes,

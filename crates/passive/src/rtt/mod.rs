@@ -216,9 +216,9 @@ impl RoundTrips {
         parts.into_iter().filter_map(Least::get).min()
     }
 
-    /// Returns the shortest sender's part, or 0 if it is unknown. Without its own samples it is the
-    /// rest of the whole round trip, or a sample that may include a pause if it is not longer than
-    /// the receiver's part.
+    /// Returns the shortest sender's part, or 0 if it is unknown. Without samples of this part it is
+    /// the whole round trip less the receiver's part. If the whole is unknown, it is a sample that may
+    /// include a pause, provided that the sample is not longer than the receiver's part.
     pub fn sender_part(&self) -> Nanos {
         if let Some(known) = self.known_sender_part() {
             return known;

@@ -114,7 +114,7 @@ const FULL: f64 = 2.5;
 /// An early loss also leaves room for this number times the root of the number of other packets that
 /// wait. Their sizes are unknown, so the level has an error in proportion to that root.
 const SPREAD: f64 = 1.6;
-/// Seconds for which packets wait at least at an early loss: just below the target of `CoDel`.
+/// Shortest wait in seconds of packets at an early loss: just below the target of `CoDel`.
 const MIN_TARGET: f64 = 0.0045;
 /// Share of early losses in a hold above which the queue is an active one. FIFOs had shares up to 0.09
 /// on the seeds of development, and active queues 0.69 and more.

@@ -34,7 +34,7 @@ pub fn with_server(limits: Limits, test: impl FnOnce(SocketAddr, &Mutex<Vec<Stri
     with_server_at(loopback(), limits, test);
 }
 
-/// The same at an address.
+/// Runs a test beside a server at an address, as [`with_server`] does on the loopback address.
 pub fn with_server_at(
     address: SocketAddr,
     limits: Limits,

@@ -136,7 +136,7 @@ pub enum Kind {
     Either(&'static [Kind]),
 }
 
-/// Quantity that laws of chance are of.
+/// Quantity that a law of chance describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Bytes.
