@@ -20,7 +20,8 @@ pub use language::file::Files;
 pub use language::plain::toml_json;
 pub use language::python::Checksums;
 pub use language::queue::queue_toml;
-pub use language::schema::{reference_markdown, schema};
+pub use language::reference::reference_markdown;
+pub use language::schema::schema;
 pub use language::trace::{TraceError, parse_mahimahi, parse_rate_csv};
 pub use language::units::{
     StatedLimit, StatedSpans, UnitError, format_rate, format_size, format_span, parse_fraction,

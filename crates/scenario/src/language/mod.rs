@@ -10,6 +10,7 @@ pub mod plain;
 pub mod python;
 pub mod queue;
 pub mod reader;
+pub mod reference;
 pub mod schema;
 pub mod spec;
 pub mod text;
