@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Change = Callable[[Model], Model]
 
-TRIAL_REPLICATES = 6
+FEW_REPLICATES = 6
 """Number of replicates of a model that is tried."""
 
 MAX_MODELS = 16
@@ -39,7 +39,7 @@ NEARER = 0.5
 
 
 def fit(
-    bench: Bench, model: Model, budget: Budget, work: float = 1.0, few: int = TRIAL_REPLICATES
+    bench: Bench, model: Model, budget: Budget, work: float = 1.0, few: int = FEW_REPLICATES
 ) -> Today:
     """Returns the model that agrees best, with its comparison with the capture.
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.passive.answer import CaptureAnswer
-from goodqueue.passive.fit import TRIAL_REPLICATES, fit
+from goodqueue.passive.fit import FEW_REPLICATES, fit
 from goodqueue.passive.model import Choices, model_of
 from goodqueue.passive.scenario import LINK
 from goodqueue.passive.scenario import today as today_of
@@ -117,7 +117,7 @@ def simulate_today(  # noqa: PLR0913, PLR0917 - the capture, its model, and how 
         scenario = scenario_of(today_of(model), "the capture")
         buffer = scenario.buffer(LINK)
         work = scenario.duration_s * buffer["rate_bps"] / (8 * buffer["frame_bytes"])
-        few = min(TRIAL_REPLICATES, math.floor(budget.left / work))
+        few = min(FEW_REPLICATES, math.floor(budget.left / work))
         if few < MIN_REPLICATES:
             return None
         try:
