@@ -399,13 +399,13 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Cell
     store = tmp_path_factory.mktemp("papers") / "store"
 
     @cache
-    def of(table: str) -> Cells:
+    def cells_of(table: str) -> Cells:
         done = goodqueue("reproduce", "gijsbers2011", table, "--json", "--store", store)
         assert done.returncode == 0, done.stderr
         cells: Cells = json.loads(done.stdout)["cells"]
         return [cell for cell in cells if not cell["conclusion"]]
 
-    return of
+    return cells_of
 
 
 @pytest.mark.parametrize("table", ["table4", "table5"])

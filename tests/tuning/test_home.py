@@ -40,7 +40,7 @@ FRAMINGS = [
 ]
 
 
-def of(kind: str, framing: str | None = None, **others: Any) -> Home:  # noqa: ANN401
+def home_of(kind: str, framing: str | None = None, **others: Any) -> Home:  # noqa: ANN401
     rates = {"down": "10Mbps..50Mbps", "up": "2Mbps..10Mbps"}
     return Question(kind, framing=framing, **{**rates, **others}).home()
 
@@ -56,7 +56,7 @@ def answered(*arguments: object, code: int = 0) -> dict[str, Any]:
 def test_a_packet_takes_the_bytes_of_its_link_layer(
     kind: str, framing: str | None, numbers: tuple[int, int, str], full: int
 ) -> None:
-    found = of(kind, framing).framing
+    found = home_of(kind, framing).framing
     assert (found.overhead, found.minimum, found.cells) == numbers
     assert found.on_line(1500) == full
 
@@ -67,7 +67,7 @@ def test_every_kind_of_line_has_a_test_of_its_framing() -> None:
 
 def test_a_known_overhead_replaces_that_of_the_framing() -> None:
     """VDSL2 with PPPoE and a VLAN tag takes 34 bytes."""
-    home = of("dsl", "ptm", overhead="34")
+    home = home_of("dsl", "ptm", overhead="34")
     assert home.framing == Framing(34, 0, "ptm")
     modem = settings_of(goodqueue.load(home.toml()))["topology"]["link"][1]
     assert modem["framing"] == {"overhead": "34B", "minimum": "0B", "cells": "ptm"}
@@ -75,7 +75,7 @@ def test_a_known_overhead_replaces_that_of_the_framing() -> None:
 
 @pytest.mark.parametrize(("kind", "framing"), [(kind, word) for kind, word, *_ in FRAMINGS])
 def test_the_lines_for_linux_make_the_queue_that_was_run(kind: str, framing: str | None) -> None:
-    home = of(kind, framing)
+    home = home_of(kind, framing)
     text = "\n".join(device_lines("linux", {"up": 1900, "down": 9000}, home.framing))
     text = text.replace("\\\n", "")
     queues = re.findall(r"root cake (.*)", text)
@@ -98,7 +98,7 @@ def test_openwrt_gets_the_link_layer_that_sqm_scripts_know() -> None:
         ("dsl", "ptm", "ethernet", "nat ptm"),
         ("cable", None, "ethernet", "nat"),
     ):
-        home = of(kind, framing)
+        home = home_of(kind, framing)
         lines = device_lines("openwrt", {"up": 1900}, home.framing)
         assert lines[0] == "config queue"
         found = dict(re.findall(r"option (\w+) '(.*)'", "\n".join(lines)))
@@ -110,7 +110,9 @@ def test_openwrt_gets_the_link_layer_that_sqm_scripts_know() -> None:
 
 
 def test_routeros_gets_the_rate_in_its_queue_type() -> None:
-    lines = "\n".join(device_lines("mikrotik", {"up": 1900, "down": 9000}, of("cable").framing))
+    lines = "\n".join(
+        device_lines("mikrotik", {"up": 1900, "down": 9000}, home_of("cable").framing)
+    )
     assert "name=cake-up kind=cake cake-bandwidth=1900k" in lines
     assert "name=cake-down kind=cake cake-bandwidth=9000k" in lines
     assert "cake-overhead=18 cake-mpu=64 cake-atm=none" in lines
@@ -118,7 +120,7 @@ def test_routeros_gets_the_rate_in_its_queue_type() -> None:
 
 
 def test_a_line_without_a_shaper_has_the_modem_of_today() -> None:
-    home = of("dsl", "ptm", up="2Mbps", down="12Mbps", loaded_ping="430ms")
+    home = home_of("dsl", "ptm", up="2Mbps", down="12Mbps", loaded_ping="430ms")
     link = settings_of(goodqueue.load(home.toml()))["topology"]["link"]
     assert link[0]["queue"]["bandwidth"] == NOW
     assert link[1]["queue"]["limit"] == "98kB"  # 400 ms at 1960 kb/s
@@ -128,7 +130,7 @@ def test_a_line_without_a_shaper_has_the_modem_of_today() -> None:
 
 def test_the_line_is_kept_busy_by_the_words_of_the_household() -> None:
     assert household("upload, game web") == ("game", "web", "upload")
-    scenario = goodqueue.load(of("cable", traffic="call+video+download").toml())
+    scenario = goodqueue.load(home_of("cable", traffic="call+video+download").toml())
     flows = {flow["name"]: flow for flow in settings_of(scenario)["flow"]}
     assert list(flows) == ["call", "video", "download", "ping"]
     assert (flows["download"]["from"], flows["download"]["to"]) == (2, 0)

@@ -89,7 +89,7 @@ class Scale:
     delay_weight: float
 
     @classmethod
-    def of(cls, scenario: Scenario, options: QueueOptions) -> Scale:
+    def from_link(cls, scenario: Scenario, options: QueueOptions) -> Scale:
         """Returns the quantities of a link.
 
         Raises:
@@ -158,7 +158,7 @@ class Queues:
             RequestError: if the link has no rate.
         """
         scenario = self._links.draw(random)
-        self.scales[place] = Scale.of(scenario, self._options)
+        self.scales[place] = Scale.from_link(scenario, self._options)
         self._runs.begin(place, scenario)
 
     def advance(self, chosen: Sequence[float]) -> Iterator[QueueRow]:

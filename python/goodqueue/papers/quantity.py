@@ -51,7 +51,7 @@ class Quantity:
         """Largest value that the figure can have: 100 for a share in percent."""
         return 100.0 if self.unit == "%" else math.inf
 
-    def of(self, figures: Figures) -> float:
+    def figure(self, figures: Figures) -> float:
         """Returns the figure of one run; NaN if its divisor is 0."""
         value = self.scale * (_total(self.sum, figures) - self.less)
         if not self.per:

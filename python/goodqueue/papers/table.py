@@ -338,7 +338,7 @@ class TableExperiment:
             found.setdefault((place, variant), []).append(named)
         return {
             key: {
-                label: read([quantity.of(figures) for figures in runs], quantity.most)
+                label: read([quantity.figure(figures) for figures in runs], quantity.most)
                 for label, quantity in quantities.items()
                 for label, read in (
                     (label, self.open.spread),

@@ -26,7 +26,7 @@ class CaptureAnswer(Answer):
     carried: Carried | None = None
 
     @classmethod
-    def of(cls, answer: Answer, today: Today | None) -> Self:
+    def compared(cls, answer: Answer, today: Today | None) -> Self:
         """Returns an answer with the comparison, and with the range that follows from it."""
         held = {field.name: getattr(answer, field.name) for field in fields(Answer)}
         return cls(**held, today=today, carried=carried(answer, today))

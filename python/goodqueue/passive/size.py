@@ -88,7 +88,7 @@ def size_analysis(  # noqa: PLR0913 - the question, how well, and its callbacks
         left = replace(left, time_s=max(effort.time_s - spent_s, effort.time_s / 2))
 
     def with_today(answer: Answer) -> CaptureAnswer:
-        return CaptureAnswer.of(answer, today)
+        return CaptureAnswer.compared(answer, today)
 
     relay = Listener(
         listener.on_run,

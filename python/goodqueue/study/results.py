@@ -194,7 +194,7 @@ class Results:
                 f"{file} is damaged ({error.message}); the next sweep of the study writes it again"
             ) from None
 
-    def of(self, plan: StudyPlan) -> pl.DataFrame:
+    def successful(self, plan: StudyPlan) -> pl.DataFrame:
         """Returns the rows of `wide` of a study's successful runs, in the order of its grid."""
         from goodqueue.core.polars import pl
 

@@ -95,7 +95,7 @@ def _print(found: Playout, *, json: bool) -> None:
 
 def _texts(one: Estimate, units: Units) -> list[str]:
     """Returns a buffer in every unit, with its interval in the same unit."""
-    means, halves = units.of(one.packets.mean), units.of(one.packets.half_width)
+    means, halves = units.convert(one.packets.mean), units.convert(one.packets.half_width)
     shown: dict[str, Callable[[float], str]] = {
         "packets": number,
         "bytes": size_of,

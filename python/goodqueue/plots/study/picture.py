@@ -47,7 +47,7 @@ def study_picture(
         RequestError: if the picture cannot be drawn from such a table.
     """
     _refuse_nothing(frame, spec)
-    table = Table.of(frame, spec, axes, watched=watched)
+    table = Table.from_runs(frame, spec, axes, watched=watched)
     check(table)
     made = layout(table)
     below = study_kinds.names(table)

@@ -40,12 +40,12 @@ def check_plots(plan: StudyPlan) -> None:
             name: [variant.parameters[name] for variant in plan.variants] for name in plan.axes
         }
         frame = pl.DataFrame({**columns, "seed": 0, **dict.fromkeys(metrics, 0.0)}, strict=False)
-        check(Table.of(frame, spec, plan.axes, watched=False))
+        check(Table.from_runs(frame, spec, plan.axes, watched=False))
 
 
 def pictures(results: Results, plan: StudyPlan) -> list[Picture]:
     """Returns one picture for each `[[plot]]` of a study, from its own runs in the folder."""
-    runs = results.of(plan)
+    runs = results.successful(plan)
     watched = plan.stop is not None
     return [
         study_picture(runs, spec, plan.axes, held=_held(_shown(plan, spec)), watched=watched)

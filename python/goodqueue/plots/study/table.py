@@ -55,7 +55,7 @@ class Table:
     watched: bool
 
     @classmethod
-    def of(
+    def from_runs(
         cls, frame: pl.DataFrame, spec: PlotSpec, axes: Sequence[str], *, watched: bool
     ) -> Table:
         """Returns the runs that a picture shows: those with the values that its `where` names."""

@@ -46,7 +46,7 @@ class Units:
     packet_bytes: int
     window: float
 
-    def of(self, packets: float) -> dict[str, float]:
+    def convert(self, packets: float) -> dict[str, float]:
         """Returns a buffer in every unit; seconds are playing time."""
         size = packets * self.packet_bytes
         return {
@@ -78,8 +78,8 @@ class Estimate:
         known = self.replicates > 1
         return (
             found
-            | units.of(self.packets.mean)
-            | {name: units.of(end) if known else None for name, end in ends.items()}
+            | units.convert(self.packets.mean)
+            | {name: units.convert(end) if known else None for name, end in ends.items()}
         )
 
 
