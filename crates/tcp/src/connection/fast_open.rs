@@ -98,7 +98,7 @@ impl TcpEndpoint {
             return;
         }
         self.fast_mut().accepted = true;
-        self.sender.open(u64::from(segment.window));
+        self.sender.open(segment.window);
         if segment.payload > 0 {
             self.fast_mut().has_carried = true;
             let data = Segment {
@@ -120,7 +120,7 @@ impl TcpEndpoint {
     /// acknowledgement does not cover are sent again: as lost data where transmissions are recorded
     /// (Linux), otherwise as ordinary data.
     pub(crate) fn open_sender(&mut self, now: Time, sent: Time, segment: &Segment) {
-        let window = u64::from(segment.window);
+        let window = segment.window;
         let FastOpening {
             accepted, early, ..
         } = self.fast();

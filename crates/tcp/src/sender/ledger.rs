@@ -46,10 +46,7 @@ pub(crate) enum Timer {
 
 /// Switches of the configuration, read once.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches, each named"
-)]
+#[repr(Rust, packed)]
 pub(crate) struct Rules {
     pub sack: bool,
     /// True if losses are detected by time. False if SACKed data or duplicate ACKs are counted.

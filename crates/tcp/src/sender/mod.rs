@@ -46,7 +46,8 @@ pub(crate) struct Chunk {
     pub fin: bool,
 }
 
-/// State of the sending half.
+/// State of the sending half. Its parts are packed where padding would cost, because millions of
+/// flows have a sender at each end.
 #[derive(Debug)]
 pub(crate) struct Sender {
     pub stream: Stream,
@@ -111,7 +112,7 @@ impl Sender {
     }
 
     /// Opens the sender for data, because the SYN is acknowledged.
-    pub fn open(&mut self, window: u64) {
+    pub fn open(&mut self, window: u32) {
         self.allowance.unblock();
         self.stream.begin(FIRST);
         self.peer.set(window);

@@ -4,7 +4,8 @@
 use goodqueue_types::{Span, Time};
 
 /// Use of the window by a sender without records, in bytes.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(Rust, packed)]
 pub(crate) struct WindowUse {
     /// Largest flight since data below `until` left.
     peak: u64,
@@ -43,7 +44,8 @@ impl WindowUse {
 }
 
 /// Use of the window. Counts are in segments.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(Rust, packed)]
 pub(crate) struct Validation {
     /// True if the window kept data back in the round trip that ends with `until`.
     limited: bool,
@@ -95,7 +97,9 @@ impl Validation {
             return None;
         }
         self.full_at = now;
-        Some(std::mem::take(&mut self.used))
+        let used = self.used;
+        self.used = 0;
+        Some(used)
     }
 }
 

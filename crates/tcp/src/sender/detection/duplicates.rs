@@ -1,7 +1,8 @@
 //! The count of duplicate ACKs.
 
 /// Duplicate ACKs since the last new one.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(Rust, packed)]
 pub(crate) struct Duplicates {
     count: u32,
     /// True while duplicate ACKs are ignored until the next new ACK (ns-2's Sack1 after a timeout).
@@ -10,7 +11,7 @@ pub(crate) struct Duplicates {
 
 impl Duplicates {
     #[inline]
-    pub fn count(&self) -> u32 {
+    pub fn count(self) -> u32 {
         self.count
     }
 
@@ -36,7 +37,7 @@ impl Duplicates {
     }
 
     /// Returns true if duplicate ACKs are ignored.
-    pub fn are_ignored(&self) -> bool {
+    pub fn are_ignored(self) -> bool {
         self.ignored
     }
 }

@@ -10,7 +10,8 @@ use crate::sender::stream::FIRST;
 use crate::sender::{Chunk, Sender};
 
 /// The times at which the sender has to be called again.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed)]
 pub(crate) struct Timers {
     /// Time at which the retransmission or persist timer expires, or `Time::MAX` if neither runs.
     deadline: Time,
@@ -45,13 +46,13 @@ impl Timers {
     /// Returns the time of the next call, or `Time::MAX`.
     #[inline]
     pub fn next(&self) -> Time {
-        self.deadline.min(self.release)
+        self.deadline().min(self.release)
     }
 
     /// Returns true if the retransmission or persist timer runs.
     #[inline]
     pub fn runs(&self) -> bool {
-        self.deadline != Time::MAX
+        self.deadline() != Time::MAX
     }
 
     /// Sets the time at which the running timer expires. It stays the timer that it is.
@@ -87,7 +88,8 @@ impl Timers {
     /// Returns true if the sender was held back until `now`, and holds it back no longer.
     #[inline]
     pub fn end_hold(&mut self, now: Time) -> bool {
-        let ends = self.release <= now;
+        let release = self.release;
+        let ends = release <= now;
         if ends {
             self.release = Time::MAX;
         }

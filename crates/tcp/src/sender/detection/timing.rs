@@ -19,7 +19,8 @@ pub(crate) enum Clock {
 }
 
 /// The round trip that is being measured, and the newest result.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed)]
 pub(crate) struct Timing {
     /// Segment that is timed, or [`UNTIMED`], and the time when it left.
     seq: u64,
@@ -81,7 +82,8 @@ impl Timing {
     /// Returns the newest sample since the last call.
     #[inline]
     pub fn take(&mut self) -> Option<Span> {
-        let sample = std::mem::replace(&mut self.sample, Span::MAX);
+        let sample = self.sample;
+        self.sample = Span::MAX;
         (sample != Span::MAX).then_some(sample)
     }
 

@@ -3,7 +3,8 @@
 use crate::connection::stats::Phase;
 
 /// The phase, the recovery point, and the last timeout.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed)]
 pub(crate) struct Course {
     phase: Phase,
     /// Highest sequence number sent when the last recovery or timeout began, or 0 if recovery may

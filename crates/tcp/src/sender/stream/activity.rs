@@ -3,7 +3,8 @@
 use goodqueue_types::{Span, Time};
 
 /// Times of the last segment and of the last acknowledgement, and the requests to send.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed)]
 pub(crate) struct Activity {
     sent: Time,
     acknowledged: Time,

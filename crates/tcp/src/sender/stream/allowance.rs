@@ -1,7 +1,8 @@
 //! How much a sender may send before the next ACK, timer or write.
 
 /// What may leave until the next event.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed)]
 pub(crate) struct Allowance {
     /// Number of segments that may still leave before the next ACK.
     segments: u32,
@@ -43,7 +44,7 @@ impl Allowance {
 
     /// Returns true if no further segment may leave before the next ACK.
     #[inline]
-    pub fn is_spent(&self) -> bool {
+    pub fn is_spent(self) -> bool {
         self.segments == 0
     }
 
@@ -83,7 +84,7 @@ impl Allowance {
 
     /// Returns true if there is nothing to send until the next event.
     #[inline]
-    pub fn is_blocked(&self) -> bool {
+    pub fn is_blocked(self) -> bool {
         self.blocked
     }
 }

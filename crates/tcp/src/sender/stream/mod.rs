@@ -15,7 +15,8 @@ pub(crate) const FIRST: u64 = 1;
 
 /// The data of one direction, in sequence numbers as those of RFC 9293. Only its own calls move
 /// them.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed)]
 pub(crate) struct Stream {
     una: u64,
     next: u64,

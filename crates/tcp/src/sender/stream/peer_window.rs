@@ -5,9 +5,9 @@ use goodqueue_types::Segment;
 /// The peer's window in bytes, and the segment from which it was taken.
 #[derive(Debug, Default)]
 pub(crate) struct PeerWindow {
-    bytes: u64,
+    bytes: u32,
     /// Largest window that the peer ever offered.
-    largest: u64,
+    largest: u32,
     seq: u64,
     ack: u64,
 }
@@ -15,16 +15,16 @@ pub(crate) struct PeerWindow {
 impl PeerWindow {
     #[inline]
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        u64::from(self.bytes)
     }
 
     #[inline]
     pub fn largest(&self) -> u64 {
-        self.largest
+        u64::from(self.largest)
     }
 
     /// Takes the window of a handshake.
-    pub fn set(&mut self, bytes: u64) {
+    pub fn set(&mut self, bytes: u32) {
         self.bytes = bytes;
         self.largest = self.largest.max(bytes);
     }
@@ -42,10 +42,9 @@ impl PeerWindow {
         }
         self.seq = segment.seq;
         self.ack = segment.ack;
-        let bytes = u64::from(segment.window);
-        let changed = bytes != self.bytes;
+        let changed = segment.window != self.bytes;
         if changed {
-            self.set(bytes);
+            self.set(segment.window);
         }
         changed
     }
