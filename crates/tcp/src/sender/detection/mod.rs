@@ -1,4 +1,4 @@
-//! Where a loss is detected: by duplicate ACKs and SACK (RFC 5681, RFC 6675), by time (RACK-TLP, RFC
+//! Losses are detected here: by duplicate ACKs and SACK (RFC 5681, RFC 6675), by time (RACK-TLP, RFC
 //! 8985) and by timeouts (RFC 6298).
 
 pub(crate) mod duplicate_acks;

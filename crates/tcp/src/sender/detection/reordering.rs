@@ -1,4 +1,4 @@
-//! How far segments overtake one another before one of them counts as lost.
+//! The distance by which segments may overtake one another before one of them counts as lost.
 
 /// Largest tolerated reordering, in segments (Linux's `tcp_max_reordering`).
 const MAX_DEGREE: u32 = 300;

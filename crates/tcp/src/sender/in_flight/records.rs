@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use goodqueue_types::Time;
 
 use crate::sender::in_flight::rate::Snapshot;
+use crate::sender::in_flight::tight::{give_back, push_tight};
 
 /// A segment in the retransmission queue.
 ///
@@ -588,24 +589,6 @@ impl Records {
         let record = &self.ring[index];
         let counts = is_newest && !record.is_sacked() && (!record.is_lost() || record.is_resent());
         counts.then_some(index)
-    }
-}
-
-/// Appends to a queue that grows by a quarter instead of doubling, because thousands of flows have
-/// one.
-#[inline]
-fn push_tight<T>(queue: &mut VecDeque<T>, entry: T) {
-    if queue.len() == queue.capacity() {
-        queue.reserve_exact((queue.len() / 4).max(2));
-    }
-    queue.push_back(entry);
-}
-
-/// Gives memory back if three quarters of it are empty, as after slow start.
-#[inline]
-fn give_back<T>(queue: &mut VecDeque<T>) {
-    if queue.len() < queue.capacity() / 4 && queue.capacity() > 16 {
-        queue.shrink_to(2 * queue.len() + 4);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What recovery by sequence numbers counts in bytes.
+//! The bytes that recovery by sequence numbers counts.
 
 /// Bytes that recovery adds to the window, and bytes that it thinks are in the network.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! What recovery sends until the next ACK.
+//! The data that recovery sends until the next ACK.
 
 /// Data that may leave until the next ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) enum Resend {
     NewData,
 }
 
-/// What recovery by records sends until the next ACK.
+/// The data that recovery by records sends until the next ACK.
 #[derive(Debug, Default)]
 pub(crate) struct Due {
     resend: Resend,

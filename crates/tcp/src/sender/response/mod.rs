@@ -1,4 +1,4 @@
-//! What follows from a loss or a mark: the states of recovery, the pace at which the window falls
+//! The response to a loss or a mark: the states of recovery, the pace at which the window falls
 //! (PRR), and the undoing of a reduction that was spurious.
 
 pub(crate) mod accounting;

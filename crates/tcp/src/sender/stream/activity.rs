@@ -1,4 +1,4 @@
-//! When the sender was last active, from which idle times follow.
+//! The times at which the sender was last active, from which idle times follow.
 
 use goodqueue_types::{Span, Time};
 

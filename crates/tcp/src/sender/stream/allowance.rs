@@ -1,6 +1,6 @@
-//! How much a sender may send before the next ACK, timer or write.
+//! The amount that a sender may send before the next ACK, timer or write.
 
-/// What may leave until the next event.
+/// The segments that may leave until the next event.
 #[derive(Clone, Copy, Debug)]
 #[repr(Rust, packed)]
 pub(crate) struct Allowance {

@@ -1,4 +1,4 @@
-//! What to send: the data written and sent so far, and which segment may leave next.
+//! The data to send: those written and sent so far, and the choice of the next segment.
 
 pub(crate) mod activity;
 pub(crate) mod allowance;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Where the application's writes and the last small segment end.
+/// The ends of the application's writes and of the last small segment.
 #[derive(Debug, Default)]
 pub(crate) struct Writes {
     /// Ends of the writes that share no segment with the following data, in order.
