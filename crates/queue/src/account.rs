@@ -80,6 +80,10 @@ pub struct BufferPool {
     sharing: Sharing,
     /// Bytes reserved for each port. No other port can book them.
     headroom: u64,
+    /// Bytes of a cell. A frame books whole cells.
+    cell: u64,
+    /// Bytes of each frame that are not stored.
+    gap: u64,
     used: u64,
     /// Booked bytes in excess of the ports' headroom. They are part of `used`.
     shared: u64,
@@ -107,10 +111,23 @@ impl BufferPool {
             capacity,
             sharing,
             headroom,
+            cell: 1,
+            gap: 0,
             used: 0,
             shared: 0,
             ports: vec![0; ports],
         }
+    }
+
+    /// Makes every frame book whole cells for its bytes less the `gap`.
+    ///
+    /// # Panics
+    /// Panics if a cell has no bytes.
+    #[must_use]
+    pub fn in_cells(mut self, cell: u64, gap: u64) -> Self {
+        assert!(cell > 0, "a cell without bytes");
+        (self.cell, self.gap) = (cell, gap);
+        self
     }
 
     /// Creates a one-port buffer that never refuses a frame, so that only the queue's own limit
@@ -144,6 +161,17 @@ impl BufferPool {
     /// Returns the bytes that are neither booked nor reserved as a port's headroom.
     pub fn shared_free(&self) -> u64 {
         self.capacity - self.headroom * self.ports.len() as u64 - self.shared
+    }
+
+    /// Returns the bytes of memory that a frame of `bytes` takes.
+    #[inline]
+    fn stored(&self, bytes: u64) -> u64 {
+        let stored = bytes.saturating_sub(self.gap);
+        if self.cell == 1 {
+            stored
+        } else {
+            stored.div_ceil(self.cell) * self.cell
+        }
     }
 
     /// Returns true if the sharing policy lets a port book `bytes` more.
@@ -194,6 +222,7 @@ impl BufferAccount<'_> {
     /// Books a frame and returns true, or returns false and books nothing.
     #[inline]
     pub fn reserve(&mut self, bytes: u64) -> bool {
+        let bytes = self.pool.stored(bytes);
         let fits = self.pool.admits(self.port, bytes);
         if fits {
             self.pool.set(self.port, self.used() + bytes);
@@ -201,9 +230,10 @@ impl BufferAccount<'_> {
         fits
     }
 
-    /// Books bytes that the same call to a queue released before. The buffer certainly has room for
-    /// these bytes, so the sharing policy does not apply.
+    /// Books a frame that the same call to a queue released before. The buffer certainly has room
+    /// for it, so the sharing policy does not apply.
     pub fn restore(&mut self, bytes: u64) {
+        let bytes = self.pool.stored(bytes);
         assert!(bytes <= self.pool.free(), "restored more than was released");
         self.pool.set(self.port, self.used() + bytes);
     }
@@ -211,9 +241,15 @@ impl BufferAccount<'_> {
     /// Returns the bytes that a frame had booked to the pool.
     #[inline]
     pub fn release(&mut self, bytes: u64) {
+        let bytes = self.pool.stored(bytes);
         let used = self.used();
         assert!(bytes <= used, "a queue released bytes it had not booked");
         self.pool.set(self.port, used - bytes);
+    }
+
+    /// Returns true if this port has booked enough for a frame.
+    pub fn holds(&self, bytes: u64) -> bool {
+        self.pool.stored(bytes) <= self.used()
     }
 
     /// Returns the bytes that this port has booked.
@@ -244,13 +280,13 @@ mod tests {
         pool.account(1).release(1);
     }
 
-    /// Lets every port book one byte after another until the pool accepts no more.
-    fn saturate(pool: &mut BufferPool, ports: std::ops::Range<usize>) {
+    /// Lets every port book one frame after another until the pool accepts no more.
+    fn saturate(pool: &mut BufferPool, ports: std::ops::Range<usize>, frame: u64) {
         let mut taken = true;
         while taken {
             taken = false;
             for port in ports.clone() {
-                taken |= pool.account(port).reserve(1);
+                taken |= pool.account(port).reserve(frame);
             }
         }
     }
@@ -273,7 +309,7 @@ mod tests {
                         Sharing::Dynamic { alpha },
                         headroom,
                     );
-                    saturate(&mut pool, 0..ports as usize);
+                    saturate(&mut pool, 0..ports as usize, 1);
                     for port in 0..ports as usize {
                         let held = pool.used_by(port);
                         assert_eq!(held, each + headroom, "α {alpha}, N {ports}");
@@ -288,17 +324,17 @@ mod tests {
     #[test]
     fn a_port_that_wakes_finds_room_and_pushes_the_others_down_to_their_share() {
         let mut pool = BufferPool::shared(1_200, 2, Sharing::Dynamic { alpha: 1.0 }, 0);
-        saturate(&mut pool, 0..1);
+        saturate(&mut pool, 0..1, 1);
         assert_eq!(pool.used_by(0), 600);
         // The second port finds the bytes that were kept free. The threshold sinks as it takes
         // them.
-        saturate(&mut pool, 1..2);
+        saturate(&mut pool, 1..2, 1);
         assert_eq!((pool.used_by(1), pool.free()), (300, 300));
         // The first port is now above the threshold. The port admits no packet until it has sent
         // its excess.
         while !pool.account(0).reserve(1) {
             pool.account(0).release(1);
-            saturate(&mut pool, 1..2);
+            saturate(&mut pool, 1..2, 1);
         }
         for port in 0..2 {
             assert!(pool.used_by(port).abs_diff(400) <= 1, "to the byte");
@@ -308,10 +344,10 @@ mod tests {
     #[test]
     fn a_static_partition_gives_every_port_its_part_and_complete_sharing_all() {
         let mut pool = BufferPool::shared(1_200, 3, Sharing::Static, 0);
-        saturate(&mut pool, 0..1);
+        saturate(&mut pool, 0..1, 1);
         assert_eq!((pool.used_by(0), pool.free()), (400, 800));
         let mut pool = BufferPool::shared(1_200, 3, Sharing::Complete, 0);
-        saturate(&mut pool, 0..1);
+        saturate(&mut pool, 0..1, 1);
         assert_eq!((pool.used_by(0), pool.free()), (1_200, 0));
         assert!(!pool.account(1).reserve(1));
     }
@@ -319,7 +355,7 @@ mod tests {
     #[test]
     fn headroom_is_free_however_full_the_rest_is() {
         let mut pool = BufferPool::shared(1_000, 4, Sharing::Complete, 100);
-        saturate(&mut pool, 0..1);
+        saturate(&mut pool, 0..1, 1);
         assert_eq!((pool.used_by(0), pool.shared_free()), (700, 0));
         for port in 1..4 {
             assert!(pool.account(port).reserve(100) && !pool.account(port).reserve(1));
@@ -330,6 +366,32 @@ mod tests {
         pool.account(0).release(10);
         assert!(pool.account(3).reserve(10));
         assert_eq!(pool.shared_free(), 0);
+    }
+
+    /// A full Ethernet frame has 1,518 bytes, beside 20 of preamble and gap on the line: six cells
+    /// of 256 bytes. Choudhury and Hahne count cells.
+    #[test]
+    fn a_frame_books_whole_cells_without_its_preamble() {
+        for (frame, cells) in [(1_538, 6), (84, 1), (1_557, 7), (20, 0), (0, 0)] {
+            let mut pool = BufferPool::new(10_000, 1).in_cells(256, 20);
+            assert!(pool.account(0).reserve(frame));
+            assert_eq!(pool.used(), 256 * cells, "{frame}");
+            assert!(pool.account(0).holds(frame));
+            pool.account(0).release(frame);
+            pool.account(0).restore(frame);
+            assert_eq!(pool.used(), 256 * cells, "{frame}");
+            pool.account(0).release(frame);
+            assert_eq!(pool.used(), 0);
+        }
+        // Shares α B / (1 + N α) of 12 cells with α = 1/2.
+        for (ports, each) in [(1, 4), (2, 3)] {
+            let sharing = Sharing::Dynamic { alpha: 0.5 };
+            let mut pool = BufferPool::shared(12 * 256, 2, sharing, 0).in_cells(256, 20);
+            saturate(&mut pool, 0..ports, 84);
+            for port in 0..ports {
+                assert_eq!(pool.used_by(port), each * 256, "{ports} ports");
+            }
+        }
     }
 
     #[test]

@@ -204,6 +204,11 @@ parameters! {
         /// Bytes reserved for each link. The links share the remaining bytes, and thresholds count
         /// only these.
         headroom: u64 = 0 => size(0, LARGEST).default("\"0B\"").example("10kB");
+        /// Bytes of a cell of the memory. Each frame takes whole cells.
+        cell: u64 = 1 => size(1, 65_536).default("\"1B\"").example("256B");
+        /// Bytes of each frame that take time on the line and no memory: 20 bytes of preamble and
+        /// gap on Ethernet.
+        gap: u64 = 0 => size(0, 256).default("\"0B\"").example("20B");
     }
 }
 

@@ -220,7 +220,7 @@ impl PythonQueue {
     /// Releases the bytes of a packet, if the queue holds at least this number.
     fn release(&self, context: &mut Context<'_>, packet: &goodqueue_types::Packet) {
         let bytes = context.frame_bytes(packet);
-        if bytes <= context.account.used() {
+        if context.account.holds(bytes) {
             context.account.release(bytes);
         } else {
             let message = "the queue dropped or gave more packets than it had";

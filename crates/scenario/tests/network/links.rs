@@ -130,6 +130,22 @@ alpha = 0.5
 }
 
 #[test]
+fn a_shared_buffer_counts_in_cells() {
+    let pool = "[[topology.pool]]\nname = \"switch\"\ncapacity = \"60kB\"\ncell = \"256B\"\ngap = \"20B\"\n";
+    let link = "rate = \"1Mbps\"\nframing = \"ethernet\"\npool = \"switch\"";
+    let scenario = good(&text(pool, link));
+    check_round_trip(&scenario);
+    let network = scenario.network();
+    assert_eq!((network.pools[0].cell, network.pools[0].gap), (256, 20));
+    let outcome = run(&network);
+    let most = outcome.pools[0].occupancy_bytes.max;
+    let most = most.expect("something waited");
+    assert_eq!(most % 256.0, 0.0, "{most}");
+    // A busy port holds α/(1+α) = 1/2 of the memory, to a frame of six cells.
+    assert!((most - 30_000.0).abs() <= 6.0 * 256.0, "{most}");
+}
+
+#[test]
 fn every_host_has_its_port_of_a_shared_buffer() {
     let pool = "[[topology.pool]]\nname = \"switch\"\ncapacity = \"8kB\"\nheadroom = \"4kB\"\n";
     let access = "\"1Gbps\", reverse = { pool = \"switch\" }";

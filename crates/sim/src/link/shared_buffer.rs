@@ -37,12 +37,14 @@ impl SharedBuffer {
             capacity,
             sharing,
             headroom,
+            cell,
+            gap,
             ..
         } = *config;
         let mut occupancy = Histogram::default();
         occupancy.reserve(capacity);
         Self {
-            pool: BufferPool::shared(capacity, ports, sharing, headroom),
+            pool: BufferPool::shared(capacity, ports, sharing, headroom).in_cells(cell, gap),
             window,
             since: Time::ZERO,
             occupancy,
@@ -121,6 +123,8 @@ mod tests {
             capacity: 1_000,
             sharing: Sharing::Complete,
             headroom: 0,
+            cell: 1,
+            gap: 0,
         };
         let window = Window {
             from: second(10),

@@ -195,11 +195,15 @@ fn pool() -> impl Strategy<Value = PoolConfig> {
         Just(Sharing::Static),
         select(vec![0.25, 0.5, 1.0, 4.0]).prop_map(|alpha| Sharing::Dynamic { alpha }),
     ];
-    (sharing, select(vec![0, 0, 100])).prop_map(|(sharing, headroom)| PoolConfig {
+    let cells = select(vec![(1, 0), (1, 0), (80, 20)]);
+    let drawn = (sharing, select(vec![0, 0, 100]), cells);
+    drawn.prop_map(|(sharing, headroom, (cell, gap))| PoolConfig {
         name: "pool".to_owned(),
         capacity: 4_000,
         sharing,
         headroom,
+        cell,
+        gap,
     })
 }
 

@@ -88,6 +88,8 @@ fn overloaded_links_hold_their_share_of_a_buffer() {
                 capacity,
                 sharing: Sharing::Dynamic { alpha },
                 headroom,
+                cell: 1,
+                gap: 0,
             });
             let outcome = run(&network);
             let n = ports as f64;
@@ -136,6 +138,8 @@ fn packets_of_a_burst_reach_the_links_of_a_shared_buffer_in_order() {
             capacity,
             sharing: Sharing::Complete,
             headroom: 0,
+            cell: 1,
+            gap: 0,
         }];
         let outcome = run(&network);
         let totals = &outcome.totals;

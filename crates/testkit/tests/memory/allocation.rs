@@ -177,6 +177,8 @@ fn no_queue_allocates_after_the_warm_up() {
             capacity: 1_000_000,
             sharing: Sharing::Dynamic { alpha: 1.0 },
             headroom: 10_000,
+            cell: 256,
+            gap: 20,
         });
         network.links[0].pool = Some(0);
         network.links[1].pool = Some(0);

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 DYNAMIC, STATIC = "dynamic", "static"
 """Policies of a pool with a threshold; `complete` has none."""
 
+CELLS = (("cell", "1B"), ("gap", "0B"))
+"""Keys of a pool for the memory that a frame takes, with their defaults."""
+
 DUMBBELL = "bottleneck"
 """The link of a dumbbell, whose topology has no list of links."""
 
@@ -38,7 +41,7 @@ class Pool:
         headroom_bytes: bytes that are reserved for each link.
         links: number of links that use it.
         capacity_bytes: its size.
-        frame_bytes: largest frame of the link that is sized.
+        frame_bytes: memory of the largest frame of the link that is sized.
     """
 
     name: str
@@ -110,6 +113,7 @@ def pool_of(scenario: Scenario, link: str) -> Pool | None:
     users = [one.get("pool") for of in links for one in (of, of.get("reverse", {}))]
     place, its = next((place, one) for place, one in enumerate(pools) if one["name"] == name)
     buffer = scenario.buffer(link)
+    cell, gap = (_core.parse_size(key, its.get(key, usual)) for key, usual in CELLS)
     pool = Pool(
         name=name,
         key=f"topology.pool.{place}",
@@ -118,7 +122,7 @@ def pool_of(scenario: Scenario, link: str) -> Pool | None:
         headroom_bytes=_core.parse_size("headroom", its.get("headroom", "0B")),
         links=users.count(name),
         capacity_bytes=_core.parse_size("capacity", its["capacity"]),
-        frame_bytes=buffer["frame_bytes"],
+        frame_bytes=-(-max(buffer["frame_bytes"] - gap, 1) // cell) * cell,
     )
     own = buffer["limit_packets"]
     return pool if own is None or own >= pool.packets else None

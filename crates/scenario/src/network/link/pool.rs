@@ -87,9 +87,12 @@ pub(crate) fn check(topology: &Reader<'_>, pools: &[PoolConfig], uses: &[Use]) -
             capacity,
             sharing,
             headroom,
+            cell,
+            gap,
             ..
         } = *pool;
-        let mut empty = BufferPool::shared(capacity, *links as usize, sharing, headroom);
+        let mut empty =
+            BufferPool::shared(capacity, *links as usize, sharing, headroom).in_cells(cell, gap);
         if *links > 0 && !empty.account(0).reserve(*frame_bytes) {
             let message =
                 format!("even when it is empty no frame of {frame_bytes} bytes is admitted");
@@ -115,5 +118,10 @@ pub(crate) fn write(out: &mut String, pool: &PoolConfig) {
     };
     if pool.sharing != Sharing::Static {
         let _ = writeln!(out, "headroom = {}", plain(format_size(pool.headroom)));
+    }
+    for (key, bytes, usual) in [("cell", pool.cell, 1), ("gap", pool.gap, 0)] {
+        if bytes != usual {
+            let _ = writeln!(out, "{key} = {}", plain(format_size(bytes)));
+        }
     }
 }
