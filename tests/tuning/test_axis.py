@@ -99,3 +99,37 @@ def test_a_mistake_is_named_with_its_remedy(text: str, part: str) -> None:
     with pytest.raises(RequestError) as refused:
         axis(text)
     assert part in str(refused.value)
+
+
+def test_values_may_be_given_one_by_one() -> None:
+    found = axis(f"{LIMIT}=5p,10p,20p,40p")
+    numbers = [value.number for value in found.values.values()]
+    assert (numbers, found.suffix, found.log) == ([5, 10, 20, 40], "_packets", True)
+    assert found.own is not None
+    assert found.values[found.own].text == "20p"
+    # Marks lie evenly on a logarithmic scale, as those of a range.
+    logs = [math.log(mark) for mark in found.marks]
+    steps = [high - low for low, high in pairwise(logs)]
+    assert max(steps) == pytest.approx(min(steps), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ("5p,10", "with the same unit"),
+        ("5p,often", "write all values as numbers"),
+        ("10p,5p", "values that rise"),
+        ("5p,5p", "values that rise"),
+        ("5p,", "write all values as numbers"),
+        ("5p,2.5p", "values that rise"),
+        ("5p,1000000000000p", "topology.bottleneck.queue.limit = 1000000000000p"),
+    ],
+)
+def test_wrong_values_one_by_one_are_refused(values: str, message: str) -> None:
+    with pytest.raises(RequestError, match=message.replace(".", r"\.")):
+        axis(f"{LIMIT}={values}")
+
+
+def test_values_that_lie_too_close_together_are_refused() -> None:
+    with pytest.raises(RequestError, match="too close to one another"):
+        axis(f"{RATE}=1000000bps,1000001bps,100000000bps")

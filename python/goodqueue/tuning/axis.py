@@ -12,6 +12,7 @@ import math
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
@@ -32,6 +33,9 @@ RATE = (POINTS - 1) / NEAR * math.log(NEIGHBOURS)
 """Growth of the logarithm of marks from one end of the range to the other."""
 
 FIRST_MARK = 1000
+
+MOST_LISTED = 1000
+"""Largest number of values that are given one by one."""
 
 WIDE = 4.0
 """Ratio of the ends of a range from which on its steps are factors."""
@@ -112,14 +116,16 @@ def axis_of(text: str, subject: Subject) -> Axis:
     """Returns the parameter of `--vary`, with its ends checked.
 
     Args:
-        text: `PATH=LOW..HIGH`; ends in % are shares of the value in the file,
-            unless this is a share itself.
+        text: `PATH=LOW..HIGH`, or `PATH=A,B,C` for these values alone; ends in % are shares of
+            the value in the file, unless this is a share itself.
         subject: the scenario.
 
     Raises:
         RequestError: with the mistake and what to write instead.
     """
     path, equals, between = (part.strip() for part in text.partition("="))
+    if path and equals and "," in between and ".." not in between:
+        return _listed(text, path, between, subject)
     low, dots, high = (part.strip() for part in between.partition(".."))
     if not (path and equals and low and dots and high):
         raise RequestError(
@@ -142,6 +148,33 @@ def axis_of(text: str, subject: Subject) -> Axis:
     own_mark = next((mark for mark, value in marks.items() if value == own_value), None)
     own_number = None if own_value is None else own_value.number
     return Axis(path, suffix, unit, marks, log, own_mark, own_number)
+
+
+def _listed(text: str, path: str, between: str, subject: Subject) -> Axis:
+    """Returns the parameter of `--vary` with its values one by one."""
+    texts = [one.strip() for one in between.split(",")]
+    read = [_core.measure(one) or (_number(one), "") for one in texts]
+    numbers, units = [number for number, _ in read], {unit for _, unit in read}
+    if any(map(math.isnan, numbers)) or len(units) > 1:
+        raise RequestError(f"--vary {text}: write all values as numbers, with the same unit")
+    if not 2 <= len(numbers) <= MOST_LISTED or any(a >= b for a, b in pairwise(numbers)):
+        raise RequestError(f"--vary {text}: write 2 to {MOST_LISTED} values that rise")
+    (suffix,) = units
+    found = WRITTEN.fullmatch(texts[0])
+    for one in texts:
+        subject.check(path, one, f"--vary {text}")
+    low, high = numbers[0], numbers[-1]
+    log = low > 0 and high >= WIDE * low
+    values = {
+        _mark(number, low, high, log): Value(number, one)
+        for number, one in zip(numbers, texts, strict=True)
+    }
+    if len(values) < len(texts):
+        raise RequestError(f"--vary {text}: some values are too close to one another")
+    own = _value(subject.own_value(path), suffix)
+    own_number = None if own is None else own.number
+    own_mark = next((mark for mark, one in values.items() if one.number == own_number), None)
+    return Axis(path, suffix, found[2] if found else "", values, log, own_mark, own_number)
 
 
 def _mark(number: float, low: float, high: float, log: bool) -> int:
