@@ -315,6 +315,7 @@ fn check_study(text: &[u8]) -> bool {
 fn check_tc(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     check_device(&text);
+    check_box(&text);
     if text.trim_start().starts_with('{') {
         return check_switch(&text);
     }
@@ -376,6 +377,24 @@ fn check_records(mut text: &[u8]) -> bool {
 fn check_device(text: &str) {
     match goodqueue_tc::read_device(text, None) {
         Ok(device) => assert!(!device.kind.is_empty() && device.limit != Err(String::new())),
+        Err(error) => assert!(!error.message.is_empty() && !error.help.is_empty()),
+    }
+}
+
+/// A switch has ports with rates and a queue with a dynamic threshold, or is refused.
+fn check_box(text: &str) {
+    match goodqueue_tc::read_switch(text, None) {
+        Ok(switch) => {
+            let ports: u64 = switch.ports.iter().map(|(count, _)| count).sum();
+            assert!((2..=1_000).contains(&ports), "{switch:?}");
+            assert!(
+                switch
+                    .ports
+                    .iter()
+                    .all(|&(count, rate)| count > 0 && rate > 0)
+            );
+            assert!(switch.queue.alpha.is_some_and(|alpha| alpha > 0.0));
+        }
         Err(error) => assert!(!error.message.is_empty() && !error.help.is_empty()),
     }
 }

@@ -148,6 +148,40 @@ def read_device(what: str, text: str, name: str | None) -> DeviceQueue:
         goodqueue.ScenarioError: if the text is neither of the two.
     """
 
+@type_check_only
+class Switch(TypedDict):
+    """A switch.
+
+    Attributes:
+        ports: numbers of ports and their rates in bit/s, the most frequent rate first.
+        queue: name of the queue whose buffer follows.
+        profile: name of its buffer profile.
+        alpha: factor of its dynamic threshold.
+        reserved_bytes: bytes that are reserved for it.
+        pool_bytes: bytes of its pool.
+        remarks: sentences about entries that contradict one another.
+    """
+
+    ports: list[tuple[int, int]]
+    queue: str
+    profile: str
+    alpha: float
+    reserved_bytes: int
+    pool_bytes: int
+    remarks: list[str]
+
+def read_switch(what: str, text: str, queue: str | None) -> Switch:
+    """Reads the ports of a switch and the buffer of a queue: `config_db.json` of SONiC.
+
+    Args:
+        what: name of the text in messages.
+        text: the file.
+        queue: the queue, as in `Ethernet0|3`; None for the first with a dynamic threshold.
+
+    Raises:
+        goodqueue.ScenarioError: if the text describes no switch.
+    """
+
 def probe_serve(
     address: str,
     token: str | PathLike[str],

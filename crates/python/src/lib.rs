@@ -25,6 +25,7 @@ mod _core {
     #[pymodule_export]
     use crate::convert::units::{
         parse_fraction, parse_qdisc, parse_rate, parse_size, parse_span, parse_spans, read_device,
+        read_switch,
     };
     #[pymodule_export]
     use crate::lab::LabJob;

@@ -14,6 +14,7 @@ mod foreign;
 mod json;
 mod read;
 mod sonic;
+mod switch;
 mod tree;
 mod units;
 mod unusual;
@@ -26,6 +27,7 @@ use goodqueue_types::message::UnitError;
 pub use device::{DeviceQueue, read_device};
 pub use entry::Counters;
 pub use sonic::{SwitchQueue, read_switch_queue};
+pub use switch::{Switch, read_switch};
 pub use tree::parse_qdisc;
 pub use write::qdisc_commands;
 

@@ -28,6 +28,8 @@ pub struct SwitchQueue {
     pub bytes: u64,
     /// Threshold a of its share of the pool, if that is dynamic.
     pub alpha: Option<f64>,
+    /// Bytes that are reserved for it.
+    pub reserved: u64,
     /// Bytes of its pool.
     pub pool_bytes: u64,
     /// Sentences about entries that contradict one another, and what was assumed.
@@ -95,6 +97,7 @@ pub(super) fn read_queue_of(config: &Table, queue: Option<&str>) -> Read<SwitchQ
         profile: profile.to_owned(),
         bytes: most.min(pool_bytes),
         alpha,
+        reserved,
         pool_bytes,
         notes,
     })

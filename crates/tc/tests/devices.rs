@@ -1,7 +1,7 @@
 //! The queue of a device, from output of `tc` and from a switch's configuration.
 
 use goodqueue_queue::Limit;
-use goodqueue_tc::{Counters, parse_qdisc, read_device, read_switch_queue};
+use goodqueue_tc::{Counters, parse_qdisc, read_device, read_switch, read_switch_queue};
 use serde_json::{Value, json};
 
 /// A qdisc as `tc -s -j qdisc show` prints it.
@@ -329,6 +329,68 @@ fn queues_of_a_switch_have_their_share_of_the_pool() {
         let read = read_switch_queue(SWITCH, Some(queue)).unwrap();
         assert_eq!((read.bytes, read.alpha), (bytes, alpha), "{queue}");
         assert_eq!(read.pool_bytes, 9_000_000);
+    }
+}
+
+/// A switch has the ports of PORT, and a queue with a dynamic threshold if none is named.
+#[test]
+fn a_switch_has_its_ports_and_a_dynamic_queue() {
+    let ports = json!({
+        "Ethernet0": {"speed": "10000"},
+        "Ethernet1": {"speed": "10000"},
+        "Ethernet48": {"speed": "100000", "lanes": "1,2,3,4"}
+    });
+    let switch = |ports: &Value| {
+        let mut config: Value = serde_json::from_str(SWITCH).expect("it is JSON");
+        config["PORT"] = ports.clone();
+        config.to_string()
+    };
+    let read = read_switch(&switch(&ports), None).unwrap();
+    assert_eq!(
+        read.ports,
+        [(2, 10_000_000_000), (1, 100_000_000_000)],
+        "by their number"
+    );
+    assert!(read.queue.alpha.is_some());
+    let named = read_switch(&switch(&ports), Some("Ethernet4|3")).unwrap();
+    assert_eq!(
+        (
+            named.queue.alpha,
+            named.queue.reserved,
+            named.queue.pool_bytes
+        ),
+        (Some(8.0), 1_518, 9_000_000)
+    );
+    for (text, queue, message) in [
+        (
+            SWITCH.replace("\"PORT\"", "\"OTHER\""),
+            None,
+            "no table PORT",
+        ),
+        (
+            switch(&json!({"a": {"speed": "1"}})),
+            None,
+            "PORT \"a\": speed \"1\"",
+        ),
+        (switch(&json!({"a": {}})), None, "PORT \"a\": speed \"\""),
+        (switch(&json!({"a": {"speed": "1000"}})), None, "1 ports"),
+        (switch(&ports), Some("Ethernet0|1"), "static threshold"),
+        (
+            switch(&ports),
+            Some("Ethernet9|9"),
+            "no queue \"Ethernet9|9\"",
+        ),
+        (
+            "{\"BUFFER_QUEUE\": {}, \"PORT\": {}}".to_owned(),
+            None,
+            "0 ports",
+        ),
+        ("{}".to_owned(), None, "no table of buffers"),
+        ("[]".to_owned(), None, "no configuration"),
+    ] {
+        let error = read_switch(&text, queue).expect_err(message);
+        assert!(error.message.contains(message), "{error}");
+        assert!(!error.help.is_empty(), "{error}");
     }
 }
 

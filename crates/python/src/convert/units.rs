@@ -25,6 +25,41 @@ pub fn parse_qdisc(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>,
     Ok((table, commands, qdisc.notes))
 }
 
+/// A switch, as a dictionary.
+#[derive(IntoPyObject)]
+pub struct Switch {
+    ports: Vec<(u64, u64)>,
+    queue: String,
+    profile: String,
+    alpha: Option<f64>,
+    reserved_bytes: u64,
+    pool_bytes: u64,
+    remarks: Vec<String>,
+}
+
+/// Reads the ports of a switch, and the buffer of one of its queues, from `config_db.json` of
+/// `SONiC`; `what` names the text in messages.
+#[pyfunction]
+pub fn read_switch(
+    py: Python<'_>,
+    what: &str,
+    text: &str,
+    queue: Option<&str>,
+) -> PyResult<Switch> {
+    let switch = goodqueue_tc::read_switch(text, queue);
+    let switch = switch.map_err(|error| unit_error(py, what, error))?;
+    let queue = switch.queue;
+    Ok(Switch {
+        ports: switch.ports,
+        queue: queue.name,
+        profile: queue.profile,
+        alpha: queue.alpha,
+        reserved_bytes: queue.reserved,
+        pool_bytes: queue.pool_bytes,
+        remarks: queue.notes,
+    })
+}
+
 /// The queue of a device, as a dictionary.
 #[derive(IntoPyObject)]
 pub struct DeviceQueue {
