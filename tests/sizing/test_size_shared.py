@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import goodqueue
-from conftest import ROOT
+from conftest import ROOT, refused
+from conftest import goodqueue as command
 from goodqueue.cli import run_command
 from goodqueue.sizing.link import Asked
 from goodqueue.sizing.shared.pool import Pool, pool_of, with_memory
 from goodqueue.sizing.trials.file import FileTrial
 from goodqueue.sizing.trials.queries import times_of
+from goodqueue.tuning.axis import axis_of
+from goodqueue.tuning.bounds import keep_of
+from goodqueue.tuning.subject import Subject
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,3 +128,20 @@ def test_the_screen_tells_of_the_memory(capsys: pytest.CaptureFixture[str], size
     assert "shared memory: 3" in out
     assert "a query of answer takes" in out
     assert "raise the rate" not in out
+
+
+@pytest.mark.parametrize(
+    ("name", "bound", "path"),
+    [
+        ("incast.toml", "answer.completion<=10ms", "topology.pool.memory.capacity"),
+        ("partition-aggregate.toml", "worker.p99<=10ms", "topology.pool.switch.capacity"),
+    ],
+)
+def test_a_switch_whose_flows_end_is_sized_by_their_times(name: str, bound: str, path: str) -> None:
+    """Without a link the message has the command, and `tune` takes its range and its bound."""
+    message = refused(command("size", ROOT / "scenarios" / name))
+    vary = f"{path}=125000B..8000000B"
+    assert f"--vary {vary} --keep '{bound.replace('10ms', 'TIME')}' --least {path}" in message
+    subject = Subject(ROOT / "scenarios" / name)
+    assert axis_of(vary, subject).ends == (125_000, 8_000_000)
+    assert keep_of(bound, subject.scenario().metric_names()).bound.bound == 0.010

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from goodqueue import _core
 from goodqueue.core.text import shortened
 from goodqueue.errors import RequestError, ScenarioError
 from goodqueue.runs.memory import check_runs, limit_of
@@ -24,6 +25,7 @@ from goodqueue.sizing.link import Link
 from goodqueue.sizing.shared.pool import pool_of, with_memory
 from goodqueue.sizing.trials.length import WHOLE, Extent, length
 from goodqueue.sizing.trials.meter import Meter
+from goodqueue.sizing.trials.queries import times_of
 from goodqueue.sizing.trials.shaped import from_the_first_flow, shaped_rate_bps
 
 if TYPE_CHECKING:
@@ -64,7 +66,33 @@ def link_name(scenario: Scenario, wanted: str | None) -> str:
         return "bottleneck"
     if len(forward) == 1:
         return forward[0]
-    raise RequestError(f"several links could be sized; choose one with --link: {names}")
+    message = f"several links could be sized; choose one with --link: {names}"
+    raise RequestError(f"{message}{_by_times(scenario)}")
+
+
+def _by_times(scenario: Scenario) -> str:
+    """Returns the command for a memory whose flows end; empty for another scenario.
+
+    Such flows keep no link busy, so the time that they take decides and not the utilisation.
+    """
+    pools = settings_of(scenario)["topology"].get("pool", [])
+    times = times_of(scenario)
+    if not pools or not times:
+        return ""
+    capacity = _core.parse_size("capacity", pools[0]["capacity"])
+    low, high = f"{capacity // SPAN_OF_MEMORY}B", f"{capacity * SPAN_OF_MEMORY}B"
+    path = f"topology.pool.{pools[0]['name']}.capacity"
+    group, metric = next(iter(times.items()))
+    figure = "completion" if metric.endswith("completion_time_s") else "p99"
+    return (
+        f"\n  help: the flows of {group} end, so their times decide, and not how busy a link is: "
+        f"goodqueue tune FILE --vary {path}={low}..{high} --keep '{group}.{figure}<=TIME' "
+        f"--least {path} finds the memory (docs/tune.md)"
+    )
+
+
+SPAN_OF_MEMORY = 8
+"""Ratio of the ends of the memory in a proposed range to the memory of the file."""
 
 
 def read_link(scenario: Scenario, name: str, asked: Asked) -> tuple[Link, tuple[str, ...]]:
