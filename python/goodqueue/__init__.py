@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Packet,
         QueueContext,
     )
+    from goodqueue.boxes.api import box
     from goodqueue.characterization.api import characterize
     from goodqueue.runs.api import load, run, schema
     from goodqueue.runs.controls import (
@@ -71,6 +72,7 @@ __all__ = [
     "ScenarioError",
     "Series",
     "Study",
+    "box",
     "characterize",
     "check_control",
     "check_queue",
@@ -107,6 +109,7 @@ _HOMES = {
     "Results": "goodqueue.study.results",
     "Series": "goodqueue.runs.results.result",
     "Study": "goodqueue.study.sweep",
+    "box": "goodqueue.boxes.api",
     "characterize": "goodqueue.characterization.api",
     "check_control": "goodqueue.runs.controls",
     "check_queue": "goodqueue.runs.queues",

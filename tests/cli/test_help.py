@@ -96,7 +96,8 @@ def test_the_whole_page_of_the_program_has_the_exit_codes(
     whole = page(capsys, ALL)
     assert "Exit codes: 0 answered" in whole
     assert "--install-completion" in whole
-    assert "--help-all describes completion and the exit codes" in page(capsys, "--help")
+    short = page(capsys, "--help")
+    assert re.search(r"--help-all +Show completion and the exit codes", short)
 
 
 def test_the_first_options_exist() -> None:

@@ -147,6 +147,10 @@ CASES: dict[str, tuple[str, ...]] = {
         *("tune", "@small.toml", "--vary", "topology.bottleneck.queue.limit=5p..50p"),
         *("--keep", "bottleneck.utilization>=50%", "--replicates", "8", "--store", "@tuned"),
     ),
+    "box": (
+        *("box", "--ports", "12x1Gbps", "--memory", "400kB", "--incast", "8x16kB"),
+        *("--keep", "query.p99<=10ms", "--replicates", "8", "--store", "@boxes"),
+    ),
     "home": (
         *("home", "--line", "cable", "--down", "10Mbps", "--up", "2Mbps", "--traffic"),
         *("game, web, upload", "--replicates", "8", "--store", "@home"),

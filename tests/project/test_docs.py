@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PAGES = [
     "README.md",
+    "docs/box.md",
     "docs/cli.md",
     "docs/explain.md",
     "docs/guide-data-centre.md",

@@ -20,6 +20,7 @@ from goodqueue.cli.commands.papers.demo import Demo
 from goodqueue.cli.commands.papers.reproduce import Reproduce
 from goodqueue.cli.commands.runs.compare import Compare
 from goodqueue.cli.commands.runs.run import Run
+from goodqueue.cli.commands.sizing.box import Box
 from goodqueue.cli.commands.sizing.flows import Flows
 from goodqueue.cli.commands.sizing.headroom import Headroom
 from goodqueue.cli.commands.sizing.home import Home
@@ -42,6 +43,7 @@ COMMANDS: dict[str, tuple[type, str]] = {
     "flows": (Flows, "sizing.flows.show_flows"),
     "size": (Size, "sizing.size.size"),
     "home": (Home, "sizing.home.home"),
+    "box": (Box, "sizing.box.box"),
     "headroom": (Headroom, "sizing.headroom.show_headroom"),
     "tune": (Tune, "sizing.tune.tune"),
     "smoothing": (Smoothing, "sizing.smoothing.smoothing"),
@@ -74,9 +76,9 @@ def application(only: str | None = None) -> typer.Typer:
         add_completion=only is None,
         context_settings={"help_option_names": ["-h", "--help"]},
         epilog="Exit codes: 0 answered; 2 wrong input or usage; 3 no buffer or value keeps the "
-        "bounds of `size`, `tune` or `home`; 4 runs of `sweep` failed; 5 `results --verify` found "
-        "damage; 6 the answer of `size`, `tune` or `home` is an estimate; 7 an emulation is not "
-        "trusted; 8 a program of `emulate` failed; 130 interrupted.",
+        "bounds of `size`, `tune`, `home` or `box`; 4 runs of `sweep` failed; 5 `results --verify` "
+        "found damage; 6 the answer of `size`, `tune`, `home` or `box` is an estimate; 7 an "
+        "emulation is not trusted; 8 a program of `emulate` failed; 130 interrupted.",
     )
     app.callback()(_main)
     for name, command in COMMANDS.items():

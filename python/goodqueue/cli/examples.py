@@ -32,6 +32,11 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "goodqueue home --line dsl --framing ptm --down 50Mbps --up 10Mbps",
         "goodqueue home --line cable --down 200Mbps --up 20Mbps --traffic 'call, web'",
     ),
+    "box": (
+        """goodqueue box --ports 48x10Gbps,4x100Gbps --memory 12MB --rtt 100us \\
+    --incast 32x64kB --keep 'query.p99<=5ms'""",
+        "goodqueue box --config config_db.json --incast 64x20kB --keep 'query.p99<=2ms'",
+    ),
     "headroom": (
         "goodqueue headroom --speed 100Gbps --cable 300m",
         "goodqueue headroom --speed 400Gbps --cable 2km --mtu 9100 --ports 32",

@@ -111,16 +111,15 @@ class Group(TyperGroup):
             formatter.write("".join(f"{line}\n" for line in examples_of(ctx.command_path)))
         shown = [one for one in self.get_params(ctx) if self.whole or one.name not in COMPLETION]
         rows = [row for one in shown if (row := one.get_help_record(ctx)) is not None]
+        if self.epilog and not self.whole:
+            rows.append((ALL, "Show completion and the exit codes, too."))
         _write(formatter, "Options", rows)
         self.format_commands(ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        """Writes the exit codes, or which option describes them."""
+        """Writes the exit codes on the whole page."""
         if self.whole:
             super().format_epilog(ctx, formatter)
-        elif self.epilog:
-            formatter.write_paragraph()
-            formatter.write_text(f"{ALL} describes completion and the exit codes, too.")
 
 
 def name_of(path: str) -> str:

@@ -104,7 +104,7 @@ class Question:
             else _core.parse_size("--max-window", window) / packet,
             input_rate_bps=_optional_rate("--input-rate", self.input_rate),
             access_rate_bps=_optional_rate("--access-rate", self.access_rate),
-            mark_packets=_threshold(self.mark_at, shares),
+            mark_packets=threshold_of(self.mark_at, shares),
             paced=self.paced,
             **asdict(self.bounds.asked()),
         )
@@ -131,8 +131,12 @@ def _optional_rate(what: str, text: str | None) -> float | None:
     return None if text is None else float(_core.parse_rate(what, text))
 
 
-def _threshold(text: str | None, shares: Shares) -> int | None:
-    """Returns the threshold of `65p` in packets, for flows that have one."""
+def threshold_of(text: str | None, shares: Shares) -> int | None:
+    """Returns the threshold of `65p` in packets, for flows that have one; None without a text.
+
+    Raises:
+        RequestError: if the flows have none, or the text is no number of packets.
+    """
     if text is None:
         return None
     if not any(name == "dctcp" for name, _ in shares):

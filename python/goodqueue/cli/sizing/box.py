@@ -1,0 +1,60 @@
+"""`goodqueue box`: from the question to the printed answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goodqueue.boxes.api import USUAL_KEEP, Effort, Question, answer_box, split
+from goodqueue.cli.exits import exit_code_of
+from goodqueue.cli.files import print_wrote
+from goodqueue.cli.sizing.tune import search_bar
+from goodqueue.core.files.outdir import check_apart, check_file, write_whole
+from goodqueue.output.terminal import print_json
+from goodqueue.output.tuning.box import print_box
+from goodqueue.sizing.search.budget import budget_of, time_of
+
+if TYPE_CHECKING:
+    from goodqueue.cli.commands.sizing.box import Box
+
+
+def box(asked: Box) -> int:
+    """Answers, prints and writes; returns the exit code."""
+    question = Question(
+        ports=asked.ports,
+        memory=asked.memory,
+        rtt=asked.rtt,
+        incast=asked.incast,
+        keep=tuple(asked.keep or (USUAL_KEEP,)),
+        alpha=asked.alpha,
+        cell=asked.cell,
+        reserved=asked.reserved,
+        control=asked.control,
+        mark_at=asked.mark_at,
+        config=asked.config,
+        seed=asked.seed,
+    )
+    question.box()  # refuses wrong values before anything runs
+    if asked.write is not None:
+        inputs = [] if asked.config is None else [split(asked.config)[0]]
+        check_apart(inputs, {"--write": asked.write})
+        check_file(asked.write)
+    with search_bar("the box") as (on_run, on_change):
+        effort = Effort(
+            replicates=asked.replicates,
+            budget=budget_of(asked.budget),
+            time_s=time_of(asked.time),
+            jobs=asked.jobs,
+            memory=asked.run_memory,
+            store=asked.store,
+            on_run=on_run,
+            on_change=on_change,
+        )
+        answer = answer_box(question, effort)
+    if asked.json:
+        print_json(answer.as_dict())
+    else:
+        print_box(answer, explain=asked.explain)
+    if asked.write is not None:
+        write_whole(asked.write, answer.toml())
+        print_wrote(asked.write)
+    return exit_code_of(answer)
