@@ -24,6 +24,7 @@ from goodqueue.runs.memory import limit_of
 from goodqueue.sizing.controls import CONTROLS
 from goodqueue.sizing.question import threshold_of
 from goodqueue.sizing.search.budget import BUDGET_PACKETS, Budget
+from goodqueue.sizing.search.trials import FIRST_REPLICATES
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 from goodqueue.tuning.api import tune
@@ -275,7 +276,7 @@ def _search(what: str, vary: str, answer: Answer, effort: Effort) -> Found:
         most=path if largest else None,
         least=None if largest else path,
         set=answer.settings(what),
-        replicates=effort.replicates,
+        replicates=FIRST_REPLICATES if what == BUSY else effort.replicates,
         budget=max(SHARES[what] * effort.budget, 1.0),
         time_s=effort.time_s,
         jobs=effort.jobs,
