@@ -126,7 +126,7 @@ def test_the_answer_names_memory_alpha_and_senders_with_both_errors() -> None:
         assert low <= best["value"] <= high
         assert best["shown"]
     for name in ("memory", "alpha", "degree"):
-        assert found[name]["world"]["hosts"].keys() >= {"senders pace", "Reno senders"}
+        assert found[name]["world"]["hosts"].keys() >= {"paced senders", "Reno senders"}
     # The searches agree: with this alpha the port holds about what the memory's search asks for.
     alpha = found["alpha"]["recommended"]["value"]
     held = alpha / (1 + alpha) * 400_000
@@ -218,6 +218,7 @@ MISTAKES = [
     (("--ports", "8x1Gbps"), "--memory: missing"),
     ((), "--ports and --memory: missing"),
     (("--ports", "1x1Gbps", "--memory", "1MB"), "a switch has 2 to 1000 ports"),
+    (("--ports", "1x1Gbps,4x10Gbps", "--memory", "1MB"), "a group of 2 ports or more first"),
     (("--ports", "8*1Gbps", "--memory", "1MB"), "--ports 8*1Gbps: write a number"),
     (("--ports", "8x1Gps", "--memory", "1MB"), "--ports"),
     (("--ports", "8x1Gbps", "--memory", "1kB"), "less than a frame of 1536 B"),

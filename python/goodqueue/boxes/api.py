@@ -91,7 +91,14 @@ class Question:
         mark = threshold_of(self.mark_at, ((self.control, 1.0),))
         if self.control == "dctcp" and mark is None:
             raise RequestError("--control dctcp needs marks: add --mark-at, as in --mark-at 65p")
-        box = Box(switch, incast_of(self.incast), rtt_s, self.control, mark, self.seed or 1)
+        box = Box(
+            switch,
+            incast_of(self.incast),
+            rtt_s,
+            self.control,
+            mark,
+            1 if self.seed is None else self.seed,
+        )
         check_frames(box)
         return box, notes
 

@@ -161,6 +161,8 @@ def groups_of(text: str) -> tuple[Ports, ...]:
     switch = Switch(tuple(groups), 0)
     if not 2 <= switch.ports <= MAX_PORTS:
         raise RequestError(f"--ports {text}: a switch has 2 to {MAX_PORTS} ports")
+    if groups[0].count < 2:
+        raise RequestError(f"--ports {text}: write a group of 2 ports or more first")
     return switch.groups
 
 

@@ -32,7 +32,7 @@ def worlds(box: Box) -> dict[str, dict[str, str]]:
         "round trips a fifth shorter": _delays(box, 0.8),
         "round trips a fifth longer": _delays(box, 1.2),
         SPREAD: {"flow.query.start_jitter": "1ms"},
-        "senders pace": {"tcp.pacing": "true"},
+        "paced senders": {"tcp.pacing": "true"},
         "timeouts of 5 ms": {"tcp.rto.minimum": "5ms"},
     }
     if box.control != "dctcp":
