@@ -97,7 +97,10 @@ def undocumented(tree: ast.Module) -> Iterator[str]:
         for node in body:
             match node:
                 case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                    if not name.startswith("_") and ast.get_docstring(node) is None:
+                    # Signatures of an overload belong to the function that follows them.
+                    if name.startswith("_") or "overload" in map(ast.unparse, node.decorator_list):
+                        continue
+                    if ast.get_docstring(node) is None:
                         yield name
 
 
