@@ -55,6 +55,12 @@ x = "rate"
 y = "bottleneck.utilization"
 """
 
+TWO = (
+    *("--vary", "topology.bottleneck.queue.limit=5p..50p"),
+    *("--vary", "topology.bottleneck.rate=1Mbps..2Mbps"),
+    *("--keep", "bottleneck.utilization>=50%"),
+)
+
 LINK = ("--rate", "2Mbps", "--rtt", "20ms", "--flows", "1", "--max-loss", "5%")
 
 
@@ -103,6 +109,7 @@ def test_other_commands_name_the_missing_extra_or_work(command: tuple[str, ...])
         (("sweep", "{study}"), "library polars", "study"),
         (("results", "runs"), "library polars", "study"),
         (("analyze", "a.pcap"), "library polars", "tables"),
+        (("tune", "{scenario}", *TWO), "library optuna", "tune"),
     ],
 )
 def test_one_extra_has_all_that_a_command_needs(

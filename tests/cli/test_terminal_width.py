@@ -151,6 +151,11 @@ CASES: dict[str, tuple[str, ...]] = {
         *("box", "--ports", "12x1Gbps", "--memory", "400kB", "--incast", "8x16kB"),
         *("--keep", "query.p99<=10ms", "--replicates", "8", "--store", "@boxes"),
     ),
+    "tune, two parameters": (
+        *("tune", "@small.toml", "--vary", "topology.bottleneck.queue.limit=5p..50p"),
+        *("--vary", "topology.bottleneck.rate=800kbps..1Mbps", "--replicates", "8"),
+        *("--keep", "bottleneck.utilization>=50%", "--least", "upload.p99", "--store", "@tuned"),
+    ),
     "home": (
         *("home", "--line", "cable", "--down", "10Mbps", "--up", "2Mbps", "--traffic"),
         *("game, web, upload", "--replicates", "8", "--store", "@home"),

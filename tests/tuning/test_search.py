@@ -78,7 +78,7 @@ def searched(
 ) -> Trials:
     trials = Trials(Curves(curves, noise.get("spread", 0.02), int(noise.get("seed", 1))))
     targets = [one.bound for one in keeps]
-    search(trials, Wanted(axis.marks, targets, goal, axis.own, 64))
+    search(trials, Wanted(targets, goal, 64, axis.marks, axis.own))
     return trials
 
 
@@ -192,7 +192,7 @@ def test_a_spent_budget_leaves_what_was_known() -> None:
     keeps = [keep(DELAY, 0.06)]
     trials = Trials(Curves({DELAY: rising}, 0.02, most=40))
     with pytest.raises(BudgetSpent):
-        search(trials, Wanted(AXIS.marks, [keeps[0].bound], None, AXIS.own, 64))
+        search(trials, Wanted([keeps[0].bound], None, 64, AXIS.marks, AXIS.own))
     assert trials.spent == 40
     (found,) = kept_sets(trials, AXIS, keeps)
     assert found.high.low <= 1.6e6 <= found.high.high

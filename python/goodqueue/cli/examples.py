@@ -45,6 +45,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         """goodqueue tune link.toml --vary topology.bottleneck.queue.limit=5p..500p \\
     --keep 'ping.p99<=60ms' --most upload.goodput""",
         """goodqueue tune link.toml --vary topology.bottleneck.rate=50%..200% \\
+    --vary topology.bottleneck.queue.limit=5p..500p \\
     --keep 'ping.p99<=60ms' --keep 'upload.goodput>=5Mbps'""",
     ),
     "smoothing": (

@@ -10,6 +10,7 @@ EXTRAS = {
     "distributed": "cluster",
     "gymnasium": "gym",
     "matplotlib": "plots",
+    "optuna": "tune",
     "pettingzoo": "gym",
     "polars": "tables",
     "scipy": "papers",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.search.trials import Trials
     from goodqueue.study.compare import Comparison
     from goodqueue.tuning.axis import Axis
+    from goodqueue.tuning.several.space import Space
 
 USUAL_RTT = "30ms"
 """Ping while nothing waits, without `--rtt`."""
@@ -176,7 +177,7 @@ class Effort:
     memory: str | None = None
     store: Path | None = None
     on_run: Callable[[int], None] = field(default=lambda _left: None)
-    on_change: Callable[[Axis, Trials], None] = field(default=lambda _axis, _trials: None)
+    on_change: Callable[[Axis | Space, Trials], None] = field(default=lambda _axis, _trials: None)
 
 
 def answer_home(question: Question, effort: Effort) -> Answer:

@@ -14,12 +14,14 @@ from goodqueue.output.sizing.answer import plain_lines
 from goodqueue.output.sizing.paragraph import paragraph
 from goodqueue.output.terminal import quantity
 from goodqueue.output.tuning.screen import sentences
+from goodqueue.output.tuning.several import sentences as sentences_of_point
 from goodqueue.runs.results.named import Figures
 from goodqueue.runs.results.result import Result
 from goodqueue.sizing.answer.answer import Answer
 from goodqueue.study.results import Results
 from goodqueue.study.sweep import Study
 from goodqueue.tuning.answer import Tuned
+from goodqueue.tuning.several.answer import TunedPoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,7 +68,16 @@ def _(value: Answer) -> str:
 
 @words.register(Tuned)
 def _(value: Tuned) -> str:
-    return "\n".join(f"{line[:1].upper()}{line[1:]}" for line in plain_lines(sentences(value)))
+    return _as_sentences(sentences(value))
+
+
+@words.register(TunedPoint)
+def _(value: TunedPoint) -> str:
+    return _as_sentences(sentences_of_point(value))
+
+
+def _as_sentences(lines: Sequence[str]) -> str:
+    return "\n".join(f"{line[:1].upper()}{line[1:]}" for line in plain_lines(lines))
 
 
 @words.register(Figures)
@@ -198,7 +209,8 @@ def _(value: Figures) -> str:
 
 
 @html.register(Tuned)
-def _(value: Tuned) -> str:
+@html.register(TunedPoint)
+def _(value: Tuned | TunedPoint) -> str:
     first, *others = (escape(line) for line in words(value).splitlines())
     return "".join([f"<p><b>{first}</b></p>", *(f"<p>{line}</p>" for line in others)])
 

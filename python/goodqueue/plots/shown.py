@@ -11,11 +11,13 @@ from goodqueue.plots import runs
 from goodqueue.plots.study.pictures import picture_of
 from goodqueue.plots.style import SCREEN_DPI
 from goodqueue.plots.tuning.picture import picture as picture_of_tuning
+from goodqueue.plots.tuning.several import picture as picture_of_point
 from goodqueue.runs.results.result import Result
 from goodqueue.sizing.answer.answer import Answer
 from goodqueue.study.model import PlotSpec
 from goodqueue.study.results import Results
 from goodqueue.tuning.answer import Tuned
+from goodqueue.tuning.several.answer import TunedPoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,6 +72,13 @@ def _(value: Tuned) -> Picture:
     if not value.trials.limits:
         raise RequestError("nothing was simulated: only a simulated answer has a picture")
     return picture_of_tuning(value)
+
+
+@picture_for.register(TunedPoint)
+def _(value: TunedPoint) -> Picture:
+    if not value.trials.limits:
+        raise RequestError("nothing was simulated: only a simulated answer has a picture")
+    return picture_of_point(value)
 
 
 @picture_for.register(Results)

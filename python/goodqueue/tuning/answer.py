@@ -6,80 +6,36 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.core.shown import axes_of, html_of, words_of
-from goodqueue.sizing.search.sets import excluded
-from goodqueue.sizing.search.trials import Answered
+from goodqueue.tuning.searched import Searched
+from goodqueue.tuning.shown import best_of, kept_sets, miss_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
 
-    from goodqueue._core import Scenario
-    from goodqueue.core.intervals import Interval
-    from goodqueue.core.shown import Drawn
     from goodqueue.sizing.search.trials import Trials
     from goodqueue.tuning.axis import Axis
     from goodqueue.tuning.bounds import Goal, Keep
-    from goodqueue.tuning.figures import Figure
-    from goodqueue.tuning.shown import Best, Kept, Miss
-
-VERDICTS = {
-    Answered.MEETS: "yes",
-    Answered.FAILS: "no",
-    Answered.CLOSE: "close",
-    Answered.OPEN: "open",
-}
-"""Verdicts on a value: `close` is too close to a bound to be recommended, `open` not decided."""
+    from goodqueue.tuning.shown import Best, Kept
 
 FAR_SHARE = 0.1
 """Distance of the two values that show how sensitive the figures are, as a share of the range."""
 
 
-@dataclass(frozen=True, repr=False)
-class Tuned:
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Tuned(Searched):
     """The answer for one parameter.
 
     Attributes:
         axis: the parameter and its values.
-        keeps: the bounds.
-        goal: the figure that should be large or small; None if the recommended value is the one
-            nearest to the file's.
-        trials: every value that was run.
         kept: the sets of values that keep all bounds, rising.
         best: the recommended value; None if no value keeps the bounds, or none is known.
-        miss: the value that misses the bounds least; None if some value keeps them.
-        scenario: the scenario with the recommended value, or with the nearest miss.
-        budget: packets that the runs might take.
-        used: packets that they took.
-        packets_per_run: mean packets of a run.
-        interrupted: True if Ctrl-C ended the search.
-        budget_over: True if the budget or the time was over before the search had ended.
-        stored: True if the runs are stored for the next call.
     """
 
     axis: Axis
-    keeps: tuple[Keep, ...]
-    goal: Goal | None
-    trials: Trials
     kept: tuple[Kept, ...]
     best: Best | None
-    miss: Miss | None
-    scenario: Scenario | None
-    budget: float
-    used: float
-    packets_per_run: float
-    interrupted: bool = False
-    budget_over: bool = False
-    stored: bool = True
-
-    @property
-    def figures(self) -> list[Figure]:
-        """The figures of the bounds and of the goal, each once."""
-        every = [keep.figure for keep in self.keeps]
-        if self.goal is not None and not self.goal.of_parameter:
-            every.append(self.goal.figure)
-        return list({figure.key: figure for figure in every}.values())
 
     @property
     def value(self) -> str | None:
@@ -94,51 +50,15 @@ class Tuned:
     @property
     def impossible(self) -> bool:
         """True if every value that was tried was shown to break a bound, and the search ended."""
-        targets = [keep.bound for keep in self.keeps]
-        return self.best is None and not self.ended and excluded(self.trials, targets)
-
-    @property
-    def ended(self) -> bool:
-        """True if the search was stopped before it had ended."""
-        return self.interrupted or self.budget_over
+        return self.best is None and self.all_excluded
 
     @property
     def table(self) -> pl.DataFrame:
         """One row per value that was run, rising: each figure, with the ends of its interval."""
         from goodqueue.core.polars import pl
 
-        rows = []
-        for mark in self.trials.limits:
-            row: dict[str, object] = {
-                self.axis.path + self.axis.suffix: self.axis.values[mark].number,
-                "replicates": len(self.trials.replicates[mark]),
-                "keeps": self.verdict(mark),
-            }
-            for figure in self.figures:
-                low, high = self.interval(mark, figure).ends
-                mean = self.interval(mark, figure).mean
-                row |= {figure.key: mean, f"{figure.key}_low": low, f"{figure.key}_high": high}
-            rows.append(row)
+        rows = [self.axis.numbers(mark) | self.columns_of(mark) for mark in self.trials.limits]
         return pl.DataFrame(rows, infer_schema_length=None)
-
-    def __repr__(self) -> str:
-        return words_of(self)
-
-    def _repr_html_(self) -> str:
-        return html_of(self)
-
-    def plot(self) -> Drawn:
-        """Draws each figure over the values by pyplot, without a caption; returns the axes."""
-        return axes_of(self)
-
-    def interval(self, mark: int, figure: Figure) -> Interval:
-        """Returns a figure at a value that was run, with its 95 % interval."""
-        return self.trials.interval(mark, figure.key)
-
-    def verdict(self, mark: int) -> str:
-        """Returns whether a value was shown to keep all bounds: `yes`, `no`, `close`, or `open`."""
-        found = self.trials.answer(mark, [keep.bound for keep in self.keeps])
-        return VERDICTS[found]
 
     def beside(self) -> list[int]:
         """Returns values about a tenth of the range below and above the recommended one."""
@@ -161,18 +81,7 @@ class Tuned:
             "parameter": axis.path,
             "unit": axis.suffix.removeprefix("_") or None,
             "range": list(axis.ends),
-            "keep": [
-                {
-                    "bound": keep.text,
-                    "figure": keep.figure.key,
-                    "sign": ">=" if keep.bound.at_least else "<=",
-                    "value": keep.bound.bound,
-                }
-                for keep in self.keeps
-            ],
-            "goal": None
-            if self.goal is None
-            else {"figure": self.goal.figure.key, "most": self.goal.most},
+            **self.asked(),
             "recommended": self._recommended(),
             "sets": [
                 {
@@ -195,13 +104,7 @@ class Tuned:
             },
             "values": [self._row(mark) for mark in self.trials.limits],
             "sensitivity": [self._row(mark) for mark in self.beside()],
-            "budget": {
-                "packets": self.budget,
-                "used": self.used,
-                "packets_per_run": self.packets_per_run,
-                "over": self.budget_over,
-            },
-            "interrupted": self.interrupted,
+            **self.cost(),
         }
 
     def _recommended(self) -> dict[str, Any] | None:
@@ -221,17 +124,38 @@ class Tuned:
         return {"value": value.number, "text": value.text}
 
     def _row(self, mark: int) -> dict[str, Any]:
-        return {
-            **self._value(mark),
-            "replicates": len(self.trials.replicates[mark]),
-            "keeps": self.verdict(mark),
-            "figures": {one.key: _ends(self.interval(mark, one)) for one in self.figures},
-        }
+        return self._value(mark) | self.row(mark)
 
 
-def _ends(interval: Interval) -> dict[str, float | None]:
-    low, high = interval.ends
-    return {"mean": interval.mean, "low": low, "high": high}
+def tuned(
+    trials: Trials,
+    axis: Axis,
+    keeps: Sequence[Keep],
+    goal: Goal | None,
+    **cost: Any,  # noqa: ANN401
+) -> Tuned:
+    """Returns what the runs of a search show.
+
+    Args:
+        trials: the runs.
+        axis: the parameter.
+        keeps: the bounds.
+        goal: the figure that should be large or small.
+        cost: cost of the search, as fields of `Searched`.
+    """
+    kept = kept_sets(trials, axis, keeps)
+    best = best_of(trials, axis, keeps, goal, kept) if trials.limits else None
+    miss = miss_of(trials, keeps) if trials.limits and best is None else None
+    return Tuned(
+        axis=axis,
+        keeps=tuple(keeps),
+        goal=goal,
+        trials=trials,
+        kept=tuple(kept),
+        best=best,
+        miss=miss,
+        **cost,
+    )
 
 
 def rows_of_screen(answer: Tuned, most: int) -> Sequence[int]:

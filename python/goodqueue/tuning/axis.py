@@ -90,6 +90,22 @@ class Axis:
         numbers = [value.number for value in self.values.values()]
         return numbers[0], numbers[-1]
 
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def column(self) -> str:
+        """Name of its values among figures and in frames: the path with the unit of its numbers."""
+        return self.path + self.suffix
+
+    def settings(self, mark: int) -> list[tuple[str, str]]:
+        """Returns the path and the value of a mark, as `--set` takes them."""
+        return [(self.path, self.values[mark].text)]
+
+    def numbers(self, mark: int) -> dict[str, float]:
+        """Returns the number of a mark by its column."""
+        return {self.column: float(self.values[mark].number)}
+
     def number_at(self, mark: float) -> float:
         """Returns the number at a mark, which need not be that of a value; within the range."""
         place = min(max(math.log(max(mark, 1) / FIRST_MARK) / RATE, 0.0), 1.0)
@@ -136,7 +152,7 @@ def axis_of(text: str, subject: Subject) -> Axis:
     if own is not None and low.endswith("%") and high.endswith("%") and not _is_share(own):
         low, high = _share(own, low), _share(own, high)
     elif own is None and low.endswith("%"):
-        subject.check(path, low, f"--vary {text}")
+        subject.check([(path, low)], f"--vary {text}")
     suffix, unit, log, numbers = _range(text, low, high)
     values = [Value(number, written(number, unit)) for number in numbers]
     own_value = _value(own, suffix)
@@ -144,7 +160,7 @@ def axis_of(text: str, subject: Subject) -> Axis:
         values[:] = _with(values, own_value)
     marks = {_mark(value.number, numbers[0], numbers[-1], log): value for value in values}
     for end in (values[0], values[-1]):
-        subject.check(path, end.text, f"--vary {text}")
+        subject.check([(path, end.text)], f"--vary {text}")
     own_mark = next((mark for mark, value in marks.items() if value == own_value), None)
     own_number = None if own_value is None else own_value.number
     return Axis(path, suffix, unit, marks, log, own_mark, own_number)

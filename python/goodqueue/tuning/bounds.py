@@ -13,7 +13,7 @@ from goodqueue.sizing.search.trials import MARGIN_OF_BOUND, MIN_IDLE, Target
 from goodqueue.tuning.figures import UNITS, Figure, figure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 WRITTEN = re.compile(r"(?P<figure>[^<>=]+?)\s*(?P<sign><=|>=)\s*(?P<value>[^<>=]+)")
 
@@ -109,21 +109,20 @@ def keep_of(text: str, names: Collection[str]) -> Keep:
     return Keep(text.strip(), figure, Bound(figure.key, value, at_least))
 
 
-def goal_of(text: str, names: Collection[str], path: str, suffix: str, *, most: bool) -> Goal:
-    """Returns the goal of `--most` or `--least`: a figure, or the parameter itself by its path.
+def goal_of(text: str, names: Collection[str], columns: Mapping[str, str], *, most: bool) -> Goal:
+    """Returns the goal of `--most` or `--least`: a figure, or a parameter by its path.
 
     Args:
         text: the figure or the path as written.
         names: the metrics of the scenario.
-        path: path of the parameter.
-        suffix: unit of its values, as the end of a name.
+        columns: names of the parameters' values among figures, by path.
         most: True if it should be large.
 
     Raises:
         RequestError: if the scenario has no such figure.
     """
-    if text == path:
-        return Goal(Figure(path, path + suffix, ()), most)
+    if text in columns:
+        return Goal(Figure(text, columns[text], ()), most)
     return Goal(figure_of(text, names), most)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.sizing.search.sampling import Sampling
@@ -17,12 +17,23 @@ if TYPE_CHECKING:
     from goodqueue.sizing.search.budget import Budget
     from goodqueue.study.model import Variant
     from goodqueue.study.runner import Runner
-    from goodqueue.tuning.axis import Axis
     from goodqueue.tuning.figures import Figure
     from goodqueue.tuning.subject import Subject
 
 SENT = "totals.sent"
 """Metric with the packets that all hosts send in a run, which is the work of the run."""
+
+
+class Points(Protocol):
+    """Values of one parameter or several, by whole numbers."""
+
+    def settings(self, mark: int) -> Sequence[tuple[str, str]]:
+        """Returns the paths and values of a mark, as `--set` takes them."""
+        ...
+
+    def numbers(self, mark: int) -> dict[str, float]:
+        """Returns the numbers of a mark by their columns."""
+        ...
 
 
 class Meter:
@@ -53,7 +64,7 @@ class Meter:
 
 
 class Replicates:
-    """Source of the replicates of every value of an axis, under common seeds.
+    """Source of the replicates of every value of an axis or a space, under common seeds.
 
     Attributes:
         runner: runner of the runs.
@@ -66,20 +77,20 @@ class Replicates:
     def __init__(  # noqa: PLR0913, PLR0917 - what is run, by what, and how long
         self,
         subject: Subject,
-        axis: Axis,
+        points: Points,
         figures: Sequence[Figure],
         runner: Runner,
         budget: Budget,
         memory: int | None = None,
     ) -> None:
-        """Takes the scenario, the parameter, the figures, and the means to run them."""
+        """Takes the scenario, the values, the figures, and the means to run them."""
         self.runner = runner
         self.budget = budget
         own = subject.scenario()
         self.meter = Meter(figures, own.duration_s - own.warmup_s)
         self.jitter_s = max((_base_rtt_s(own, link) for link in own.links), default=0.0)
         self._subject = subject
-        self._axis = axis
+        self._points = points
         self._memory = limit_of(None) if memory is None else memory
         self._sampling = Sampling(runner, self.meter, own.seed, budget)
         self._variant = cache(self._variant_of)
@@ -96,23 +107,19 @@ class Replicates:
     def _with_values(
         self, found: Mapping[int, Sequence[Mapping[str, float]]]
     ) -> dict[int, list[Mapping[str, float]]]:
-        """Returns replicates that have the value of the parameter as a figure, too."""
-        key, values = self._axis.path + self._axis.suffix, self._axis.values
-        return {
-            mark: [{**one, key: float(values[mark].number)} for one in some]
-            for mark, some in found.items()
-        }
+        """Returns replicates that have the values of the parameters as figures, too."""
+        numbers = self._points.numbers
+        return {mark: [{**one, **numbers(mark)} for one in some] for mark, some in found.items()}
 
     def scenario(self, mark: int) -> Scenario:
         """Returns the scenario with a value, as it is run under the first seed."""
-        made = self._subject.scenario(self._axis.path, self._axis.values[mark].text)
+        made = self._subject.scenario(self._points.settings(mark))
         return made.with_default_jitter(self.jitter_s)
 
     def _variant_of(self, mark: int) -> Variant:
         scenario = self.scenario(mark)
         check_runs([scenario], self._memory)
-        column = self._axis.path + self._axis.suffix
-        return variant_of(scenario, {column: self._axis.values[mark].number}, mark)
+        return variant_of(scenario, self._points.numbers(mark), mark)
 
 
 def _base_rtt_s(scenario: Scenario, link: str) -> float:

@@ -42,22 +42,31 @@ INDIFFERENT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Aim of a search, and the values that it may try.
+class Aim:
+    """Aim of a search.
 
     Attributes:
-        marks: marks of all values that may be tried, rising.
         targets: the bounds.
         goal: the figure that should be large or small among the values that keep the bounds.
-        own: mark of the file's own value, which is tried, too; None if it is not in the range.
         most: largest number of replicates of a value.
     """
 
-    marks: Sequence[int]
     targets: Sequence[Target]
     goal: Goal | None
-    own: int | None
     most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted(Aim):
+    """Aim of a search, and the values of one parameter that it may try.
+
+    Attributes:
+        marks: marks of all values that may be tried, rising.
+        own: mark of the file's own value, which is tried, too; None if it is not in the range.
+    """
+
+    marks: Sequence[int]
+    own: int | None
 
 
 def search(trials: Trials, wanted: Wanted) -> None:
@@ -69,12 +78,12 @@ def search(trials: Trials, wanted: Wanted) -> None:
     """
     most = wanted.most
     trials.ensure(_first(wanted), min(COARSE_REPLICATES, most))
-    if not _passing(trials, wanted):
+    if not passing(trials, wanted):
         _descend(trials, wanted)
     while True:
         spent = trials.spent
         _halve(trials, wanted)
-        if _passing(trials, wanted):
+        if passing(trials, wanted):
             _settle(trials, wanted)
         else:
             _exclude(trials, wanted)
@@ -94,7 +103,8 @@ def _first(wanted: Wanted) -> list[int]:
     return sorted(own | {wanted.marks[place] for place in places})
 
 
-def _passing(trials: Trials, wanted: Wanted) -> list[int]:
+def passing(trials: Trials, wanted: Aim) -> list[int]:
+    """Returns the values whose means keep all bounds."""
     return [one for one in trials.limits if trials.passes(one, wanted.targets)]
 
 
@@ -102,7 +112,7 @@ def _descend(trials: Trials, wanted: Wanted) -> None:
     """Tries values around the one that misses the bounds least, at ever smaller distances."""
     marks, targets = wanted.marks, wanted.targets
     stride = max((len(marks) - 1) // (2 * COARSE), 1)
-    while not _passing(trials, wanted):
+    while not passing(trials, wanted):
         at = marks.index(nearest(trials, targets))
         spent = trials.spent
         sides = [marks[one] for one in (at - stride, at + stride) if 0 <= one < len(marks)]
@@ -118,10 +128,10 @@ def _exclude(trials: Trials, wanted: Wanted) -> None:
     marks, targets, most = wanted.marks, wanted.targets, wanted.most
     at = marks.index(nearest(trials, targets))
     trials.ensure(marks[max(at - 1, 0) : at + 2], min(FIRST_REPLICATES, most))
-    _more(trials, sorted(trials.limits, key=lambda one: trials.miss(one, targets)), wanted)
+    more(trials, sorted(trials.limits, key=lambda one: trials.miss(one, targets)), wanted)
 
 
-def _more(trials: Trials, limits: Sequence[int], wanted: Wanted) -> None:
+def more(trials: Trials, limits: Sequence[int], wanted: Aim) -> None:
     """Gives the first open ones of some values more replicates, half as many again as they have."""
     undecided = [
         limit
@@ -162,7 +172,7 @@ def _settle(trials: Trials, wanted: Wanted) -> None:
         around = limits[max(at - 1, 0) : at + 3]
         trials.ensure(around, min(FIRST_REPLICATES, wanted.most))
         beside = _between_decided(trials, wanted.targets, low, high)
-        _more(trials, sorted(beside, key=lambda one: abs(limits.index(one) - at - 0.5)), wanted)
+        more(trials, sorted(beside, key=lambda one: abs(limits.index(one) - at - 0.5)), wanted)
 
 
 def _between_decided(
@@ -187,7 +197,7 @@ def ends(trials: Trials, targets: Sequence[Target]) -> list[tuple[int, int]]:
 
 def _improve(trials: Trials, wanted: Wanted, goal: Goal) -> None:
     """Halves the gaps beside the best value, and gives the values beside it replicates."""
-    found = best(trials, _passing(trials, wanted), goal)
+    found = best(trials, passing(trials, wanted), goal)
     if found is None:
         return
     limits = trials.limits

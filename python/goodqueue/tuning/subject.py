@@ -36,13 +36,13 @@ class Subject:
     allow_python: bool = False
     queues: tuple[tuple[str, str, str], ...] = ()
 
-    def scenario(self, path: str | None = None, value: str = "") -> Scenario:
-        """Returns the scenario, with another value at a path if one is given.
+    def scenario(self, settings: Sequence[tuple[str, str]] = ()) -> Scenario:
+        """Returns the scenario, with other values at the paths of settings.
 
         Raises:
             ScenarioError: with place, mistake and remedy.
         """
-        given = [*self.set_, *([] if path is None else [(path, value)])]
+        given = [*self.set_, *settings]
         made = load(self.source, set=given, seed=self.seed, allow_python=self.allow_python)
         return with_queues(made, self.queues)
 
@@ -60,18 +60,19 @@ class Subject:
             return None
         return str(found)
 
-    def check(self, path: str, value: str, option: str) -> None:
-        """Refuses a value that the scenario cannot have at a path.
+    def check(self, settings: Sequence[tuple[str, str]], option: str) -> None:
+        """Refuses values that the scenario cannot have at their paths.
 
         Raises:
             RequestError: with the mistake and the remedy; `option` begins the message.
         """
         try:
-            self.scenario(path, value)
+            self.scenario(settings)
         except ScenarioError as error:
-            whole = self._whole(path)
+            whole = self._whole(settings[0][0]) if len(settings) == 1 else ""
             help_ = f"write the whole path: {whole}" if whole else error.help
-            message = f"{option}: {path} = {value}: {error.message}\n  help: {help_}"
+            values = " and ".join(f"{path} = {value}" for path, value in settings)
+            message = f"{option}: {values}: {error.message}\n  help: {help_}"
             raise RequestError(message) from None
 
     def _whole(self, path: str) -> str:

@@ -14,10 +14,12 @@ from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart, check_file, whole_file, write_whole
 from goodqueue.output.terminal import print_json, progress
 from goodqueue.output.tuning.screen import print_answer
+from goodqueue.output.tuning.several import print_point
 from goodqueue.runs.api import load
 from goodqueue.runs.results.traces import files_read
 from goodqueue.sizing.search.budget import budget_of, time_of
 from goodqueue.tuning.api import tune as find
+from goodqueue.tuning.several.answer import TunedPoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from goodqueue.sizing.search.trials import Trials
     from goodqueue.tuning.answer import Tuned
     from goodqueue.tuning.axis import Axis
+    from goodqueue.tuning.several.space import Space
 
 
 def tune(asked: Tune) -> int:
@@ -39,10 +42,14 @@ def tune(asked: Tune) -> int:
     if asked.plot is not None:
         require("matplotlib")
         format_of(asked.plot, "--plot")
-    with search_bar(asked.vary.partition("=")[0]) as (on_run, on_change):
+    vary = asked.vary[0] if len(asked.vary) == 1 else asked.vary
+    with search_bar(" and ".join(one.partition("=")[0] for one in asked.vary)) as (
+        on_run,
+        on_change,
+    ):
         answer = find(
             source,
-            asked.vary,
+            vary,
             keep=asked.keep or (),
             most=asked.most,
             least=asked.least,
@@ -61,28 +68,38 @@ def tune(asked: Tune) -> int:
     if asked.json:
         print_json(answer.as_dict())
     else:
-        print_answer(answer)
+        print_tuning(answer)
     _write(asked, answer)
     if not answer.interrupted:
         note_hosts([own])
     return exit_code_of(answer)
 
 
-def _write(asked: Tune, answer: Tuned) -> None:
+def print_tuning(answer: Tuned | TunedPoint) -> None:
+    """Prints the answer for one parameter or several."""
+    if isinstance(answer, TunedPoint):
+        print_point(answer)
+    else:
+        print_answer(answer)
+
+
+def _write(asked: Tune, answer: Tuned | TunedPoint) -> None:
     """Writes the scenario and the picture, as far as there is something to write."""
     if asked.out is not None and answer.scenario is not None:
         write_whole(asked.out, answer.scenario.resolved_toml())
         print_wrote(asked.out)
     if asked.plot is not None and answer.trials.limits:
-        from goodqueue.plots.tuning.picture import picture
+        from goodqueue.plots.shown import picture_for
 
         with whole_file(asked.plot) as file:
-            file.write_bytes(picture(answer).as_bytes(format_of(asked.plot), 150))
+            file.write_bytes(picture_for(answer).as_bytes(format_of(asked.plot), 150))
         print_wrote(asked.plot)
 
 
 @contextmanager
-def search_bar(what: str) -> Iterator[tuple[Callable[[int], None], Callable[[Axis, Trials], None]]]:
+def search_bar(
+    what: str,
+) -> Iterator[tuple[Callable[[int], None], Callable[[Axis | Space, Trials], None]]]:
     """Shows the number of runs of a search, and of values that were run."""
     with progress() as bar:
         task = bar.add_task(f"tuning {what}", total=None)
@@ -93,8 +110,8 @@ def search_bar(what: str) -> Iterator[tuple[Callable[[int], None], Callable[[Axi
             done += 1
             bar.update(task, completed=done, total=done + left)
 
-        def on_change(axis: Axis, trials: Trials) -> None:
-            values = len(trials.limits)
-            bar.update(task, description=f"tuning {what}: {values} of {len(axis.values)} values")
+        def on_change(points: Axis | Space, trials: Trials) -> None:
+            tried = f"{len(trials.limits)} of {len(points)} values"
+            bar.update(task, description=f"tuning {what}: {tried}")
 
         yield on_run, on_change

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from goodqueue.core.intervals import Interval
     from goodqueue.tuning.answer import Tuned
     from goodqueue.tuning.figures import Figure
+    from goodqueue.tuning.searched import Searched
     from goodqueue.tuning.shown import End
 
 MAX_ROWS = 12
@@ -38,7 +39,7 @@ def print_answer(answer: Tuned) -> None:
         return
     say("")
     stdout().print(_table(answer))
-    say("", *_sensitivity(answer), *_cost(answer), markup=True)
+    say("", *_sensitivity(answer), *cost(answer), markup=True)
 
 
 def sentences(answer: Tuned) -> list[str]:
@@ -69,7 +70,7 @@ def _recommended(answer: Tuned) -> list[str]:
         if answer.goal.of_parameter:
             what = f"the {size} value lies"
         else:
-            mean = _shown(figure, answer.interval(best.mark, figure))
+            mean = shown(figure, answer.interval(best.mark, figure))
             what = f"{plain(figure.name)} is {mean}; it is {size}"
         lines.append(f"{what} between {text(best.low)} and {text(best.high)} with 95 % confidence")
     if best.decided_by is not None:
@@ -127,13 +128,13 @@ def _table(answer: Tuned) -> object:
 def _row(answer: Tuned, mark: int) -> list[str]:
     value = plain(answer.axis.values[mark].text)
     chosen = answer.best is not None and mark == answer.best.mark
-    cells = [_shown(figure, answer.interval(mark, figure)) for figure in answer.figures]
+    cells = [shown(figure, answer.interval(mark, figure)) for figure in answer.figures]
     verdict = answer.verdict(mark)
     first = f"[bold]{value}[/]" if chosen else value
     return [first, *cells, verdict, str(len(answer.trials.replicates[mark]))]
 
 
-def _shown(figure: Figure, interval: Interval) -> str:
+def shown(figure: Figure, interval: Interval) -> str:
     """Returns a figure with its interval, in the unit of its key."""
     half = interval.half_width if math.isfinite(interval.half_width) else None
     return quantity(figure.key.removesuffix(".sum"), interval.mean, half)
@@ -147,21 +148,22 @@ def _sensitivity(answer: Tuned) -> list[str]:
     lines = []
     for mark in answer.beside():
         changes = [
-            f"{plain(figure.name)} {_change(answer, figure, best.mark, mark)}"
+            f"{plain(figure.name)} {change(answer, figure, best.mark, mark)}"
             for figure in answer.figures
         ]
         lines.append(f"at {plain(answer.axis.values[mark].text)}: {', '.join(changes)}")
     return lines
 
 
-def _change(answer: Tuned, figure: Figure, mark: int, other: int) -> str:
+def change(answer: Searched, figure: Figure, mark: int, other: int) -> str:
+    """Returns by how much a figure differs at another value: in per cent, or the figure itself."""
     here, there = (answer.interval(one, figure).mean for one in (mark, other))
     if not here:
         return quantity(figure.key, there)
     return f"{100 * (there - here) / here:+.1f} %"
 
 
-def _cost(answer: Tuned) -> Sequence[str]:
+def cost(answer: Searched) -> Sequence[str]:
     """Returns the runs and packets that the search took, and why it ended early."""
     used, budget = number(answer.used / 1e6, 3), number(answer.budget / 1e6, 3)
     runs = counted(answer.trials.spent, "run")

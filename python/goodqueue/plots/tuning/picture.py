@@ -26,7 +26,7 @@ def picture(answer: Tuned) -> Picture:
         marks = answer.trials.limits
         numbers = [factor * answer.axis.values[mark].number for mark in marks]
         for place, (axes, figure) in enumerate(zip(panels, figures, strict=True)):
-            scale, label = _y_scale(figure)
+            scale, label = y_scale(figure)
             intervals = [answer.interval(mark, figure) for mark in marks]
             band(axes, numbers, intervals, scale, CYCLE[place % len(CYCLE)])
             axes.set_ylabel(f"{figure.name}{label}")
@@ -59,7 +59,8 @@ def _x_scale(answer: Tuned) -> tuple[float, str]:
     return written / value.number, f", {answer.axis.unit}"
 
 
-def _y_scale(figure: Figure) -> tuple[float, str]:
+def y_scale(figure: Figure) -> tuple[float, str]:
+    """Returns the factor of a figure on an axis, and its unit after a comma."""
     if figure.is_share:
         return 100.0, ", %"
     scale, unit = SCALES.get(figure.unit, (1.0, ""))

@@ -42,7 +42,7 @@ def sets(trials: Trials, targets: Sequence[Target]) -> list[tuple[int, int | Non
     for limit in trials.limits:
         if trials.passes(limit, targets):
             begin, last = limit if begin is None else begin, limit
-        elif begin is not None and _breaks(trials, limit, targets):
+        elif begin is not None and breaks(trials, limit, targets):
             found.append((begin, last))
             begin = last = None
     if begin is not None:
@@ -52,10 +52,10 @@ def sets(trials: Trials, targets: Sequence[Target]) -> list[tuple[int, int | Non
 
 def excluded(trials: Trials, targets: Sequence[Target]) -> bool:
     """Returns True if every limit that was tried was shown to break a bound."""
-    return all(_breaks(trials, limit, targets) for limit in trials.limits)
+    return all(breaks(trials, limit, targets) for limit in trials.limits)
 
 
-def _breaks(trials: Trials, limit: int, targets: Sequence[Target]) -> bool:
+def breaks(trials: Trials, limit: int, targets: Sequence[Target]) -> bool:
     """Returns True if a limit was shown to break a target, or misses it by far in every run."""
     if trials.answer(limit, targets) is Answered.FAILS:
         return True

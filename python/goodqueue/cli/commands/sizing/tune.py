@@ -21,14 +21,14 @@ from goodqueue.cli.commands.options import (
 
 @dataclass(frozen=True)
 class Tune:
-    """Find the values of any parameter that keep bounds on any figures, and the best of them."""
+    """Find the values of any parameters that keep bounds on any figures, and the best of them."""
 
     file: ScenarioFile
     vary: Annotated[
-        str,
+        list[str],
         typer.Option(
             metavar="PATH=LOW..HIGH",
-            help="The parameter, by its path in --set; ends in % are shares of the file's value.",
+            help="A parameter, by its path in --set, or up to four; % are of the file's value.",
         ),
     ]
     keep: Annotated[

@@ -1,0 +1,1 @@
+"""Search for the values of two to four parameters, proposed by Optuna."""
