@@ -117,8 +117,15 @@ def _function(options: type, work: str) -> Callable[..., int]:
 
     def command(**values: object) -> int:
         module, _, name = work.rpartition(".")
-        code: int = getattr(import_module(f"goodqueue.cli.{module}"), name)(options(**values))
-        return code
+        run: Callable[[Any], int] = getattr(import_module(f"goodqueue.cli.{module}"), name)
+        if values.get("tables") is None:
+            return run(options(**values))
+        if values.get("json"):
+            raise typer.BadParameter("--tables and --json: give one of them")
+        from goodqueue.output.terminal import only_tables
+
+        with only_tables(str(values["tables"])):
+            return run(options(**values))
 
     command.__signature__ = signature(options, eval_str=True)  # type: ignore[attr-defined]
     command.__annotations__ = get_type_hints(options, include_extras=True)

@@ -12,17 +12,21 @@ import os
 import re
 import shutil
 import sys
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from goodqueue.core.intervals import Interval
 from goodqueue.core.metrics import is_share, range_of
 from goodqueue.core.text import for_terminal, printable
+from goodqueue.errors import RequestError, nearest
+from goodqueue.output.written import FORMATS, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +34,6 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleOptions, RenderableType, RenderResult
     from rich.progress import Progress
-    from rich.segment import Segment
 
 ANY_WIDTH = 1 << 16
 """Width of redirected output in columns: more than any table has."""
@@ -42,12 +45,24 @@ KEYS = re.compile(r"\.(?=[a-z_])")
 
 
 class Terminal(Console):
-    """A console whose texts cannot control the terminal, whichever file or name they are from."""
+    """A console whose texts cannot control the terminal, whichever file or name they are from.
+
+    Attributes:
+        tables: `tex`, `csv` or `md` to print tables only, in this format; None to print everything.
+    """
+
+    tables: str | None = None
+    _printed = False
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
         """Yields the parts of what is printed, with harmless texts."""
+        if self.tables is not None:
+            if isinstance(renderable, Figures):
+                yield Segment(self._printed * "\n" + renderable.written(self.tables))
+                self._printed = True
+            return
         for segment in super().render(renderable, options):
             if segment.control or segment.text.isprintable():
                 yield segment
@@ -56,7 +71,7 @@ class Terminal(Console):
 
 
 @cache
-def stdout() -> Console:
+def stdout() -> Terminal:
     """Returns the console for answers."""
     width, height = _size_of(sys.stdout)
     return Terminal(highlight=False, width=width, height=height)
@@ -79,6 +94,23 @@ def _size_of(stream: TextIO) -> tuple[int | None, int | None]:
     if os.environ.get("TERM", "").lower() in {"dumb", "unknown"}:
         return shutil.get_terminal_size()
     return None, None
+
+
+@contextmanager
+def only_tables(kind: str | None) -> Iterator[None]:
+    """Lets `stdout` print tables only, in a format of `goodqueue.output.written`, if one is given.
+
+    Raises:
+        RequestError: if the format is unknown.
+    """
+    if kind is not None and kind not in FORMATS:
+        raise RequestError(f"--tables {kind}: {nearest(kind, FORMATS)}")
+    stdout.cache_clear()
+    stdout().tables, stdout().width = kind, ANY_WIDTH
+    try:
+        yield
+    finally:
+        stdout.cache_clear()
 
 
 def say(*lines: str, markup: bool = False) -> None:
@@ -131,6 +163,11 @@ class Figures:
             names = ", ".join(name for name in left_out if name)
             note = f"omitted for lack of space: {names}; a wider terminal or --json shows them"
             yield Text(note, style="dim")
+
+    def written(self, kind: str) -> str:
+        """Returns the whole table as text of LaTeX, CSV or Markdown (`tex`, `csv`, `md`)."""
+        rows = [[Text.from_markup(cell).plain for cell in row] for row in self.rows]
+        return written(kind, self.title, self.columns, rows)
 
     def _texts(self) -> Iterator[list[str]]:
         """Yields the header and the cells of every column."""

@@ -80,6 +80,14 @@ OutOption = Annotated[
         "in place of earlier results there.",
     ),
 ]
+TablesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tables",
+        metavar="FORMAT",
+        help="Print the tables only, as text of LaTeX, CSV or Markdown: tex, csv or md.",
+    ),
+]
 JobsOption = Annotated[
     int | None,
     typer.Option(

@@ -16,6 +16,7 @@ from goodqueue.cli.commands.options import (
     JsonOption,
     MemoryOption,
     SetOption,
+    TablesOption,
     given,
     refuse_stray,
 )
@@ -197,6 +198,7 @@ class ShowResults:
     ] = None
     caption: CaptionOption = True
     json: JsonOption = False
+    tables: TablesOption = None
 
     def __post_init__(self) -> None:
         """Refuses options that would be ignored."""

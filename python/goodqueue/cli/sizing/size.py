@@ -235,7 +235,8 @@ def _size(  # noqa: PLR0913, PLR0917 - the question, its inputs, and how it is a
     if asked.json:
         print_json(answer.as_dict())
     else:
-        print_rest(answer, asked.syntax or "linux", explain=asked.explain)
+        explain = asked.explain or asked.tables is not None
+        print_rest(answer, asked.syntax or "linux", explain=explain)
         if out is not None:
             print_written(out)
     return exit_code(answer)

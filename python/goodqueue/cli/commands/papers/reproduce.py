@@ -11,6 +11,7 @@ import typer
 from goodqueue.cli.commands.options import (
     JobsOption,
     JsonOption,
+    TablesOption,
     given,
     in_range,
     refuse_stray,
@@ -68,6 +69,7 @@ class Reproduce:
         ),
     ] = None
     json: JsonOption = False
+    tables: TablesOption = None
 
     def __post_init__(self) -> None:
         """Refuses options that would be ignored."""

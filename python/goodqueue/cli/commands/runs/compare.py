@@ -16,6 +16,7 @@ from goodqueue.cli.commands.options import (
     MemoryOption,
     SeedOption,
     SetOption,
+    TablesOption,
 )
 
 REPLICATES = 10
@@ -59,6 +60,7 @@ class Compare:
     set_: SetOption = None
     seed: SeedOption = None
     json: JsonOption = False
+    tables: TablesOption = None
     out: Annotated[
         Path | None,
         typer.Option(

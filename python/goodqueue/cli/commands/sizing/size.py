@@ -16,6 +16,7 @@ from goodqueue.cli.commands.options import (
     MemoryOption,
     OutOption,
     SeedOption,
+    TablesOption,
     drawing,
     given,
     in_panel,
@@ -334,6 +335,7 @@ class Size:
     memory: MemoryOption = None
     seed: SeedOption = None
     json: JsonOption = False
+    tables: TablesOption = None
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also write the answer as a self-contained HTML page."),

@@ -16,6 +16,7 @@ from goodqueue.cli.commands.options import (
     ScenarioFile,
     SeedOption,
     SetOption,
+    TablesOption,
 )
 
 
@@ -62,6 +63,7 @@ class Tune:
     ] = None
     seed: SeedOption = None
     json: JsonOption = False
+    tables: TablesOption = None
     jobs: JobsOption = None
     memory: MemoryOption = None
     store: Annotated[
