@@ -53,6 +53,9 @@ GRADES: dict[Verdict | Finding, str] = {
 OURS = '"ours: '
 """Prefix of a claim that this project makes, and not the paper."""
 
+OTHER_SETTINGS = "other settings"
+"""Mark of a row that `--set` has changed, in place of a verdict."""
+
 WEAK = "a match with an interval wider than half of our mean, which says little"
 
 
@@ -208,6 +211,8 @@ class Cell:
         finding: the verdict on a conclusion; None if the cell is a figure.
         repeats: experiment of the same paper that already has a cell for the same run; "" if none
             has.
+        changed: True if its row was run with other settings than the paper's, so that the published
+            figure is no figure of it.
         asked: the bound that decides between the verdicts, in words; "" if no bound is given. If
             the cell also has a finding, the ends of `ours` are those of the mean's 95 % interval.
     """
@@ -227,13 +232,14 @@ class Cell:
     finding: Finding | None = None
     repeats: str = ""
     asked: str = ""
+    changed: bool = False
 
     @property
     def verdict(self) -> Verdict | Finding | None:
         """The verdict on the cell; None if nothing was published that could match."""
         if self.finding is not None:
             return self.finding
-        if self.published is None:
+        if self.published is None or self.changed:
             return None
         if self.ours.explains(self.published, self.tolerance):
             width = self.ours.high - self.ours.low
@@ -241,9 +247,16 @@ class Cell:
         return Verdict.SHAPE if self.shape else Verdict.NOT
 
     @property
+    def verdict_text(self) -> str:
+        """The verdict, or a mark for a row that was run with other settings than the paper's."""
+        if self.changed and self.finding is None:
+            return OTHER_SETTINGS
+        return str(self.verdict or "")
+
+    @property
     def note(self) -> str:
         """The remark on a figure that does not match as printed; "" if there is none."""
-        if self.remark is None or self.matches:
+        if self.remark is None or self.matches or self.changed:
             return ""
         if self.remark.reads is None:
             return self.remark.text
@@ -311,6 +324,7 @@ class Cell:
             "low": _finite(self.ours.low),
             "high": _finite(self.ours.high),
             "tolerance": self.tolerance,
+            "changed": self.changed,
             "verdict": None if self.verdict is None else str(self.verdict),
             "asked": self.asked or None,
             "conclusion": self.finding is not None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue.papers.cells import Spread
@@ -26,6 +26,7 @@ class Open:
         set: overrides of the scenario in which `{}` is replaced by the value.
         chosen: value that is tried beside the phases, and that the search of all of them chose: a
             run with it is judged, and the phases are printed beside it. None if no value is chosen.
+        replicates: seeds under which each phase, or a row without an open condition, is run.
     """
 
     kind: str
@@ -36,6 +37,13 @@ class Open:
     span: float = 0.0
     set: tuple[str, ...] = ()
     chosen: float | None = None
+    replicates: int = 1
+
+    def with_seeds(self, count: int) -> Open:
+        """Returns the condition with this number of seeds for each of its values."""
+        if self.kind == "seeds":
+            return replace(self, count=count)
+        return replace(self, replicates=count)
 
     @property
     def is_chosen(self) -> bool:
@@ -60,7 +68,7 @@ class Open:
     @property
     def seeds(self) -> range:
         """The seeds under which each value is run."""
-        return range(1, 1 + (self.count if self.kind == "seeds" else 1))
+        return range(1, 1 + (self.count if self.kind == "seeds" else self.replicates))
 
     def spread(self, values: Sequence[float], most: float = math.inf) -> Spread:
         """Returns the spread of a figure over the open condition.
@@ -70,7 +78,7 @@ class Open:
             most: largest value that the figure can have; the interval is cut there.
         """
         if self.is_chosen:
-            return Spread.exact(values[0])
+            return Spread.of_seeds(values[: self.replicates], least=0.0, most=most)
         match self.kind:
             case "seeds":
                 # Tables print counts, shares, times and rates: none is negative.
@@ -78,11 +86,11 @@ class Open:
             case "phases":
                 return Spread.of_range(values)
             case _:
-                return Spread.exact(values[0])
+                return Spread.of_seeds(values, least=0.0, most=most)
 
     def others(self, values: Sequence[float], _most: float = math.inf) -> Spread:
         """Returns the range over the values that were not chosen; its mean is not known.
 
         A mean over starts of a probe is the figure of no run, and is not printed.
         """
-        return Spread(math.nan, min(values[1:]), max(values[1:]))
+        return Spread(math.nan, min(values[self.replicates :]), max(values[self.replicates :]))

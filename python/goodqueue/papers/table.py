@@ -11,7 +11,7 @@ import csv
 import math
 import re
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -116,6 +116,7 @@ class TableExperiment:
         self.seconds = float(data["seconds"])
         self._folder = folder(paper)
         self._data = data
+        self._settings: tuple[tuple[str, str], ...] = ()
         self._done: WeakKeyDictionary[Runner, Reproduction] = WeakKeyDictionary()
         self.open = Open(**{**data["open"], "set": tuple(data["open"].get("set", ()))})
         self.keys: dict[str, Mapping[str, Any]] = {row["column"]: row for row in data["row"]}
@@ -134,6 +135,34 @@ class TableExperiment:
     def is_compared(self) -> bool:
         """True if our means are also compared with those of another simulator."""
         return any("standard_errors" in other for other in self._data.get("beside", ()))
+
+    def under(
+        self, settings: Sequence[tuple[str, str]], seeds: int | None = None
+    ) -> TableExperiment:
+        """Returns the table with other settings in every run, and with another number of seeds.
+
+        Args:
+            settings: paths and values, as `--set` takes them; they replace those of the rows.
+            seeds: number of seeds of every run; None for the table's own.
+        """
+        made = TableExperiment(self.paper, self.name, self._data)
+        made._settings = tuple(settings)
+        made.open = self.open if seeds is None else self.open.with_seeds(seeds)
+        return made
+
+    @cached_property
+    def changed(self) -> frozenset[int]:
+        """Indices of the rows that the settings change, by the scenario that they resolve to."""
+        if not self._settings:
+            return frozenset()
+        own = self._scenarios(list(TableExperiment(self.paper, self.name, self._data).runs()))
+        now = self._scenarios(list(self.runs()))
+        keys = [tuple(row[column] for column in self.keys) for row in self.rows]
+        return frozenset(
+            place
+            for place, key in enumerate(keys)
+            if own[key].resolved_toml() != now[key].resolved_toml()
+        )
 
     def runs(self) -> Iterator[PlacedRun]:
         """Yields every run with the index of its row and the name of its variant."""
@@ -155,7 +184,7 @@ class TableExperiment:
                         *(self._filled(text, name, row) for text in variant.get("set", ())),
                         *(template.format(value) for template in self.open.set),
                     ]
-                    pairs = [_override(text) for text in overrides]
+                    pairs = [*map(_override, overrides), *self._settings]
                     scenario = _core.Scenario.parse(text, texts[name].name, pairs)
                     parameters = {column: row[column] for column in self.keys}
                     made = variant_of(scenario, parameters, place)
@@ -252,13 +281,17 @@ class TableExperiment:
                     Sample(
                         {key: row[key] for key in self.keys},
                         spreads[place, name][one.column],
-                        printed[one.column][place] if name == PLAIN else None,
+                        printed[one.column][place] if self._is_printed(place, name) else None,
                     )
                     for place, row in enumerate(self.rows)
                 ]
                 called = name or self._data.get("plain", AS_RUN)
                 under = {"variant": called} if len(self.variants) > 1 else {}
                 yield from one.cells(samples, quantity, under)
+
+    def _is_printed(self, place: int, variant: str) -> bool:
+        """Returns True if a run of a row is that of which the paper prints figures."""
+        return variant == PLAIN and place not in self.changed
 
     def _printed(self, column: str) -> list[float | None]:
         """Returns the paper's figures of a column for every row; None where it prints none.
@@ -291,6 +324,8 @@ class TableExperiment:
             if column in self.rows[0]:
                 continue
             for places in self._groups(entry):
+                if self.changed.intersection(places):
+                    continue
                 means = [spreads[place, PLAIN][column].mean for place in places]
                 holds = self._holds(entry, places, means)
                 along = self._along(entry)
@@ -394,6 +429,7 @@ class TableExperiment:
                         variants,
                         controls,
                         repeats=self.repeats(row),
+                        changed=place in self.changed,
                     )
                 )
         return cells
@@ -433,6 +469,8 @@ class TableExperiment:
             if entry["column"] != column:
                 continue
             for places in self._groups(entry):
+                if self.changed.intersection(places):
+                    continue
                 holds = self._holds(entry, places, [means[place] for place in places])
                 for place in places:
                     found[place] = holds and found[place] is not False

@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.exits import EXIT_INTERRUPTED
-from goodqueue.cli.files import print_wrote
-from goodqueue.core.files.outdir import check_page
+from goodqueue.cli.files import print_written, print_wrote, write_json
+from goodqueue.core.files.outdir import check_output, check_page, whole_directory
 from goodqueue.errors import RequestError
 from goodqueue.output.papers.tables import print_reproduction, summary
 from goodqueue.output.terminal import goes_on, print_json, progress, say, stderr, stdout, table
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.cli.commands.papers.reproduce import Reproduce
+    from goodqueue.core.drawing import Drawing
     from goodqueue.papers.cells import Cell, Reproduction
     from goodqueue.study.runner import Runner
 
@@ -48,6 +50,75 @@ def _wanted(asked: Reproduce) -> list[Experiment]:
     return list(experiments(asked.paper))
 
 
+def _changed(wanted: list[Experiment], asked: Reproduce) -> list[Experiment]:
+    """Returns the experiments with the settings and seeds of the options.
+
+    Raises:
+        RequestError: if one is computed, and has no scenario to change.
+    """
+    settings = overrides(asked.set_)
+    if not settings and asked.seeds is None:
+        return wanted
+    found: list[Experiment] = []
+    for one in wanted:
+        if not isinstance(one, TableExperiment):
+            raise RequestError(
+                f"{one.paper} {one.name} is computed from a search or a model, and takes neither "
+                "--set nor --seeds"
+            )
+        found.append(one.under(settings, asked.seeds))
+    return found
+
+
+def _check_places(asked: Reproduce) -> None:
+    """Refuses files and directories that cannot be written, before anything is run."""
+    if asked.report is not None:
+        check_page(asked.report)
+    if asked.out is not None:
+        check_output(asked.out)
+
+
+def _write_page(
+    found: Sequence[tuple[Experiment, Reproduction]], asked: Reproduce, store: Path
+) -> None:
+    """Writes the page of `--report`, if it is wanted."""
+    if asked.report is not None:
+        from goodqueue.output.papers.page import write
+
+        write(found, asked.report, asked.context.obj, store)
+        print_wrote(asked.report)
+
+
+def _write(
+    found: Sequence[tuple[Experiment, Reproduction]],
+    out: Path | None,
+    pictured: Drawing,
+    *,
+    interrupted: bool,
+) -> None:
+    """Writes the cells as JSON and CSV, and the pictures, into the directory of `--out`, if any."""
+    if out is None:
+        return
+    from goodqueue.core.polars import pl
+    from goodqueue.core.tables import write_csv
+    from goodqueue.plots.style import save_all
+
+    rows = [_flat(one, cell) for one, done in found for cell in done.cells]
+    with whole_directory(out) as directory:
+        write_json(directory, _as_dict(found, interrupted=interrupted))
+        write_csv(pl.DataFrame(rows, infer_schema_length=None), directory / "cells.csv")
+        save_all([one for _, done in found for one in done.pictures()], directory, pictured)
+    print_written(out)
+
+
+def _flat(one: Experiment, cell: Cell) -> dict[str, Any]:
+    """Returns a cell as a row of a table."""
+    keys = ("quantity", "unit", "published", "simulated", "low", "high", "changed", "note")
+    plain = cell.as_dict()
+    where = {"paper": one.paper, "experiment": one.name, **cell.row}
+    return where | {key: plain[key] for key in keys} | {"verdict": cell.verdict_text}
+
+
 def list_papers(only: str | None, *, json: bool) -> int:
     """Prints every table and figure of all papers, or of one, with its cost."""
     names = papers() if only is None else [paper(only).name]
@@ -73,10 +144,9 @@ def list_papers(only: str | None, *, json: bool) -> int:
 
 def reproduce_papers(asked: Reproduce) -> int:
     """Runs the requested experiments, prints them, writes the page; returns the exit code."""
-    wanted = _wanted(asked)
-    report = asked.report
-    if report is not None:
-        check_page(report)
+    pictured = drawing(asked)
+    wanted = _changed(_wanted(asked), asked)
+    _check_places(asked)
     found: list[tuple[Experiment, Reproduction]] = []
     with _runner(asked, [one.title for one in wanted]) as (runner, next_one):
         interrupted = False
@@ -88,11 +158,9 @@ def reproduce_papers(asked: Reproduce) -> int:
                     print_reproduction(*found[-1])
         except KeyboardInterrupt:
             interrupted = True
-        if report is not None and found:
-            from goodqueue.output.papers.page import write
-
-            write(found, report, asked.context.obj, runner.folder)
-            print_wrote(report)
+        if found:
+            _write_page(found, asked, runner.folder)
+            _write(found, asked.out, pictured, interrupted=interrupted)
     if asked.json:
         print_json(_as_dict(found, interrupted=interrupted))
     elif len(found) > 1:

@@ -137,4 +137,4 @@ def _row(cell: Cell) -> str:
     verdict = cell.verdict
     kind = "" if verdict is None else f' class="{GRADES.get(verdict, "not")}"'
     said = f'<td class="said">{escape(cell.said)}</td>'
-    return f"{texts}<td{kind}>{verdict or '-'}</td>{said}"
+    return f"{texts}<td{kind}>{cell.verdict_text or '-'}</td>{said}"

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from goodqueue.output.terminal import MISSING, say, stdout, table
-from goodqueue.papers.cells import GRADES, Cell, Finding, Reproduction, Verdict, remarks
+from goodqueue.papers.cells import GRADES, Cell, Finding, Reproduction, remarks
 from goodqueue.papers.tally import controls, of_all, once, tally
 
 if TYPE_CHECKING:
@@ -57,13 +57,15 @@ def _table(quantity: tuple[str, str], cells: Sequence[Cell]) -> object:
 
 
 def _cells_table(title: str, cells: Sequence[Cell]) -> object:
-    lines = [[*cell.row.values(), *cell.texts, _coloured(cell.verdict)] for cell in cells]
+    lines = [[*cell.row.values(), *cell.texts, _coloured(cell)] for cell in cells]
     return table(title, cells[0].heads, lines, [*cells[0].row, "paper", "ours", "verdict"])
 
 
-def _coloured(verdict: Verdict | Finding | None) -> str:
-    colour = COLOURS[GRADES.get(verdict, "not")] if verdict else ""
-    return f"[{colour}]{verdict}[/]" if verdict else ""
+def _coloured(cell: Cell) -> str:
+    verdict = cell.verdict
+    if verdict is None:
+        return cell.verdict_text
+    return f"[{COLOURS[GRADES.get(verdict, 'not')]}]{verdict}[/]"
 
 
 def _rows(cells: Sequence[Cell]) -> str:

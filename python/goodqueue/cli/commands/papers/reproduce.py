@@ -9,8 +9,11 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.commands.options import (
+    CaptionOption,
+    FormatOption,
     JobsOption,
     JsonOption,
+    SetOption,
     TablesOption,
     given,
     in_range,
@@ -34,6 +37,22 @@ class Reproduce:
         bool, typer.Option("--list", help="List the papers, tables and figures with their cost.")
     ] = False
     all_: Annotated[bool, typer.Option("--all", help="Reproduce every paper.")] = False
+    set_: SetOption = None
+    seeds: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=10_000, help="Number of seeds of every run."),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Also write the cells, as JSON and CSV, and the pictures to this directory, in "
+            "place of earlier results there.",
+        ),
+    ] = None
+    format_: FormatOption = None
+    caption: CaptionOption = True
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a page with tables and pictures (HTML)."),
@@ -73,7 +92,7 @@ class Reproduce:
 
     def __post_init__(self) -> None:
         """Refuses options that would be ignored."""
-        of_runs = given(self, "--all", "--report", "--jobs", "--store")
+        of_runs = given(self, "--all", "--report", "--jobs", "--store", "--set", "--seeds", "--out")
         of_traces = given(self, "--row", "--seed")
         if self.list_:
             stray = {"TABLE": self.table is not None} | given(self, "--traces")
@@ -82,3 +101,6 @@ class Reproduce:
             refuse_stray(of_runs, "cannot be combined with --traces")
         else:
             refuse_stray(of_traces, "needs --traces")
+            if self.table is None:
+                changed = given(self, "--set", "--seeds")
+                refuse_stray(changed, "changes one table: name it, as in gijsbers2011 table5")
