@@ -222,15 +222,20 @@ class Search:
                 return self.centre()
 
     def _settle(self) -> None:
-        """Gives undecided points replicates while one could be better than the best shown one."""
+        """Gives undecided points replicates while one could be better than the best shown one.
+
+        If no point keeps the bounds, excluding all of them takes at most as many runs as the search
+        for one has taken.
+        """
         trials, targets = self._trials, self._aim.targets
+        most = 2 * trials.spent
         while True:
             spent = trials.spent
             if self._kept():
                 self._firm()
                 self._race()
                 self._add(self._undecided())
-            else:
+            elif spent < most:
                 left = [one for one in trials.limits if not breaks(trials, one, targets)]
                 left.sort(key=lambda one: trials.miss(one, targets))
                 more(trials, left, self._aim)
