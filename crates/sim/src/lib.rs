@@ -47,6 +47,7 @@ pub use measure::signals::{Signal, Signals};
 pub use network::{
     BetweenLosses, Equipment, FlowConfig, LinkConfig, Network, PoolConfig, Record, WorkloadConfig,
 };
+pub use workload::foreign::{Batch, Endpoint, Placement, Progress, Stack};
 pub use workload::law::{ChanceLaw, Drawn, Empirical, Law, Points, SIZES, TIMES};
 pub use workload::session::{
     AppOutcome, ExchangesConfig, Intervals, Metric, ResponsivenessConfig, SessionConfig,

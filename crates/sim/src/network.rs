@@ -6,6 +6,7 @@ use crate::link::impairment::Impairments;
 use crate::link::loss::LossConfig;
 use crate::link::pause::PauseConfig;
 use crate::link::service::ServiceConfig;
+use crate::workload::foreign::Stack;
 use crate::workload::session::SessionConfig;
 use crate::workload::{SourceConfig, StreamConfig};
 use goodqueue_queue::{Limit, QueueConfig, Sharing};
@@ -45,6 +46,18 @@ impl Network {
         let exists = named.peek().is_some();
         named.for_each(|found| found.queue = queue.clone());
         exists
+    }
+
+    /// Gives the flows of this name, or those of a group with it (`name.1`, `name.2` ...), to a foreign
+    /// stack. Returns their number.
+    pub fn set_stack(&mut self, flow: &str, stack: &Arc<dyn Stack>) -> usize {
+        let is_named = |name: &str| {
+            let rest = name.strip_prefix(flow);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let named = self.flows.iter_mut().filter(|found| is_named(&found.name));
+        let workload = || WorkloadConfig::Foreign(Arc::clone(stack));
+        named.map(|found| found.workload = workload()).count()
     }
 
     /// Marks the links on which flow control depends: those that a link with flow control feeds, and
@@ -269,6 +282,8 @@ pub enum WorkloadConfig {
     },
     /// Datagrams or echo requests.
     Source(SourceConfig),
+    /// A transport stack from outside, which a scenario file cannot name.
+    Foreign(Arc<dyn Stack>),
 }
 
 impl WorkloadConfig {
@@ -299,7 +314,7 @@ impl WorkloadConfig {
     pub fn tcp(&self) -> Option<&Arc<TcpConfig>> {
         match self {
             Self::Stream { tcp, .. } | Self::Session { tcp, .. } => Some(tcp),
-            Self::Source(_) => None,
+            Self::Source(_) | Self::Foreign(_) => None,
         }
     }
 
@@ -307,7 +322,7 @@ impl WorkloadConfig {
     pub fn tcp_mut(&mut self) -> Option<&mut Arc<TcpConfig>> {
         match self {
             Self::Stream { tcp, .. } | Self::Session { tcp, .. } => Some(tcp),
-            Self::Source(_) => None,
+            Self::Source(_) | Self::Foreign(_) => None,
         }
     }
 }

@@ -98,7 +98,7 @@ fn workload_name(flow: &FlowConfig) -> &'static str {
         WorkloadConfig::Stream { .. } => "tcp",
         WorkloadConfig::Session { .. } => "session",
         WorkloadConfig::Source(SourceConfig::Ping { .. }) => "ping",
-        WorkloadConfig::Source(_) => "datagrams",
+        WorkloadConfig::Source(_) | WorkloadConfig::Foreign(_) => "datagrams",
     }
 }
 

@@ -216,7 +216,7 @@ pub fn endpoints(network: &Network) -> Arc<[Endpoints]> {
                     let (start, interval) = (flow.start, *interval);
                     (None, Some(Echo { start, interval }))
                 }
-                WorkloadConfig::Source(_) => (None, None),
+                WorkloadConfig::Source(_) | WorkloadConfig::Foreign(_) => (None, None),
             };
             Endpoints { ordinal, tcp, echo }
         })

@@ -86,6 +86,6 @@ fn kind_and_mss(workload: &WorkloadConfig) -> (&'static str, u64) {
         WorkloadConfig::Source(SourceConfig::ConstantBitRate { .. }) => ("cbr", 0),
         WorkloadConfig::Source(SourceConfig::OnOff { .. }) => ("exp", 0),
         WorkloadConfig::Source(SourceConfig::Ping { .. }) => ("ping", 0),
-        WorkloadConfig::Source(_) => ("udp", 0),
+        WorkloadConfig::Source(_) | WorkloadConfig::Foreign(_) => ("udp", 0),
     }
 }

@@ -11,6 +11,7 @@ use crate::measure::flow_class::LimitedOutcome;
 use crate::measure::link_meter::Window;
 use crate::measure::signals::Signals;
 use crate::network::{FlowConfig, Network};
+use crate::workload::foreign;
 use crate::workload::session::{AppOutcome, Metric};
 use crate::workload::{Behaviour, DATAGRAM_HEADER, Player};
 use crate::{Distribution, FlowOutcome, OneWayDelay, SourceConfig, WorkloadConfig};
@@ -74,8 +75,10 @@ pub fn agents(network: &Network) -> impl Iterator<Item = Agent> + '_ {
         let random = RandomStream::new(network.seed, "workload", index as u64);
         let id = FlowId(index as u32);
         let path = IdealPath::new(network, flow);
-        let [mut client, server] =
-            Behaviour::pair(&flow.workload, flow.start, network.warmup, path, random);
+        let [mut client, server] = match &flow.workload {
+            WorkloadConfig::Foreign(stack) => foreign::pair(network, id, stack.as_ref(), random),
+            workload => Behaviour::pair(workload, flow.start, network.warmup, path, random),
+        };
         if let (Behaviour::Tcp(host), Some(place)) = (&mut client, flow.between_losses) {
             host.begin_between_losses(place);
         }
@@ -107,7 +110,11 @@ impl Agent {
     fn new(flow: FlowId, direction: Direction, network: &Network, behaviour: Behaviour) -> Self {
         let config = &network.flows[flow.0 as usize];
         let arrives_by = match (direction, &behaviour) {
-            (_, Behaviour::Tcp(_) | Behaviour::Echo(_)) if !network.record.tcp_delays => None,
+            (_, Behaviour::Tcp(_) | Behaviour::Echo(_) | Behaviour::Foreign(_))
+                if !network.record.tcp_delays =>
+            {
+                None
+            }
             (Direction::Reverse, _) => Some(&config.forward),
             (
                 Direction::Forward,
@@ -302,7 +309,7 @@ impl Agent {
         if self.measurement.is_none() {
             self.begin_measurement();
         }
-        let is_measured = matches!(self.behaviour, Behaviour::Tcp(_))
+        let is_measured = matches!(self.behaviour, Behaviour::Tcp(_) | Behaviour::Foreign(_))
             && self.direction == Direction::Reverse
             && self.interval > Span::ZERO;
         let bytes = self.new_payload_bytes();
@@ -337,6 +344,9 @@ impl Agent {
     }
 
     fn new_payload_bytes(&self) -> u64 {
+        if let Behaviour::Foreign(host) = &self.behaviour {
+            return host.progress().delivered_bytes;
+        }
         let stats = self.behaviour.tcp_stats();
         stats.map_or(0, |stats| stats.new_payload_bytes())
     }
@@ -367,6 +377,7 @@ impl Agent {
     pub(crate) fn finished_at(&self) -> Option<Time> {
         match &self.behaviour {
             Behaviour::Tcp(host) => host.finished_at(),
+            Behaviour::Foreign(host) => host.progress().finished_at,
             _ => None,
         }
     }
@@ -379,6 +390,15 @@ impl Agent {
             received_ip_bytes: self.received_ip_bytes,
             ..Counters::default()
         };
+        if let Behaviour::Foreign(host) = &self.behaviour {
+            let progress = host.progress();
+            return Counters {
+                received_payload_bytes: progress.delivered_bytes,
+                retransmissions: progress.lost_packets,
+                timeouts: progress.timeouts,
+                ..counters
+            };
+        }
         let Some(stats) = self.behaviour.tcp_stats() else {
             return counters;
         };
@@ -465,12 +485,17 @@ pub fn flow_outcome(
     let payload = match &server.behaviour {
         Behaviour::Tcp(_) | Behaviour::Echo(_) => receiver.new_payload_bytes(),
         // A session's data reach the server and the client.
-        Behaviour::Server(_) => receiver.new_payload_bytes() + sender.new_payload_bytes(),
+        Behaviour::Server(_) | Behaviour::Foreign(_) => {
+            receiver.new_payload_bytes() + sender.new_payload_bytes()
+        }
         Behaviour::Player(_) => datagrams(&receiver) + datagrams(&sender),
         _ => datagrams(&receiver),
     };
     let received_ip_bytes = match &server.behaviour {
         Behaviour::Server(_) | Behaviour::Player(_) => {
+            receiver.received_ip_bytes + sender.received_ip_bytes
+        }
+        Behaviour::Foreign(_) if sender.new_payload_bytes() > 0 => {
             receiver.received_ip_bytes + sender.received_ip_bytes
         }
         _ => receiver.received_ip_bytes,
@@ -510,6 +535,7 @@ pub fn flow_outcome(
         },
         app: match (&client.behaviour, &server.behaviour) {
             (Behaviour::Client(client), _) => client.outcome(end),
+            (Behaviour::Foreign(client), _) => client.outcome(end),
             (Behaviour::Player(client), Behaviour::Player(server)) => {
                 Player::outcome(client, server)
             }

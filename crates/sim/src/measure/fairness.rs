@@ -2,13 +2,13 @@
 
 use crate::host::agent::Agent;
 use crate::measure::link_meter::Window;
-use crate::{Network, Outcome};
+use crate::{Network, Outcome, WorkloadConfig};
 use goodqueue_types::{LinkId, Span, Time};
 
 /// Number of intervals into which the window is divided.
 pub const INTERVALS: usize = 100;
 
-/// Jain's index of the goodputs of bulk flows whose data cross a link.
+/// Jain's index of the goodputs of bulk flows, and of foreign stacks, whose data cross a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fairness {
     /// Index over the whole window, among flows that were active throughout. None for fewer than
@@ -56,7 +56,8 @@ pub fn add_fairness<'a>(
     let places: Vec<Option<usize>> = places.collect();
     let mut deliveries = Vec::new();
     for (flow, (client, server)) in network.flows.iter().zip(agents) {
-        if !flow.workload.is_bulk() {
+        let is_foreign = matches!(flow.workload, WorkloadConfig::Foreign(_));
+        if !is_foreign && !flow.workload.is_bulk() {
             continue;
         }
         for LinkId(link) in &flow.forward {

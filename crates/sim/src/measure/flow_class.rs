@@ -51,7 +51,7 @@ impl LimitedOutcome {
                 (endless, !config.workload.is_bulk())
             }
             WorkloadConfig::Session { .. } => (false, true),
-            WorkloadConfig::Source(_) => return None,
+            WorkloadConfig::Source(_) | WorkloadConfig::Foreign(_) => return None,
         };
         let of_data = |signal: &&Signal| both_ways || signal.is_forward();
         let signals = || signals.iter().filter(of_data);

@@ -152,6 +152,7 @@ pub fn meters(network: &Network, window: Window) -> Vec<Option<Box<LinkMeter>>> 
         .collect();
     for (id, flow) in network.flows.iter().enumerate() {
         let data = match &flow.workload {
+            WorkloadConfig::Foreign(_) => [true, false],
             workload if workload.is_bulk() => [true, false],
             WorkloadConfig::Session { .. } => [true, true],
             _ => [false, false],

@@ -3,6 +3,7 @@
 mod bulk;
 mod datagram;
 mod echo;
+pub mod foreign;
 mod game;
 pub mod law;
 mod ping;
@@ -13,6 +14,7 @@ mod stream;
 mod voice;
 
 use crate::{IdealPath, WorkloadConfig};
+use foreign::ForeignHost;
 use goodqueue_tcp::{TcpInfo, TcpStats, TimeLimited};
 use goodqueue_types::parameters::{Key, Kind, REQUIRED, concat, key};
 use goodqueue_types::{Packet, RandomStream, Span, Time};
@@ -82,6 +84,8 @@ pub enum Behaviour {
     Client(Box<session::Client>),
     /// The server of such an application.
     Server(Box<session::Server>),
+    /// A transport stack from outside.
+    Foreign(Box<ForeignHost>),
 }
 
 impl Behaviour {
@@ -113,6 +117,7 @@ impl Behaviour {
                 },
             ],
             WorkloadConfig::Source(source) => Self::of_source(source, start, measured_from, random),
+            WorkloadConfig::Foreign(_) => unreachable!("a foreign stack needs its placement"),
         }
     }
 
@@ -190,6 +195,7 @@ impl Behaviour {
             Self::Echo(echo) => echo.receive(now, packet),
             Self::Client(client) => client.receive(now, packet),
             Self::Server(server) => server.receive(now, packet),
+            Self::Foreign(host) => host.receive(now, packet),
             Self::Pinger(_) => Some(Pinger::round_trip(now, packet)),
             Self::Responder(responder) => {
                 responder.receive(packet);
@@ -218,6 +224,7 @@ impl Behaviour {
             Self::Source(source) => source.wake(now),
             Self::Pinger(pinger) => pinger.wake(now),
             Self::Player(player) => player.wake(now),
+            Self::Foreign(host) => host.wake(now),
             Self::Responder(_) | Self::Listener(_) | Self::Sink => {}
         }
     }
@@ -243,6 +250,7 @@ impl Behaviour {
             Self::Source(source) => source.wakes_at(),
             Self::Pinger(pinger) => pinger.wakes_at(),
             Self::Player(player) => player.wakes_at(),
+            Self::Foreign(host) => host.wakes_at(),
             Self::Responder(_) | Self::Listener(_) | Self::Sink => Time::MAX,
         }
     }
@@ -267,6 +275,7 @@ impl Behaviour {
             Self::Echo(echo) => return echo.host.transmit_into(now, packet),
             Self::Client(client) => return client.transmit_into(now, packet),
             Self::Server(server) => return server.transmit_into(now, packet),
+            Self::Foreign(host) => return host.transmit_into(now, packet),
             Self::Source(source) => source.transmit(),
             Self::Pinger(pinger) => pinger.transmit(),
             Self::Responder(responder) => responder.transmit(),
@@ -289,11 +298,13 @@ impl Behaviour {
         }
     }
 
-    /// Returns the bytes of memory for connections, requests and answers of a session.
+    /// Returns the bytes of memory for connections, requests and answers of a session, or for the
+    /// datagrams of a foreign stack.
     pub fn session_bytes(&self) -> usize {
         match self {
             Self::Client(client) => client.bytes(),
             Self::Server(server) => server.bytes(),
+            Self::Foreign(host) => host.bytes(),
             _ => 0,
         }
     }

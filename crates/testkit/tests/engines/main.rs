@@ -6,5 +6,6 @@ mod custom_control;
 mod determinism;
 mod engines_agree;
 mod figures;
+mod foreign;
 mod goodput;
 mod in_order;

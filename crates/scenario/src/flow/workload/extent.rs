@@ -55,6 +55,7 @@ pub(crate) fn offer(workload: &WorkloadConfig, duration: Span) -> Offer {
             return stream.bytes().map_or(Offer::Endless, once);
         }
         WorkloadConfig::Session { tcp, session } => (tcp, &**session),
+        WorkloadConfig::Foreign(_) => return Offer::Endless,
     };
     let times = |pause: f64, most: Option<u64>| {
         let times = length / pause + 1.0;
@@ -177,6 +178,8 @@ pub(crate) fn most_waiting(workload: &WorkloadConfig, duration: Span) -> u128 {
             let of_a_packet = |interval| datagrams(interval, u128::from(bytes));
             u128::from(packets) * source.intervals().map(of_a_packet).sum::<u128>()
         }
+        // No file has one: they are put into the network afterwards.
+        WorkloadConfig::Foreign(_) => 0,
     }
 }
 
@@ -203,5 +206,6 @@ pub(crate) fn largest_packet(workload: &WorkloadConfig, backward: bool) -> u64 {
             u64::from(tcp.header_bytes()) + u64::from(tcp.mss)
         }
         WorkloadConfig::Source(source) => source.largest_packet(backward).into(),
+        WorkloadConfig::Foreign(_) => 0xFFFF,
     }
 }

@@ -74,6 +74,7 @@ pub(crate) fn write(workload: &WorkloadConfig) -> String {
         WorkloadConfig::Stream { stream, .. } => stream.value(),
         WorkloadConfig::Session { session, .. } => session.value(),
         WorkloadConfig::Source(source) => source.value(),
+        WorkloadConfig::Foreign(_) => unreachable!("no file has a foreign stack"),
     };
     value::write(&table, WORKLOAD)
 }
