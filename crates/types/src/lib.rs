@@ -11,6 +11,7 @@ mod fast_open;
 mod framing;
 mod histogram;
 pub mod message;
+mod metrics;
 mod packet;
 pub mod parameters;
 mod random;
@@ -24,6 +25,7 @@ pub use counts::Counts;
 pub use fast_open::FastOpenOption;
 pub use framing::{Cells, Framing};
 pub use histogram::Histogram;
+pub use metrics::SenderMetrics;
 pub use packet::{
     Body, Direction, DropReason, Ecn, FlowId, Hosts, LinkId, Packet, PacketEvent, PacketEventKind,
     PacketSink, SackBlocks, Segment, SegmentFlags, Timestamps,

@@ -1,6 +1,6 @@
 //! Packets by value, and the packet events that probes receive.
 
-use crate::{AccEcnOption, Bytes, FastOpenOption, Span, Time};
+use crate::{AccEcnOption, Bytes, FastOpenOption, SenderMetrics, Span, Time};
 
 /// Index of a flow in the network, in scenario order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -483,6 +483,15 @@ pub trait PacketSink {
 
     /// Receives a flow's new congestion window in bytes, which holds from `_time` on.
     fn window(&mut self, _flow: FlowId, _time: Time, _cwnd: u64) {}
+
+    /// Returns true if the sink needs the variables of senders.
+    fn wants_metrics(&self) -> bool {
+        false
+    }
+
+    /// Receives the variables of the TCP sender of a flow's client after it received a packet or its
+    /// timer fired. They come in order of time with the packet events.
+    fn metrics(&mut self, _flow: FlowId, _time: Time, _metrics: &SenderMetrics) {}
 }
 
 #[cfg(test)]

@@ -166,9 +166,9 @@ def run(  # noqa: PLR0913 - all but the scenario are options, by name
             and queues, which runs their modules' code.
         trace: traces to write (docs/traces.md): a file for each trace name, or a directory for all
             traces. Names are `sender`, `receiver`, `before`, `after` (captures; a colon selects one
-            flow, or another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`,
-            `cwnd:FLOW`, `throughput:FLOW`, `throughput-down:FLOW`, `ping:FLOW`, `queue:LINK`,
-            `packets` (every packet event, in Parquet) and `flent`.
+            flow, or another link than the bottleneck, as in `sender:bulk0`), `tr`, `nam`, `qlog`,
+            `qlog:FLOW`, `cwnd:FLOW`, `throughput:FLOW`, `throughput-down:FLOW`, `ping:FLOW`,
+            `queue:LINK`, `packets` (every packet event, in Parquet) and `flent`.
         snap: size to which captured frames are cut; by default a size that all headers fit in.
         memory: the most memory that the run may take, as in `8GiB`; by default three quarters of
             the machine's. It is compared with an estimate before the run, and with the memory of

@@ -12,7 +12,7 @@ use goodqueue_queue::{Limit, QueueConfig};
 use goodqueue_scenario::{Tap, UnitError};
 use goodqueue_sim::{Network, SourceConfig, WorkloadConfig};
 use goodqueue_trace::write::{
-    Capture, Columns, InterfaceInfo, NamTrace, Ns2Trace, PacketTable, Traces,
+    Capture, Columns, InterfaceInfo, NamTrace, Ns2Trace, PacketTable, Qlog, Traces,
 };
 use goodqueue_types::parameters::Words;
 use goodqueue_types::{LinkId, Span, Time};
@@ -540,7 +540,9 @@ pub(crate) fn open_traces(
         return Ok(traces);
     }
     let endpoints = goodqueue_scenario::endpoints(network);
-    let snap = snap.min(MAX_SNAP) as u32;
+    let flows: Vec<_> = network.flows.iter().map(|flow| flow.name.clone()).collect();
+    let links: Vec<_> = network.links.iter().map(|link| link.name.clone()).collect();
+    let (title, snap) = (scenario.title(), snap.min(MAX_SNAP) as u32);
     for (text, file) in wanted {
         let tap = scenario.tap(network, &text);
         let tap = tap.map_err(|error| unit_error(py, &text, error))?;
@@ -551,11 +553,8 @@ pub(crate) fn open_traces(
                 traces.add(&file, |out| Capture::new(out, point, &interface, endpoints))
             }
             Tap::Ns2(wiring) => traces.add(&file, |out| Ok(Ns2Trace::new(out, wiring))),
-            Tap::Packets => traces.add(&file, |out| {
-                let links: Vec<_> = network.links.iter().map(|link| link.name.clone()).collect();
-                let flows: Vec<_> = network.flows.iter().map(|flow| flow.name.clone()).collect();
-                PacketTable::new(out, &links, &flows)
-            }),
+            Tap::Packets => traces.add(&file, |out| PacketTable::new(out, &links, &flows)),
+            Tap::Qlog(flow) => traces.add(&file, |out| Qlog::new(out, title, &flows, flow)),
             Tap::Nam(wiring) => traces.add(&file, |out| NamTrace::new(out, wiring)),
             Tap::Columns(quantity) => {
                 traces.add(&file, |out| Ok(Columns::new(out, quantity, network.end)))

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Forms of the names of traces.
-const TRACES: [&str; 17] = [
+const TRACES: [&str; 19] = [
     "sender",
     "receiver",
     "before",
@@ -23,6 +23,8 @@ const TRACES: [&str; 17] = [
     "tr",
     "nam",
     "packets",
+    "qlog",
+    "qlog:FLOW",
     "cwnd:FLOW",
     "throughput:FLOW",
     "throughput-down:FLOW",
@@ -42,6 +44,8 @@ pub enum Tap {
     Nam(Arc<Wiring>),
     /// Table of all packet events, in Parquet.
     Packets,
+    /// Log of TCP senders in qlog: of one flow, or of all.
+    Qlog(Option<FlowId>),
     /// Two columns: time and a number.
     Columns(Quantity),
 }
@@ -52,7 +56,7 @@ const WINDOW_EVERY: Span = Span::from_millis(100);
 const THROUGHPUT_EVERY: Span = Span::from_millis(200);
 
 impl Scenario {
-    /// Returns a trace by its name. Traces are `tr`, `nam`, `cwnd:FLOW`, `throughput:FLOW`,
+    /// Returns a trace by its name. Traces are `tr`, `nam`, `qlog`, `qlog:FLOW`, `cwnd:FLOW`, `throughput:FLOW`,
     /// `throughput-down:FLOW`, `ping:FLOW`, `queue` and `queue:LINK`. A capture has the name of its
     /// point: `sender` or `receiver`, of all flows or, after a colon, of one; `before` or `after`
     /// the queue of the first link or, after a colon, of another.
@@ -73,6 +77,21 @@ impl Scenario {
             ("after", _) => Ok(Tap::Capture(Point::After(gate()?))),
             ("tr", None) => Ok(Tap::Ns2(Arc::new(self.wiring(network)))),
             ("packets", None) => Ok(Tap::Packets),
+            ("qlog", _) => {
+                let flow = flow()?;
+                if let Some(found) = flow
+                    && network.flows[found.0 as usize].workload.tcp().is_none()
+                {
+                    return Err(UnitError {
+                        message: format!(
+                            "the flow \"{}\" has no TCP to log",
+                            shorten(of.unwrap_or_default())
+                        ),
+                        help: "name a flow of TCP".to_owned(),
+                    });
+                }
+                Ok(Tap::Qlog(flow))
+            }
             ("nam", None) => Ok(Tap::Nam(Arc::new(self.wiring(network)))),
             ("cwnd", Some(name)) => {
                 let flow = find_flow(network, name)?;

@@ -8,20 +8,26 @@
 use crate::engine::probe::Probe;
 use crate::host::agent::Agent;
 use goodqueue_queue::Backlog;
-use goodqueue_types::{FlowId, LinkId, PacketEvent, PacketSink, Span, Time};
+use goodqueue_tcp::{CaState, TcpInfo};
+use goodqueue_types::{FlowId, LinkId, PacketEvent, PacketSink, SenderMetrics, Span, Time};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 /// Sorts packet events by time and passes them to a sink. Events of one instant keep their causal
 /// order.
 #[derive(Debug)]
 pub struct InOrder<'s, S> {
     wants_series: bool,
+    wants_metrics: bool,
     sink: &'s mut S,
     /// Time of each waiting event, its number in the order of reports, and its index in `events`.
     waiting: BinaryHeap<Reverse<(Time, u64, usize)>>,
     events: Vec<PacketEvent>,
     free: Vec<usize>,
+    /// Variables of senders that wait, by time and number.
+    metrics: BTreeMap<(Time, u64), (FlowId, SenderMetrics)>,
+    /// Last round-trip time of each flow, if the sink needs the variables of senders.
+    rtts: HashMap<u32, Span>,
     count: u64,
     now: Time,
 }
@@ -31,10 +37,13 @@ impl<'s, S: PacketSink> InOrder<'s, S> {
     pub fn new(sink: &'s mut S) -> Self {
         Self {
             wants_series: sink.wants_series(),
+            wants_metrics: sink.wants_metrics(),
             sink,
             waiting: BinaryHeap::new(),
             events: Vec::new(),
             free: Vec::new(),
+            metrics: BTreeMap::new(),
+            rtts: HashMap::new(),
             count: 0,
             now: Time::ZERO,
         }
@@ -51,13 +60,29 @@ impl<'s, S: PacketSink> InOrder<'s, S> {
     }
 
     fn release(&mut self, before: Time) {
-        while let Some(Reverse((time, _, place))) = self.waiting.peek().copied() {
+        while let Some(Reverse((time, number, place))) = self.waiting.peek().copied() {
             if time >= before {
                 break;
+            }
+            if !self.metrics.is_empty() {
+                self.release_metrics((time, number));
             }
             self.waiting.pop();
             self.free.push(place);
             self.sink.packet(&self.events[place]);
+        }
+        if !self.metrics.is_empty() {
+            self.release_metrics((before, 0));
+        }
+    }
+
+    fn release_metrics(&mut self, before: (Time, u64)) {
+        while let Some(first) = self.metrics.first_entry() {
+            if *first.key() >= before {
+                break;
+            }
+            let ((time, _), (flow, metrics)) = first.remove_entry();
+            self.sink.metrics(flow, time, &metrics);
         }
     }
 }
@@ -95,11 +120,39 @@ impl<S: PacketSink> Probe for InOrder<'_, S> {
         }
     }
 
-    fn agent(&mut self, flow: u32, time: Time, agent: &Agent, _: Option<Span>) {
+    fn agent(&mut self, flow: u32, time: Time, agent: &Agent, rtt: Option<Span>) {
         if self.wants_series
             && let Some(info) = agent.behaviour().tcp_info()
         {
             self.sink.window(FlowId(flow), time, info.cwnd);
         }
+        if self.wants_metrics
+            && let Some(info) = agent.behaviour().tcp_info()
+        {
+            if let Some(rtt) = rtt {
+                self.rtts.insert(flow, rtt);
+            }
+            let metrics = metrics(&info, self.rtts.get(&flow).copied());
+            let place = (time, self.count);
+            self.metrics.insert(place, (FlowId(flow), metrics));
+            self.count += 1;
+        }
+    }
+}
+
+/// Returns the variables of a sender for logs.
+fn metrics(info: &TcpInfo, latest_rtt: Option<Span>) -> SenderMetrics {
+    SenderMetrics {
+        min_rtt: info.min_rtt,
+        smoothed_rtt: info.srtt,
+        latest_rtt,
+        rtt_variance: info.rttvar,
+        timeouts: info.backoff,
+        cwnd: info.cwnd,
+        ssthresh: info.ssthresh,
+        bytes_in_flight: info.pipe,
+        packets_in_flight: info.unacked.saturating_sub(info.sacked),
+        pacing_rate: info.pacing_rate,
+        after_timeout: info.ca_state == CaState::Loss,
     }
 }

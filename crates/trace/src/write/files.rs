@@ -1,7 +1,7 @@
 //! Files of a run's traces, which appear complete or not at all.
 
 use crate::write::TraceWriter;
-use goodqueue_types::{FlowId, LinkId, PacketEvent, PacketSink, Time};
+use goodqueue_types::{FlowId, LinkId, PacketEvent, PacketSink, SenderMetrics, Time};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -107,6 +107,16 @@ impl PacketSink for Traces {
 
     fn window(&mut self, flow: FlowId, time: Time, cwnd: u64) {
         self.tell(|writer| writer.window(flow, time, cwnd));
+    }
+
+    fn wants_metrics(&self) -> bool {
+        self.writers
+            .iter()
+            .any(|(_, writer)| writer.wants_metrics())
+    }
+
+    fn metrics(&mut self, flow: FlowId, time: Time, metrics: &SenderMetrics) {
+        self.tell(|writer| writer.metrics(flow, time, metrics));
     }
 }
 

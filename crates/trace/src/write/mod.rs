@@ -8,6 +8,7 @@ mod hops;
 mod nam;
 mod ns2;
 mod pcapng;
+mod qlog;
 mod table;
 
 pub use capture::{Capture, Gate, Next, Point};
@@ -18,9 +19,10 @@ pub use hops::{Terminals, Wire, Wiring};
 pub use nam::NamTrace;
 pub use ns2::Ns2Trace;
 pub use pcapng::{InterfaceInfo, PcapngWriter, Record, Way};
+pub use qlog::Qlog;
 pub use table::PacketTable;
 
-use goodqueue_types::{FlowId, LinkId, Packet, PacketEvent, Time};
+use goodqueue_types::{FlowId, LinkId, Packet, PacketEvent, SenderMetrics, Time};
 use std::io;
 
 /// Writes a trace from packet events, which come in order of time.
@@ -63,6 +65,19 @@ pub trait TraceWriter {
     /// # Errors
     /// Returns an error if the trace cannot be written.
     fn window(&mut self, _flow: FlowId, _time: Time, _cwnd: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Returns whether the trace uses the variables of senders.
+    fn wants_metrics(&self) -> bool {
+        false
+    }
+
+    /// Records the variables of the TCP sender of a flow's client at this time.
+    ///
+    /// # Errors
+    /// Returns an error if the trace cannot be written.
+    fn metrics(&mut self, _flow: FlowId, _time: Time, _metrics: &SenderMetrics) -> io::Result<()> {
         Ok(())
     }
 

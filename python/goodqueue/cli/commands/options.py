@@ -216,3 +216,19 @@ def captures(given: list[str] | None) -> dict[str, Path]:
             raise typer.BadParameter(f"--pcap {text}: {file} is written already")
         captures[point] = Path(file)
     return captures
+
+
+def logs(given: list[str] | None) -> dict[str, Path]:
+    """Returns the files of logs by the names of their traces."""
+    logs: dict[str, Path] = {}
+    for text in given or []:
+        flow, separator, file = text.rpartition("=")
+        if not file or (separator and not flow):
+            raise typer.BadParameter(f"--qlog {text}: write FILE or FLOW=FILE, as in up=up.sqlog")
+        name = f"qlog:{flow}" if separator else "qlog"
+        if name in logs:
+            raise typer.BadParameter(f"--qlog {text}: {flow or 'all flows'} are logged already")
+        if Path(file) in logs.values():
+            raise typer.BadParameter(f"--qlog {text}: {file} is written already")
+        logs[name] = Path(file)
+    return logs

@@ -64,7 +64,7 @@ def run_scenario(asked: Run) -> int:
     source = source_of(asked.file)
     allowed = may_import(asked.allow_python)
     scenario = load(source, set=settings, seed=asked.seed, allow_python=allowed)
-    traces = {f"--pcap {name}": path for name, path in files_of(trace, scenario).items()}
+    traces = {_option_of(name): path for name, path in files_of(trace, scenario).items()}
     if not isinstance(trace, Mapping):
         traces = {f"--trace {trace}": path for path in files_of(trace, scenario).values()}
         check_folder(trace, OURS)
@@ -127,6 +127,12 @@ def _note_commands(file: str, scenario: str) -> None:
             f"`goodqueue emulate {file}` runs the commands"
         )
         stderr().print(note, soft_wrap=True, markup=False)
+
+
+def _option_of(trace: str) -> str:
+    """Returns the option that asks for a trace of this name."""
+    kind, _, of = trace.partition(":")
+    return f"--qlog {of}".rstrip() if kind == "qlog" else f"--pcap {trace}"
 
 
 def print_traces(trace: Mapping[str, Path] | Path) -> None:

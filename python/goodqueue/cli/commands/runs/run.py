@@ -20,6 +20,7 @@ from goodqueue.cli.commands.options import (
     SetOption,
     captures,
     given,
+    logs,
     refuse_stray,
 )
 
@@ -54,6 +55,15 @@ class Run:
             "receiver, or before or after the bottleneck's queue. A colon selects a "
             "flow or another link, as in before:bottleneck.reverse=acks.pcapng. May "
             "be given several times.",
+        ),
+    ] = None
+    qlog: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--qlog",
+            metavar="[FLOW=]FILE",
+            help="Also write the log of a flow's TCP sender, or of all, in qlog (.sqlog). May be "
+            "given several times.",
         ),
     ] = None
     trace: Annotated[
@@ -107,7 +117,7 @@ class Run:
     def __post_init__(self) -> None:
         """Refuses options that would be ignored."""
         if self.explain is not None:
-            of_runs = given(self, "--out", "--series", "--pcap", "--trace", "--engine")
+            of_runs = given(self, "--out", "--series", "--pcap", "--qlog", "--trace", "--engine")
             why = "does not go with --explain, which only prints the packets of one flow"
             refuse_stray(of_runs, why)
             return
@@ -119,10 +129,12 @@ class Run:
             raise typer.BadParameter(
                 "--trace includes the captures of --pcap; give only one of them"
             )
+        if self.qlog and self.trace is not None:
+            raise typer.BadParameter("--qlog does not go with --trace; use two runs")
 
     @property
     def traces(self) -> dict[str, Path] | Path:
         """The file of each capture by its point, or the directory of all traces."""
         if self.trace is not None:
             return self.trace
-        return captures(self.pcap)
+        return captures(self.pcap) | logs(self.qlog)
