@@ -21,7 +21,7 @@ BENCH := cargo run --locked --release --quiet --package goodqueue-bench --target
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: help setup wheel notices wasm check test lint golden slow counts fuzz demo bench evidence conformance docs site man lock clean
+.PHONY: help setup wheel notices wasm check test lint golden slow counts fuzz demo bench evidence conformance quinn docs site man lock clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -134,6 +134,10 @@ evidence: setup ## list what was derived from runs; NAME=gallery makes it again,
 conformance: ## run public TCP scripts: make conformance PACKETDRILL=folder-of-scripts
 	@test -n "$(PACKETDRILL)" || { echo "usage: make conformance PACKETDRILL=folder-of-scripts"; exit 2; }
 	cargo run --locked --quiet --package goodqueue-testkit --bin conformance -- $(PACKETDRILL)
+
+# A workspace of its own, whose crates `make setup` does not fetch.
+quinn: ## build and test the example with the QUIC stack quinn
+	cd examples/quic && cargo build --locked --quiet --release && cargo test --locked --quiet --release
 
 docs: ## the programming interface of the Rust crates, in target/doc
 	cargo doc --locked --no-deps --quiet
