@@ -1,0 +1,1 @@
+"""Predicts published headroom tables of switches from two speeds and two cables."""
