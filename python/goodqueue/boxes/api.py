@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from goodqueue.sizing.search.trials import Trials
     from goodqueue.tuning.axis import Axis
+    from goodqueue.tuning.several.space import Space
 
 USUAL_RTT, USUAL_INCAST, USUAL_KEEP = "100us", "32x64kB", "query.p99<=5ms"
 
@@ -169,7 +170,7 @@ class Effort:
     memory: str | None = None
     store: Path | None = None
     on_run: Callable[[int], None] = field(default=lambda _left: None)
-    on_change: Callable[[Axis, Trials], None] = field(default=lambda _axis, _trials: None)
+    on_change: Callable[[Axis | Space, Trials], None] = field(default=lambda _axis, _trials: None)
 
 
 def box(  # noqa: PLR0913 - all are options, by name

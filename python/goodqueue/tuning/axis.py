@@ -178,7 +178,7 @@ def _listed(text: str, path: str, between: str, subject: Subject) -> Axis:
     (suffix,) = units
     found = WRITTEN.fullmatch(texts[0])
     for one in texts:
-        subject.check(path, one, f"--vary {text}")
+        subject.check([(path, one)], f"--vary {text}")
     low, high = numbers[0], numbers[-1]
     log = low > 0 and high >= WIDE * low
     values = {

@@ -140,7 +140,7 @@ fn a_shared_buffer_counts_in_cells() {
     let outcome = run(&network);
     let most = outcome.pools[0].occupancy_bytes.max;
     let most = most.expect("something waited");
-    assert_eq!(most % 256.0, 0.0, "{most}");
+    assert_eq!(most as u64 % 256, 0, "{most}");
     // A busy port holds α/(1+α) = 1/2 of the memory, to a frame of six cells.
     assert!((most - 30_000.0).abs() <= 6.0 * 256.0, "{most}");
 }
