@@ -189,8 +189,8 @@ fn the_random_networks_lose_queue_and_cut_packets_short() {
 /// The random flow control must reach the cases that it was made for.
 #[test]
 fn the_random_flow_control_pauses_blocks_and_counts_split_packets() {
-    let graphs = fixed(graphs()).take(200);
-    let outcomes: Vec<_> = (fixed_networks().take(200).chain(graphs))
+    let graphs = fixed(graphs()).take(400);
+    let outcomes: Vec<_> = (fixed_networks().take(400).chain(graphs))
         .map(|mut network| {
             pause_some(&mut network);
             run(&network)
@@ -209,7 +209,7 @@ fn the_random_flow_control_pauses_blocks_and_counts_split_packets() {
         share(&|_, pause| pause.in_cycle),
     );
     let splits = share(&|outcome, pause| paused(pause) && outcome.totals.split > 0);
-    println!("of 400 networks {stopped} pause, {cycles} in a circle, {splits} with split packets");
+    println!("of 800 networks {stopped} pause, {cycles} in a circle, {splits} with split packets");
     assert!(stopped > 60 && cycles > 5 && splits > 0);
 }
 
