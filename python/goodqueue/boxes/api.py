@@ -215,10 +215,17 @@ def box(  # noqa: PLR0913 - all are options, by name
         RequestError: if the question is wrong.
 
     Examples:
+        >>> from pathlib import Path
         >>> from tempfile import mkdtemp
-        >>> answer = box(
-        ...     "8x1Gbps", "200kB", incast="4x16kB", keep="query.p99<=20ms", replicates=8,
-        ...     budget=2e6, store=Path(mkdtemp()),
+        >>> import goodqueue
+        >>> answer = goodqueue.box(
+        ...     "8x1Gbps",
+        ...     "200kB",
+        ...     incast="4x16kB",
+        ...     keep="query.p99<=20ms",
+        ...     replicates=8,
+        ...     budget=2e6,
+        ...     store=Path(mkdtemp()),
         ... )
         >>> answer.box.switch.held(1)
         100000.0
