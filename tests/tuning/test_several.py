@@ -13,7 +13,7 @@ import goodqueue
 from conftest import SMALL, refused
 from conftest import goodqueue as command
 from goodqueue.cli import run_command
-from goodqueue.sizing.search.trials import Trials
+from goodqueue.sizing.search.trials import FIRST_REPLICATES, Trials
 from goodqueue.tuning.bounds import Bound, Goal, Keep
 from goodqueue.tuning.figures import Figure
 from goodqueue.tuning.search import Aim
@@ -140,6 +140,24 @@ def test_a_bound_that_no_point_keeps_has_a_nearest_miss() -> None:
     assert answer.miss is not None
     assert sum(at(answer.miss.mark)) <= 2.04
     assert answer.as_dict()["recommended"] is None
+
+
+class Fading(Surfaces):
+    """Points with a small first number, whose first replicates keep a bound that the others break."""
+
+    def _run(self, point: int, index: int) -> dict[str, float]:
+        keeps = at(point)[0] < 1.1 and index < FIRST_REPLICATES
+        return super()._run(point, index) | {DELAY: 0.9 + 0.5 * (-1) ** index if keeps else 2.0}
+
+
+def test_points_that_keep_a_bound_by_chance_alone_are_no_answer() -> None:
+    """More replicates show that no point keeps it, while the best ones are compared."""
+    for seed in range(4):
+        trials = Trials(Fading({GOODPUT: lambda _x, _y: 1.0}, seed))
+        goal = Goal(Figure(GOODPUT, GOODPUT, (GOODPUT,)), most=True)
+        search = Search(trials, SPACE, Aim([keep(DELAY, 1.0).bound], goal, 64), seed)
+        search.run()
+        assert search.best() is None
 
 
 def test_the_changes_are_those_of_one_parameter_alone() -> None:

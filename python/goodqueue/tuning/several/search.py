@@ -243,12 +243,19 @@ class Search:
                 return
 
     def _race(self) -> None:
-        """Compares the best points under more seeds, as far as their goals may differ."""
+        """Compares the best points under more seeds, as far as their goals may differ.
+
+        With more replicates the means of all points may break a bound; then there is nothing to
+        compare.
+        """
         trials, goal = self._trials, self.goal
         if goal is None or goal.of_parameter:
             return
         for count, seeds in RACE:
-            first, *others = self._ranked(self._promising(), count)
+            best = self._ranked(self._promising(), count)
+            if not best:
+                return
+            first, *others = best
             scale = INDIFFERENT * abs(trials.interval(first, goal.figure.key).mean)
             losses = {one: difference(trials, goal, first, one) for one in others}
             rivals = [
