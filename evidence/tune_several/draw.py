@@ -12,7 +12,7 @@ from evidence.tune_on_trial.draw import CHAIN, DUMBBELL, SHORT, Facts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DRAWS = 20
+DRAWS = 40
 """Number of problems."""
 
 QUEUE = "topology.bottleneck.queue"
@@ -70,7 +70,7 @@ class Problem:
     most: bool
 
 
-def problems(seed: int = 1, seconds: int = 8) -> Iterator[Problem]:
+def problems(seed: int = 2, seconds: int = 8) -> Iterator[Problem]:
     """Yields problems without end, each kind in turn.
 
     Args:

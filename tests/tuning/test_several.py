@@ -143,7 +143,7 @@ def test_a_bound_that_no_point_keeps_has_a_nearest_miss() -> None:
 
 
 class Fading(Surfaces):
-    """Points with a small first number, whose first replicates keep a bound that the others break."""
+    """Points whose first replicates keep a bound that the others break, if x is small."""
 
     def _run(self, point: int, index: int) -> dict[str, float]:
         keeps = at(point)[0] < 1.1 and index < FIRST_REPLICATES
