@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,13 +28,10 @@ from goodqueue.sizing.search.trials import FIRST_REPLICATES
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 from goodqueue.tuning.api import tune
+from goodqueue.tuning.effort import MAX_REPLICATES, Effort
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from goodqueue.sizing.search.trials import Trials
-    from goodqueue.tuning.axis import Axis
-    from goodqueue.tuning.several.space import Space
+    from collections.abc import Sequence
 
 USUAL_RTT, USUAL_INCAST, USUAL_KEEP = "100us", "32x64kB", "query.p99<=5ms"
 
@@ -46,9 +43,6 @@ MEMORY_SPAN = 64
 
 MEMORY_ABOVE = 4
 """Ratio of the largest memory that is tried to that of the question."""
-
-MAX_REPLICATES = 24
-"""Default of the largest number of runs of a value."""
 
 SHARES = {MEMORY: 0.2, ALPHA: 0.15, DEGREE: 0.2, BUSY: 0.2}
 """Shares of the budget that the searches may take, in their order; other hosts take the rest."""
@@ -146,31 +140,6 @@ def split(config: str) -> tuple[Path, str | None]:
     if not colon or Path(config).exists():
         return Path(config), None
     return Path(path), queue or None
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """Limits on the cost of an answer.
-
-    Attributes:
-        replicates: largest number of runs of a value.
-        budget: packets of all runs.
-        time_s: largest wall-clock time of each search in seconds; None for no limit.
-        jobs: threads; None for one per processor.
-        memory: largest memory of all runs, such as `8GiB`.
-        store: folder that stores the runs; None for one in the user's cache.
-        on_run: function called after every run with the number of runs known to follow.
-        on_change: function called with the parameter and its runs, after further runs.
-    """
-
-    replicates: int = MAX_REPLICATES
-    budget: float = BUDGET_PACKETS
-    time_s: float | None = None
-    jobs: int | None = None
-    memory: str | None = None
-    store: Path | None = None
-    on_run: Callable[[int], None] = field(default=lambda _left: None)
-    on_change: Callable[[Axis | Space, Trials], None] = field(default=lambda _axis, _trials: None)
 
 
 def box(  # noqa: PLR0913 - all are options, by name

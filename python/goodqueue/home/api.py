@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
@@ -21,14 +21,9 @@ from goodqueue.study.threads import Threads
 from goodqueue.tuning.api import tune
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from goodqueue.home.household import Direction
-    from goodqueue.sizing.search.trials import Trials
     from goodqueue.study.compare import Comparison
-    from goodqueue.tuning.axis import Axis
-    from goodqueue.tuning.several.space import Space
+    from goodqueue.tuning.effort import Effort
 
 USUAL_RTT = "30ms"
 """Ping while nothing waits, without `--rtt`."""
@@ -64,12 +59,6 @@ TRIED_SEEDS = 8
 
 APART = 1_000_000
 """Seeds between those of the search and those of the runs before and after."""
-
-BUDGET_PACKETS = 120_000_000
-"""Default budget in packets of both searches: about a minute of one processor."""
-
-MAX_REPLICATES = 24
-"""Default of the largest number of runs of a rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,31 +142,6 @@ MIN_RTT_S, MAX_RTT_S, MAX_LOADED_S = 0.001, 2.0, 10.0
 def _with_unit(text: str) -> str:
     """Returns a size with a unit; a plain number counts bytes."""
     return f"{text}B" if text.isdecimal() else text
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """Limits on the cost of an answer.
-
-    Attributes:
-        replicates: largest number of runs of a rate.
-        budget: packets of all runs of the searches.
-        time_s: largest wall-clock time of each search in seconds; None for no limit.
-        jobs: threads; None for one per processor.
-        memory: largest memory of all runs, such as `8GiB`.
-        store: folder that stores the runs; None for one in the user's cache.
-        on_run: function called after every run with the number of runs known to follow.
-        on_change: function called with the parameter and its runs, after further runs.
-    """
-
-    replicates: int = MAX_REPLICATES
-    budget: float = BUDGET_PACKETS
-    time_s: float | None = None
-    jobs: int | None = None
-    memory: str | None = None
-    store: Path | None = None
-    on_run: Callable[[int], None] = field(default=lambda _left: None)
-    on_change: Callable[[Axis | Space, Trials], None] = field(default=lambda _axis, _trials: None)
 
 
 def answer_home(question: Question, effort: Effort) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodqueue.boxes.api import USUAL_KEEP, Effort, Question, answer_box, split
+from goodqueue.boxes.api import USUAL_KEEP, Question, answer_box, split
 from goodqueue.cli.exits import exit_code_of
 from goodqueue.cli.files import print_wrote
 from goodqueue.cli.sizing.tune import search_bar
@@ -12,6 +12,7 @@ from goodqueue.core.files.outdir import check_apart, check_file, write_whole
 from goodqueue.output.terminal import print_json
 from goodqueue.output.tuning.box import print_box
 from goodqueue.sizing.search.budget import budget_of, time_of
+from goodqueue.tuning.effort import Effort
 
 if TYPE_CHECKING:
     from goodqueue.cli.commands.sizing.box import Box

@@ -12,13 +12,14 @@ from goodqueue.cli.files import print_wrote
 from goodqueue.cli.sizing.tune import search_bar
 from goodqueue.core.files.outdir import check_file, write_whole
 from goodqueue.errors import RequestError, nearest
-from goodqueue.home.api import BUDGET_PACKETS, USUAL_RTT, Effort, Question, answer_home
+from goodqueue.home.api import USUAL_RTT, Question, answer_home
 from goodqueue.home.devices import SYNTAXES
 from goodqueue.home.household import USUAL
 from goodqueue.home.line import KINDS, framing_of, kind_of
 from goodqueue.output.terminal import print_json
 from goodqueue.output.tuning.home import print_home
-from goodqueue.sizing.search.budget import budget_of, time_of
+from goodqueue.sizing.search.budget import BUDGET_PACKETS, budget_of, time_of
+from goodqueue.tuning.effort import Effort
 
 if TYPE_CHECKING:
     from goodqueue.cli.commands.sizing.home import Home
