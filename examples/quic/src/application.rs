@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Bytes that are written in one piece.
 const BLOCK: &[u8] = &[0; 1 << 16];
 
-/// What client and server do.
+/// The application: what client and server do on their connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// The client sends data on several streams.

@@ -28,7 +28,7 @@ usage: goodqueue-quinn SCENARIO.toml [OPTION]...
   --qlog FILE        write the log of the first flow's client, of later ones to FILE.1, FILE.2 ...
 ";
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Default)]
 struct Request {
     scenario: PathBuf,
