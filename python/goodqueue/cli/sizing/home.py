@@ -18,7 +18,7 @@ from goodqueue.home.household import USUAL
 from goodqueue.home.line import KINDS, framing_of, kind_of
 from goodqueue.output.terminal import print_json
 from goodqueue.output.tuning.home import print_home
-from goodqueue.sizing.search.budget import BUDGET_PACKETS, budget_of, time_of
+from goodqueue.sizing.search.budget import budget_of, time_of
 from goodqueue.tuning.effort import Effort
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def home(asked: Home) -> int:
     with search_bar("the shaper") as (on_run, on_change):
         effort = Effort(
             replicates=asked.replicates,
-            budget=budget_of(asked.budget, BUDGET_PACKETS),
+            budget=budget_of(asked.budget),
             time_s=time_of(asked.time),
             jobs=asked.jobs,
             memory=asked.memory,

@@ -252,13 +252,13 @@ def parse_packets(what: str, text: str) -> float:
     return float(found[1]) * 1000.0**thousands
 
 
-def budget_of(typed: str | None, usual: float = BUDGET_PACKETS) -> float:
+def budget_of(typed: str | None) -> float:
     """Returns the packets of `--budget`, or the usual ones without it.
 
     Raises:
         RequestError: if the text is no number of packets.
     """
-    return usual if typed is None else parse_packets("--budget", typed)
+    return BUDGET_PACKETS if typed is None else parse_packets("--budget", typed)
 
 
 def time_of(typed: str | None) -> float | None:
