@@ -67,11 +67,8 @@ def test_a_notebook_is_stored_without_outputs_and_explains_itself(notebook: Path
 LESSON = ("**Question.**", "**Guess first.**", "**Conclusion.**", "**Exercise.**", "**Answer.**")
 """Parts of a lesson, in their order."""
 
-LESSONS = [path for path in NOTEBOOKS if path.stem != "9-a-learned-control"]
-"""Notebooks that are lessons; the text of the ninth is an input of the stamp of its picture."""
 
-
-@pytest.mark.parametrize("notebook", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_is_a_lesson(notebook: Path) -> None:
     text = "\n\n".join(cells(notebook, "markdown"))
     places = [text.find(part) for part in LESSON]
