@@ -77,6 +77,24 @@ class TestPage:
         page.wait(f"location.hash === {before!r} && {DONE}")
         assert page.run("document.querySelector('[aria-label=Buffer]').value") == "20p"
 
+    def test_two_quick_steps_back_keep_the_entry_that_the_second_one_reaches(
+        self, page: Page
+    ) -> None:
+        """The page shows the first step while the address is already that of the second one."""
+        second = question(page)
+        first = second.replace("buffer=20p", "buffer=30p")
+        buffer = "document.querySelector('[aria-label=Buffer]').value"
+        page.run(
+            f"(() => {{ history.pushState(null, '', {first!r});"
+            " dispatchEvent(new HashChangeEvent('hashchange'));"
+            f" history.pushState(null, '', {second!r}); }})()"
+        )
+        page.wait(f"{buffer} === '30p' && {DONE}", 60)
+        assert question(page) == second
+        page.run("dispatchEvent(new HashChangeEvent('hashchange'))")
+        page.wait(f"{buffer} === '20p'")
+        assert question(page) == second
+
     def test_a_program_of_five_lines_is_copied(self, page: Page) -> None:
         """`tests/lab/test_page_files.py` runs it."""
         kept_clipboard(page)
