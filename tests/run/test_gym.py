@@ -12,6 +12,7 @@ import goodqueue.gym
 from goodqueue.gym import (
     ActiveQueueEnv,
     ActiveQueueVectorEnv,
+    Aurora,
     CongestionControlEnv,
     CongestionControlVectorEnv,
     SharedLinkEnv,
@@ -225,3 +226,62 @@ def test_the_number_of_learners_stays() -> None:
     env = parallel_env(scenario=TWO, vary=lambda _: {"flow.learner.count": 3})
     with pytest.raises(goodqueue.RequestError, match="number of learners"):
         env.reset(seed=1)
+
+
+def _whole(preset: Aurora, scenario: str, action: float) -> list[dict[str, float]]:
+    """Returns the figures of every step of an episode with one action."""
+    env = CongestionControlEnv(preset, scenario)
+    _, info = env.reset(seed=1)
+    seen, ended = [info], False
+    while not ended:
+        _, _, _, ended, info = env.step(np.array([action], np.float32))
+        seen.append(info)
+    return seen
+
+
+def test_an_interface_bounds_the_pace() -> None:
+    """The host's own link bounds the pace, or ten times the fastest link without one."""
+    own = SHORT.replace('shape = "dumbbell"', 'shape = "dumbbell"\naccess = { rate = "50Mbps" }')
+    for scenario, bound in ((SHORT, 200e6), (own, 50e6)):
+        paces = [info["pacing_rate_bps"] for info in _whole(Aurora(step=1.0), scenario, 1.0)]
+        assert max(paces) == bound
+
+
+def test_silence_does_not_shorten_an_episode() -> None:
+    """A pace of 10 kb/s has an ACK in more than a second, but a step in each round trip."""
+    steps = _whole(Aurora(step=20.0), SHORT, -1.0)
+    times = [info["now_s"] for info in steps]
+    assert steps[-1]["pacing_rate_bps"] == 10_000
+    assert max(np.diff(times)) < 0.1
+    assert len(steps) > 50
+    assert times == sorted(times)
+    assert 2.9 < times[-1] <= 3.0
+
+
+def test_vectorised_silences_equal_single_ones() -> None:
+    single = _whole(Aurora(step=20.0), SHORT, -1.0)
+    vector = CongestionControlVectorEnv(2, Aurora(step=20.0), SHORT, threads=1)
+    vector.reset(seed=[1, 2])
+    count = 1
+    while True:
+        _, _, _, truncated, _ = vector.step(np.full((2, 1), -1.0, np.float32))
+        count += 1
+        if truncated[0]:
+            break
+    assert count == len(single)
+
+
+def test_a_silent_agent_of_a_shared_link_has_as_many_steps() -> None:
+    """One of two agents sends nearly nothing, and has a step in each round trip all the same."""
+    scenario = goodqueue.gym.shared.SHARED_LINK.replace('"30s"', '"3s"')
+    env = parallel_env(Aurora(step=20.0), scenario)
+    _, infos = env.reset(seed=1)
+    silent, other = env.agents
+    counts = dict.fromkeys(env.agents, 0)
+    while env.agents:
+        actions = {silent: np.array([-1.0], np.float32), other: np.array([0.0], np.float32)}
+        _, _, _, _, infos = env.step(actions)
+        for agent in counts:
+            counts[agent] += infos[agent]["due"]
+    assert infos[silent]["pacing_rate_bps"] == 10_000
+    assert counts[silent] > 0.8 * counts[other]

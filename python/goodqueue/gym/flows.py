@@ -20,6 +20,7 @@ from goodqueue._core import FlowEpisodes
 from goodqueue.core.parallel import available_processors
 from goodqueue.gym.presets import Numbers, preset_of
 from goodqueue.gym.rows import FLOW, FlowRow
+from goodqueue.gym.steps import Flow
 from goodqueue.runs.api import load
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ class CongestionControlEnv(gymnasium.Env[Numbers, Numbers]):
         self.action_space: Space[Numbers] = self._preset.action_space()
         self._row = FlowRow(*[0.0] * len(FlowRow._fields))
         self._seen = np.zeros(self.observation_space.shape or (), np.float32)
+        self._flow = Flow()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -167,17 +169,23 @@ class CongestionControlEnv(gymnasium.Env[Numbers, Numbers]):
         """Begins a run, up to the first decision."""
         super().reset(seed=seed, options=options)
         self._preset = copy.deepcopy(self._template)
-        self._runs.begin(0, self._links.draw(self.np_random))
+        scenario = self._links.draw(self.np_random)
+        self._flow = Flow(self._preset, scenario)
+        self._runs.begin(0, scenario)
         self._advance(NO_ACTION)
         return self._seen, info_of(self._row)
 
     def _advance(self, action: tuple[float, float]) -> bool:
         """Acts and runs to the next decision. Returns True if the run has ended."""
-        row = FlowRow._make(FLOW.unpack(self._runs.step(FIRST, ACTION.pack(*action))))
-        if row.ended:
+        if self._flow.is_due:
+            values = self._flow.bounded(action)
+            row = FlowRow._make(FLOW.unpack(self._runs.step(FIRST, ACTION.pack(*values))))
+            self._flow.note(row)
+        step = self._flow.next()
+        if step is None:
             return True
-        self._row = row
-        self._seen = np.array(self._preset.observe(row), np.float32)
+        self._row = step
+        self._seen = np.array(self._preset.observe(step), np.float32)
         return False
 
     def step(self, action: Numbers) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
@@ -233,6 +241,7 @@ class CongestionControlVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, An
         shape = (num_envs, *(self.single_observation_space.shape or ()))
         self._seen = np.zeros(shape, np.float32)
         self._rows = [FlowRow(*[0.0] * len(FlowRow._fields))] * num_envs
+        self._flows = [Flow()] * num_envs
         self._ended = [False] * num_envs
         self._all = list(range(num_envs))
         self._randoms: list[np.random.Generator] = []
@@ -250,20 +259,25 @@ class CongestionControlVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, An
 
     def _begin(self, place: int) -> None:
         self._presets[place] = copy.deepcopy(self._template)
-        self._runs.begin(place, self._links.draw(self._randoms[place]))
+        scenario = self._links.draw(self._randoms[place])
+        self._flows[place] = Flow(self._presets[place], scenario)
+        self._runs.begin(place, scenario)
         self._ended[place] = False
 
     def _advance(self, actions: list[tuple[float, float]]) -> NDArray[np.bool_]:
-        packed = np.array(actions, np.float64).tobytes()
-        rows = FLOW.iter_unpack(self._runs.step(self._all, packed))
+        due = [place for place in self._all if self._flows[place].is_due]
+        values = [self._flows[place].bounded(actions[place]) for place in due]
+        packed = np.array(values, np.float64).tobytes()
+        for place, fields in zip(due, FLOW.iter_unpack(self._runs.step(due, packed)), strict=True):
+            self._flows[place].note(FlowRow._make(fields))
         ended = np.zeros(self.num_envs, np.bool_)
-        for place, fields in enumerate(rows):
-            row = FlowRow._make(fields)
-            if row.ended:
+        for place, flow in enumerate(self._flows):
+            step = flow.next()
+            if step is None:
                 ended[place] = True
             else:
-                self._rows[place] = row
-                self._seen[place] = self._presets[place].observe(row)
+                self._rows[place] = step
+                self._seen[place] = self._presets[place].observe(step)
         self._ended = ended.tolist()
         return ended
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from goodqueue.errors import RequestError
 from goodqueue.gym.flows import ACTION, FIRST, LINK, NO_ACTION, Links, episodes, info_of
 from goodqueue.gym.presets import Numbers, preset_of
 from goodqueue.gym.rows import FLOW, FlowRow
+from goodqueue.gym.steps import Steps, interface_bps
 
 require("pettingzoo")
 
@@ -79,6 +81,10 @@ class SharedLinkEnv(ParallelEnv[str, Numbers, Numbers]):  # type: ignore[misc] #
         self._presets: dict[str, Preset] = {}
         self._rows: dict[str, FlowRow] = {}
         self._seen: dict[str, Numbers] = {}
+        self._steps: dict[str, Steps] = {}
+        self._waiting: list[tuple[str, FlowRow]] = []
+        self._most_bps = math.inf
+        self._over = False
 
     def observation_space(self, agent: str) -> Space[Numbers]:
         """Returns the space of an agent's observations."""
@@ -100,26 +106,43 @@ class SharedLinkEnv(ParallelEnv[str, Numbers, Numbers]):  # type: ignore[misc] #
         if seed is not None:
             self._random = np.random.default_rng(seed)
         self.agents = list(self.possible_agents)
+        scenario = self._links.draw(self._random)
+        self._most_bps, self._waiting, self._over = interface_bps(scenario), [], False
         row = FlowRow(*[0.0] * len(FlowRow._fields))
         for agent in self.agents:
             space: Any = self.observation_spaces[agent]
             self._presets[agent] = copy.deepcopy(self._template)
+            self._steps[agent] = Steps(self._presets[agent], scenario.duration_s)
             self._rows[agent] = row
             self._seen[agent] = np.clip(np.zeros(space.shape, np.float32), space.low, space.high)
-        if self._runs.begin(0, self._links.draw(self._random)) != len(self.agents):
+        if self._runs.begin(0, scenario) != len(self.agents):
             raise RequestError("the number of learners is that of the scenario without changes")
         self._advance(NO_ACTION)
         return dict(self._seen), self._infos()
 
     def _advance(self, action: tuple[float, float]) -> None:
         """Acts for the agent whose decision is due, and runs to the next decision."""
-        row = FlowRow._make(FLOW.unpack(self._runs.step(FIRST, ACTION.pack(*action))))
-        if row.ended:
+        if not self._waiting and not self._over:
+            self._run(action)
+        if not self._waiting:
             self._due = None
             return
-        self._due = agent = self.possible_agents[int(row.flow)]
+        agent, row = self._waiting.pop(0)
+        self._due = agent
         self._rows[agent] = row
         self._seen[agent] = np.array(self._presets[agent].observe(row), np.float32)
+
+    def _run(self, action: tuple[float, float]) -> None:
+        """Lets the run go on to the next decision, and notes the steps up to it."""
+        values = action[0], min(action[1], self._most_bps)
+        row = FlowRow._make(FLOW.unpack(self._runs.step(FIRST, ACTION.pack(*values))))
+        if row.ended:
+            self._over = True
+            rests = [(agent, one) for agent in self.agents for one in self._steps[agent].rest()]
+            self._waiting = sorted(rests, key=lambda step: step[1].now_s)
+        else:
+            agent = self.possible_agents[int(row.flow)]
+            self._waiting = [(agent, one) for one in self._steps[agent].of(row)]
 
     def _infos(self) -> dict[str, dict[str, Any]]:
         return {
