@@ -276,7 +276,7 @@ fn settle(flows: &mut [Flow], losses: &mut [Loss], local: Place) {
         } else {
             (1.0 - lost / packets).max(0.0)
         };
-        // The bytes that passed include at least the first copy of each byte seen.
+        // At least one copy of each byte that was seen passed, so the payload is a lower bound.
         let first = flow.counts.bytes;
         flow.passed_bytes = (flow.counts.frame_bytes as f64 * passed).max(first as f64);
         flow.delivered_bytes = match local {

@@ -119,8 +119,7 @@ impl Context<'_> {
     }
 }
 
-/// The state is not printed: otherwise the code that prints all of them would be a part of every
-/// program.
+/// Prints no state: code that prints the state of each discipline would be a part of every program.
 impl fmt::Debug for dyn QueueDiscipline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a queue discipline")

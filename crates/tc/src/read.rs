@@ -161,7 +161,7 @@ impl Stated<'_> {
         Ok(false)
     }
 
-    /// Skips an option that has no effect here; false if the word is none.
+    /// Skips an option that has no effect here. Returns false if the word names no such option.
     fn ignored(&mut self, word: &str, options: &mut Options<'_>) -> Read<bool> {
         let all = self.queue.ignored().iter();
         let Some(option) = all.copied().find(|option| option.words.contains(&word)) else {

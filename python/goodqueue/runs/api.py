@@ -93,7 +93,8 @@ def void_settings(
 ) -> list[str]:
     """Returns the paths of settings that change nothing in a scenario.
 
-    Either the scenario has this value without them, or every flow has one of its own.
+    A setting changes nothing if the scenario has its value already, or if each flow that it
+    concerns sets the key itself.
 
     Args:
         source: the path of a scenario file, its text, or a mapping of the same shape.

@@ -29,8 +29,8 @@ const LOOPBACK: u32 = 1;
 /// Properties of a host.
 #[derive(Clone, Debug)]
 pub struct HostConfig {
-    /// Addresses of the host, each with that of the other host of its flow. Packets to the latter
-    /// have the former as their source.
+    /// A pair for each flow of the host: its own address, and the address of the flow's other host.
+    /// Packets to the second have the first as their source.
     pub pairs: Vec<(IpAddr, IpAddr)>,
     /// Kernel parameters of the host below `/proc/sys/net/ipv4`, by name.
     pub parameters: Vec<(String, String)>,

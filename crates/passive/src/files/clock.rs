@@ -20,7 +20,7 @@ const DISORDER: i64 = SECOND / 10;
 const HOLD: i64 = SECOND;
 /// Largest number of packets that are held back.
 const MAX_HELD: usize = 4096;
-/// Pause that is reported.
+/// Shortest pause between two packets for which a note is written.
 const LONG: i64 = 3600 * SECOND;
 /// Longest pause before a last packet that no other confirms, and after a first one.
 const DAY: i64 = 24 * 3600 * SECOND;

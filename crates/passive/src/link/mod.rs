@@ -42,9 +42,11 @@ pub struct Buffer {
     /// Time to drain the buffer, in seconds. With two tapping points it is the median wait at
     /// drops. With one it is the 90th percentile of the growth of round-trip times.
     pub seconds: f64,
-    /// Lower bound: a tenth of the drops came at a shorter queue (half with one tapping point).
+    /// Lower bound, in seconds: a tenth of the drops came at a shorter queue. With one tapping point
+    /// it is the median of the growth of round-trip times.
     pub low: f64,
-    /// Upper bound: a tenth of the drops came at a longer queue (none with one tapping point).
+    /// Upper bound, in seconds: a tenth of the drops came at a longer queue. With one tapping point
+    /// it is the largest growth of round-trip times.
     pub high: f64,
     /// Buffer in bytes.
     pub bytes: f64,

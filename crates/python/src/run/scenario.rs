@@ -452,8 +452,8 @@ impl Scenario {
             None => Ok(()),
         };
         let (worker, switch) = (job, shared.clone());
-        // A thread that has been attached once is attached again at a tenth of the cost, which every
-        // call of a queue or a control in Python pays.
+        // Each call of a queue or a control in Python attaches the worker's thread to the
+        // interpreter. After the attachment here the later ones cost a tenth.
         let done = interruptible(py, &shared, tell, move || {
             Python::attach(|py| py.detach(|| worker.run(|now| switch.go_on(now.0))))
         });

@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn means_are_those_of_the_draws() {
-        // The mean of few draws says little about a law without variance.
+        // The variance of this law is infinite, so a mean of few draws says little about its own.
         let heavy = |law: &Law| *law == Law::pareto(7.0, 1.5);
         let others = [
             Law::Fixed(7.0),

@@ -14,7 +14,7 @@ pub(super) struct Steps {
     epoch: Option<Epoch>,
     /// Number of acknowledged segments for which the window grows by one.
     per_step: u32,
-    /// Time at which that was computed, and the window for which it was.
+    /// Time at which `per_step` was computed, and the window in segments for which it holds.
     computed: Option<(Time, u32)>,
     /// Number of segments acknowledged since the last step.
     counted: u32,
