@@ -86,6 +86,31 @@ def test_a_phone_shows_the_figures_above_the_sliders_that_change_them(page: Page
     assert 0 < bottom - top <= 800
 
 
+OVERLAPPING = """(() => { const all = [...document.querySelectorAll('.tradeoff svg text')];
+  const places = all.map((one) => [one.textContent, one.getBoundingClientRect()]);
+  const meet = (p, q) => p.left < q.right && q.left < p.right
+    && p.top < q.bottom - 2 && q.top < p.bottom - 2;
+  return places.flatMap(([a, p], i) =>
+    places.slice(i + 1).filter(([, q]) => meet(p, q)).map(([b]) => [a, b])); })()"""
+"""Pairs of labels of the trade-off that cover one another. Boxes are higher than their letters."""
+
+
+@pytest.mark.parametrize("width", [390, 900, 1440])
+@pytest.mark.parametrize("state", ["", TWO, "#rate=100Mbps&rtt=20ms&flows=8&buffer=1bdp"])
+def test_labels_of_the_trade_off_do_not_cover_one_another(
+    page: Page, server: LabServer, state: str, width: int
+) -> None:
+    """Neither with the published rules nor without them."""
+    page.size(width, 800)
+    page.open(server.url + state)
+    page.wait(f"{DONE} && document.querySelectorAll('.tradeoff svg text').length > 12", 60)
+    assert page.run(OVERLAPPING) == []
+    before = page.run("document.querySelectorAll('.tradeoff svg text').length")
+    page.click("Published rules", "label")
+    page.wait(f"document.querySelectorAll('.tradeoff svg text').length > {before}")
+    assert page.run(OVERLAPPING) == []
+
+
 def test_every_chart_is_a_sentence_for_who_hears_the_page(page: Page) -> None:
     """The sentence has the units of both axes, and the ends of the lines."""
     labels = page.run("[...document.querySelectorAll('main .chart')].map((e) => e.ariaLabel)")

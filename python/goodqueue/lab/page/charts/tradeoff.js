@@ -21,8 +21,8 @@ const FINE = [0.98, 0.985, 0.99, 0.995, 1];
 const LEAST_SPAN = 10;
 /** Widths of margins in CSS pixels. */
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 16, 14, 42];
-/** Least distance of two labels in CSS pixels, along and across. */
-const APART = [58, 14];
+/** Least gap between two labels along, and least distance across, in CSS pixels; half the width of a letter. */
+const [GAP, ACROSS, LETTER] = [6, 14, 3.2];
 
 /** Returns the scales of a model: places of waits and shares, and the ticks of both.
  * @param {Model} model @param {number} width @param {number} height */
@@ -50,21 +50,25 @@ export function tradeoffSvg(model, { width, height, colours, title = "", source 
   const [bottom, right] = [height - BOTTOM, width - RIGHT];
   const parts = [`<rect x="${LEFT}" y="${TOP}" width="${right - LEFT}" height="${y(KNEE) - TOP}" fill="${card}"/>`];
   for (const share of shares) parts.push(line(LEFT, y(share), right, y(share), grid), text(LEFT - 6, y(share) + 4, `${Number((100 * share).toPrecision(4))} %`, "end", fill(soft)));
-  for (const wait of waits) parts.push(line(x(wait), TOP, x(wait), bottom, grid), text(x(wait), bottom + 15, String(wait), "middle", fill(soft)));
+  for (const wait of waits) parts.push(line(x(wait), TOP, x(wait), bottom, grid), text(x(wait), bottom + 18, String(wait), "middle", fill(soft)));
   parts.push(line(LEFT, y(KNEE), right, y(KNEE), soft, 'stroke-dasharray="2 3"'));
-  parts.push(text((LEFT + right) / 2, bottom + 33, "waiting in ms: 99 of 100 packets wait no longer", "middle", fill(ink)));
+  parts.push(text((LEFT + right) / 2, bottom + 36, "waiting in ms: 99 of 100 packets wait no longer", "middle", fill(ink)));
   if (model.band) parts.push(...bandOf(model.band, { x, right, bottom }, good));
   const along = (/** @type {Point[]} */ points) => points.map((one) => `${x(one.x).toFixed(1)},${y(one.y).toFixed(1)}`).join(" ");
   if (model.theory.length > 0) parts.push(`<polyline points="${along(model.theory)}" fill="none" stroke="${soft}" stroke-width="1.2" stroke-dasharray="5 4"/>`);
-  /** @type {number[][]} */
-  const taken = model.curves.flatMap(({ name, here }) => [-1, 0, 1].map((way) => [hereLabel(name, here, x, right).at + 60 * way, y(here.y) + HERE]));
+  const taken = model.curves.map(({ name, here }) => {
+    const { at, half } = hereLabel(name, here, x, right);
+    return [at, y(here.y) + HERE, half];
+  });
   const halo = `stroke="${paper}" stroke-width="4" stroke-linejoin="round" paint-order="stroke"`;
-  const said = (/** @type {Point} */ one, /** @type {number} */ down, /** @type {string} */ anchor, /** @type {string} */ colour) => {
+  const said = (/** @type {Point} */ one, /** @type {number} */ down, /** @type {"start" | "middle" | "end"} */ anchor, /** @type {string} */ colour) => {
+    if (!one.label) return;
     const under = y(one.y) + down;
-    const at = /** @type {[number, number]} */ ([x(one.x), under > bottom - 4 ? y(one.y) - 9 : under]);
-    if (!one.label || taken.some(([a, b]) => Math.abs(a - at[0]) < APART[0] && Math.abs(b - at[1]) < APART[1])) return;
-    taken.push(at);
-    parts.push(text(at[0], at[1], one.label, anchor, `${fill(colour)} ${halo}`));
+    const [at, high, half] = [x(one.x), under > bottom - 4 ? y(one.y) - 9 : under, LETTER * one.label.length];
+    const middle = at + half * { start: 1, middle: 0, end: -1 }[anchor];
+    if (taken.some(([a, b, other]) => Math.abs(a - middle) < half + other + GAP && Math.abs(b - high) < ACROSS)) return;
+    taken.push([middle, high, half]);
+    parts.push(text(at, high, one.label, anchor, `${fill(colour)} ${halo}`));
   };
   for (const rule of model.rules) parts.push(line(x(rule.x), TOP, x(rule.x), bottom, ink, 'stroke-width="0.6"'));
   for (const { colour, points } of model.curves) {
@@ -72,7 +76,7 @@ export function tradeoffSvg(model, { width, height, colours, title = "", source 
     for (const one of points) parts.push(`<circle cx="${x(one.x).toFixed(1)}" cy="${y(one.y).toFixed(1)}" r="3" fill="${colour}"><title>${escaped(one.label ?? "")}</title></circle>`);
   }
   for (const { name, colour, here } of model.curves) parts.push(...hereOf(name, colour, here, { x, y, right, paper, halo }));
-  model.rules.forEach((rule, i) => said({ ...rule, y: shares[0] }, -8 - 14 * i, x(rule.x) > 0.7 * width ? "end" : "start", ink));
+  model.rules.forEach((rule, i) => said({ ...rule, y: shares[0] }, -8 - 14 * (i + Number(model.band !== null)), x(rule.x) > 0.7 * width ? "end" : "start", ink));
   for (const { points } of model.curves) for (const one of points) said(one, 16, "middle", soft);
   const all = `<g transform="translate(0 ${head})">${parts.join("")}</g>`;
   const heading = title ? legendOf(model, head + height + 6, colours) + text(LEFT, 17, title, "start", `font-weight="bold" ${fill(ink)}`) : "";
@@ -97,12 +101,12 @@ function bandOf({ from, to, label }, { x, right, bottom }, colour) {
 /** Distance of a setting's label below its point. */
 const HERE = 32;
 
-/** Returns the label of a setting and its place, which is within the picture.
+/** Returns the label of a setting, half its width and its place, which is within the picture.
  * @param {string} name @param {Point} here @param {(wait: number) => number} x @param {number} right */
 function hereLabel(name, here, x, right) {
   const words = `${name || "you are here"}${here.label ? `: ${here.label}` : ""}`;
   const half = 3.8 * words.length;
-  return { words, at: Math.min(Math.max(x(here.x), LEFT + half), right - half) };
+  return { words, half, at: Math.min(Math.max(x(here.x), LEFT + half), right - half) };
 }
 
 /** Draws where a setting is, with its intervals if they are given.
