@@ -302,6 +302,22 @@ def test_labels_of_lines_stay_within_their_chart(page: Page) -> None:
     assert found == [False, True, True, False]
 
 
+def test_waiting_has_human_words(page: Page) -> None:
+    """A call is good up to 150 ms each way and bad above 400 ms (ITU-T G.114)."""
+    script = """import('./compute/felt.js').then(({ felt }) =>
+      [0.12, 0.14, 0.37, 0.39].map((most) =>
+      felt({ p99_queueing_delay_s: { mean: most }, mean_queueing_delay_s: { mean: 0.1 } },
+        { rtt: '40ms', flows: 1 })))"""
+    late = [(120, "good"), (140, "tiring"), (370, "tiring"), (390, "bad")]
+    assert page.run(script) == [
+        f"a game feels {ms}\xa0ms late, a call is {word}, and a page of 10 round trips takes"
+        " 1\xa0s longer"
+        for ms, word in late
+    ]
+    shown = page.run("document.querySelector('[data-felt]').textContent")
+    assert shown.startswith("While the flows send, a game feels ")
+
+
 def test_every_queue_and_control_of_the_schema_is_offered(page: Page) -> None:
     """The names are the engine's."""
     words = json.loads(_core.LabJob("start", "{}").answer()[1])

@@ -1,6 +1,7 @@
 // @ts-check
 // Tiles with the figures of one or two settings, and their differences.
 
+import { felt } from "../compute/felt.js";
 import { FIGURES, number, shown, spread } from "../compute/figures.js";
 import { sizedRtt } from "../question/scenario.js";
 import { html } from "../vendor/htm-preact-3.1.1.js";
@@ -28,11 +29,21 @@ export function Tiles({ found: { a, b, change, share, stage }, names, questions,
   const runs = count === 1 ? `One run of ${length}` : `Means of ${count} runs with different seeds${shows ? ", and 95 % intervals" : ""}, ${length} each`;
   return html`<section aria-label="Figures of the runs" class="results" data-stage=${stage}>
     <div class="tiles">${keys.map((key) => (b ? Both({ key, a, b, change: change?.[key], shows }) : One({ key, a, shows })))}</div>
+    ${Felt({ a, b, questions })}
     <p class="soft small">${b && html`<b class="side side-a">A</b> ${names.a} · <b class="side side-b">B</b> ${names.b}. `}
       ${Buffer({ a, b })} ${questions.map(meant)}${runs}.${" "}
       ${progress(stage, share)}
       ${count > 1 && html` <button type="button" class="small" aria-pressed=${shows} onClick=${() => setSpread(!shows)}>± intervals</button>`}</p>
   </section>`;
+}
+
+/** What the waiting means for a person.
+ * @param {any} props */
+function Felt({ a, b, questions }) {
+  const words = [a, b].filter(Boolean).map(({ means }, i) => felt(means, questions[i] ?? null));
+  if (words.includes(null)) return null;
+  const [one, other] = words;
+  return html`<p data-felt>${b ? html`<b class="side side-a">A</b>: ${one}. <b class="side side-b">B</b>: ${other}.` : `While the flows send, ${one}.`}</p>`;
 }
 
 /** @param {any} props */

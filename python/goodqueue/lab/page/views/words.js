@@ -19,6 +19,7 @@ const WORDS = [
   ["Congestion control", "The sender's rule for its window. Linux uses cubic."],
   ["Queue", "The rule by which packets wait. drop_tail (a FIFO) lets them wait in order and drops what arrives when it is full."],
   ["Ping, p99", "The round-trip time that 99 of 100 pings do not exceed: the base round-trip time and the waiting."],
+  ["A game, a call, a page", "A game feels the time that 99 of 100 packets do not exceed. A call is good up to 150 ms each way, and bad from 400 ms on (ITU-T G.114). A page here has 10 round trips, each longer by the mean delay."],
   ["Fairness", "Jain's index of the flows' rates. It is 1 if all are equal."],
   ["95 % interval", "Runs with other seeds differ. Of 100 such ranges, 95 contain the mean of many more runs."],
   ["Published rules", "The thin lines of the curve: one BDP (1994), BDP/√N for N flows (2004), BSCL (2005), tiny buffers (2006), and the part of a BDP that makes up for one decrease of the window."],
