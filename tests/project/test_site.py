@@ -52,7 +52,18 @@ def test_the_lab_is_shown_only_where_it_has_an_engine(source: Path, tmp_path: Pa
     frame = 'src="../lab/index.html#rate=10Mbps&rtt=30ms&flows=1&buffer=100p"'
     assert frame in (source / "docs/tutorial.md").read_text()
     stage.stage(tmp_path, lab=False)
-    assert "iframe" not in (tmp_path / "docs/tutorial.md").read_text()
+    for page in ("docs/tutorial.md", "README.md"):
+        assert "iframe" not in (tmp_path / page).read_text()
+
+
+def test_the_first_screen_of_the_site_shows_the_lab(source: Path) -> None:
+    """A frame with the moving link stands before the first picture and the first heading."""
+    start = (source / "README.md").read_text()
+    frame = start.index('<iframe class="lab" src="lab/index.html?embed#rate=10Mbps&')
+    assert frame < start.index("![") < start.index("\n## ")
+    tutorial = (source / "docs/tutorial.md").read_text()
+    first, second = (tutorial.index(f"\n## {number}. ") for number in (1, 2))
+    assert first < tutorial.index("<iframe") < second
 
 
 def test_links_show_the_titles_of_pages(source: Path) -> None:

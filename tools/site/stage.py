@@ -26,11 +26,12 @@ ROOT = Path(__file__).resolve().parents[2]
 SHOWN = (":(glob)*.md", "LICENSE", "docs", "examples", "scenarios/*", "studies/*")
 """Patterns of git for the files that the site contains."""
 
-LAB = re.compile(r"<!-- lab: (?P<settings>\S+) -->\n")
-"""Place of a page at which the site shows the lab, with settings as in the lab's address."""
+LAB = re.compile(r"<!-- lab(?P<part>\?embed)?: (?P<settings>\S+) -->\n")
+"""Place of a page at which the site shows the lab, or the part of it that is made for other pages,
+with settings as in the lab's address."""
 
 FRAME = (
-    r'<iframe class="lab" src="UP/lab/index.html#\g<settings>" title="The lab"></iframe>'
+    r'<iframe class="lab" src="UP/lab/index.html\g<part>#\g<settings>" title="The lab"></iframe>'
     "\n"
 )
 
