@@ -253,6 +253,11 @@ def _search(what: str, vary: str, answer: Answer, effort: Effort) -> Found:
     """Returns the outermost value of a parameter that keeps the bounds."""
     path = vary.partition("=")[0]
     largest = what in LARGEST
+    limits = replace(
+        effort,
+        replicates=FIRST_REPLICATES if what == BUSY else effort.replicates,
+        budget=max(SHARES[what] * effort.budget, 1.0),
+    )
     tuned = tune(
         answer.source(what),
         vary,
@@ -260,14 +265,7 @@ def _search(what: str, vary: str, answer: Answer, effort: Effort) -> Found:
         most=path if largest else None,
         least=None if largest else path,
         set=answer.settings(what),
-        replicates=FIRST_REPLICATES if what == BUSY else effort.replicates,
-        budget=max(SHARES[what] * effort.budget, 1.0),
-        time_s=effort.time_s,
-        jobs=effort.jobs,
-        memory=effort.memory,
-        store=effort.store,
-        on_run=effort.on_run,
-        on_change=effort.on_change,
+        **limits.options(),
     )
     return Found(what, vary, tuned)
 

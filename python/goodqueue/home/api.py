@@ -198,14 +198,7 @@ def _search(
         f"{path}={low}..{high}",
         keep=[f"ping.p99<={1e3 * kept_s:.6g}ms"],
         most=path,
-        replicates=effort.replicates,
-        budget=effort.budget,
-        time_s=effort.time_s,
-        jobs=effort.jobs,
-        memory=effort.memory,
-        store=effort.store,
-        on_run=effort.on_run,
-        on_change=effort.on_change,
+        **effort.options(),
     )
     return Found(direction, line, tuned)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 from goodqueue.sizing.search.budget import BUDGET_PACKETS
 
@@ -42,3 +42,7 @@ class Effort:
     store: Path | None = None
     on_run: Callable[[int], None] = field(default=lambda _left: None)
     on_change: Callable[[Axis | Space, Trials], None] = field(default=lambda _axis, _trials: None)
+
+    def options(self) -> dict[str, Any]:
+        """Returns the limits as options of `tune`."""
+        return {limit.name: getattr(self, limit.name) for limit in fields(self)}

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from goodqueue.boxes.api import USUAL_KEEP, Question, answer_box, split
 from goodqueue.cli.exits import exit_code_of
 from goodqueue.cli.files import print_wrote
-from goodqueue.cli.sizing.tune import search_bar
+from goodqueue.cli.sizing.tune import searching
 from goodqueue.core.files.outdir import check_apart, check_file, write_whole
 from goodqueue.output.terminal import print_json
 from goodqueue.output.tuning.box import print_box
-from goodqueue.sizing.search.budget import budget_of, time_of
-from goodqueue.tuning.effort import Effort
 
 if TYPE_CHECKING:
     from goodqueue.cli.commands.sizing.box import Box
@@ -39,17 +37,7 @@ def box(asked: Box) -> int:
         inputs = [] if asked.config is None else [split(asked.config)[0]]
         check_apart(inputs, {"--write": asked.write})
         check_file(asked.write)
-    with search_bar("the box") as (on_run, on_change):
-        effort = Effort(
-            replicates=asked.replicates,
-            budget=budget_of(asked.budget),
-            time_s=time_of(asked.time),
-            jobs=asked.jobs,
-            memory=asked.run_memory,
-            store=asked.store,
-            on_run=on_run,
-            on_change=on_change,
-        )
+    with searching(asked, "the box", asked.run_memory) as effort:
         answer = answer_box(question, effort)
     if asked.json:
         print_json(answer.as_dict())

@@ -9,7 +9,7 @@ import typer
 
 from goodqueue.cli.exits import EXIT_INTERRUPTED, exit_code_of
 from goodqueue.cli.files import print_wrote
-from goodqueue.cli.sizing.tune import search_bar
+from goodqueue.cli.sizing.tune import searching
 from goodqueue.core.files.outdir import check_file, write_whole
 from goodqueue.errors import RequestError, nearest
 from goodqueue.home.api import USUAL_RTT, Question, answer_home
@@ -18,8 +18,6 @@ from goodqueue.home.household import USUAL
 from goodqueue.home.line import KINDS, framing_of, kind_of
 from goodqueue.output.terminal import print_json
 from goodqueue.output.tuning.home import print_home
-from goodqueue.sizing.search.budget import budget_of, time_of
-from goodqueue.tuning.effort import Effort
 
 if TYPE_CHECKING:
     from goodqueue.cli.commands.sizing.home import Home
@@ -36,17 +34,7 @@ def home(asked: Home) -> int:
     question.bound_s(question.home())  # refuses wrong values before anything runs
     if asked.write is not None:
         check_file(asked.write)
-    with search_bar("the shaper") as (on_run, on_change):
-        effort = Effort(
-            replicates=asked.replicates,
-            budget=budget_of(asked.budget),
-            time_s=time_of(asked.time),
-            jobs=asked.jobs,
-            memory=asked.memory,
-            store=asked.store,
-            on_run=on_run,
-            on_change=on_change,
-        )
+    with searching(asked, "the shaper", asked.memory) as effort:
         answer = answer_home(question, effort)
     if asked.json:
         print_json(answer.as_dict())

@@ -19,11 +19,13 @@ from goodqueue.runs.api import load
 from goodqueue.runs.results.traces import files_read
 from goodqueue.sizing.search.budget import budget_of, time_of
 from goodqueue.tuning.api import tune as find
+from goodqueue.tuning.effort import Effort
 from goodqueue.tuning.several.answer import TunedPoint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from goodqueue.cli.commands.sizing.searching import Searching
     from goodqueue.cli.commands.sizing.tune import Tune
     from goodqueue.sizing.search.trials import Trials
     from goodqueue.tuning.answer import Tuned
@@ -43,10 +45,8 @@ def tune(asked: Tune) -> int:
         require("matplotlib")
         format_of(asked.plot, "--plot")
     vary = asked.vary[0] if len(asked.vary) == 1 else asked.vary
-    with search_bar(" and ".join(one.partition("=")[0] for one in asked.vary)) as (
-        on_run,
-        on_change,
-    ):
+    paths = " and ".join(one.partition("=")[0] for one in asked.vary)
+    with searching(asked, paths, asked.memory) as effort:
         answer = find(
             source,
             vary,
@@ -55,15 +55,8 @@ def tune(asked: Tune) -> int:
             least=asked.least,
             set=given,
             seed=asked.seed,
-            replicates=asked.replicates,
-            budget=budget_of(asked.budget),
-            time_s=time_of(asked.time),
-            jobs=asked.jobs,
-            memory=asked.memory,
-            store=asked.store,
             allow_python=allowed,
-            on_run=on_run,
-            on_change=on_change,
+            **effort.options(),
         )
     if asked.json:
         print_json(answer.as_dict())
@@ -97,10 +90,14 @@ def _write(asked: Tune, answer: Tuned | TunedPoint) -> None:
 
 
 @contextmanager
-def search_bar(
-    what: str,
-) -> Iterator[tuple[Callable[[int], None], Callable[[Axis | Space, Trials], None]]]:
-    """Shows the number of runs of a search, and of values that were run."""
+def searching(asked: Searching, what: str, memory: str | None) -> Iterator[Effort]:
+    """Yields the limits of a search, and shows the number of its runs and of values that were run.
+
+    Args:
+        asked: the options of the command.
+        what: the parameters, in words.
+        memory: largest memory of all runs.
+    """
     with progress() as bar:
         task = bar.add_task(f"tuning {what}", total=None)
         done = 0
@@ -114,4 +111,13 @@ def search_bar(
             tried = f"{len(trials.limits)} of {len(points)} values"
             bar.update(task, description=f"tuning {what}: {tried}")
 
-        yield on_run, on_change
+        yield Effort(
+            replicates=asked.replicates,
+            budget=budget_of(asked.budget),
+            time_s=time_of(asked.time),
+            jobs=asked.jobs,
+            memory=memory,
+            store=asked.store,
+            on_run=on_run,
+            on_change=on_change,
+        )

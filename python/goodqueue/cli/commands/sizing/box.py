@@ -14,6 +14,13 @@ from goodqueue.cli.commands.options import (
     SeedOption,
     refuse_stray,
 )
+from goodqueue.cli.commands.sizing.searching import (
+    BudgetOption,
+    ExplainOption,
+    ReplicatesOption,
+    StoreOption,
+    TimeOption,
+)
 
 
 @dataclass(frozen=True)
@@ -73,18 +80,10 @@ class Box:
         Path | None,
         typer.Option(metavar="FILE", help="Write the scenario with the alpha that was found."),
     ] = None
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Print every value that was tried, and every figure.")
-    ] = False
-    replicates: Annotated[
-        int, typer.Option(metavar="N", min=8, max=10_000, help="Largest number of runs of a value.")
-    ] = 24
-    budget: Annotated[
-        str | None, typer.Option(metavar="N", help="Packets of all runs; by default 120M.")
-    ] = None
-    time: Annotated[
-        str | None, typer.Option(metavar="TIME", help="End each search after this time.")
-    ] = None
+    explain: ExplainOption = False
+    replicates: ReplicatesOption = 24
+    budget: BudgetOption = None
+    time: TimeOption = None
     seed: SeedOption = None
     json: JsonOption = False
     jobs: JobsOption = None
@@ -94,9 +93,7 @@ class Box:
             metavar="SIZE", help="Largest memory of all runs; by default 3/4 of the machine's."
         ),
     ] = None
-    store: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder that stores the runs.")
-    ] = None
+    store: StoreOption = None
 
     def __post_init__(self) -> None:
         """Refuses options that exclude each other."""

@@ -15,6 +15,13 @@ from goodqueue.cli.commands.options import (
     SeedOption,
     refuse_stray,
 )
+from goodqueue.cli.commands.sizing.searching import (
+    BudgetOption,
+    ExplainOption,
+    ReplicatesOption,
+    StoreOption,
+    TimeOption,
+)
 
 
 @dataclass(frozen=True)
@@ -86,25 +93,15 @@ class Home:
     write: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the scenario with these rates.")
     ] = None
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Print every rate that was tried, and every figure.")
-    ] = False
-    replicates: Annotated[
-        int, typer.Option(metavar="N", min=8, max=10_000, help="Largest number of runs of a rate.")
-    ] = 24
-    budget: Annotated[
-        str | None, typer.Option(metavar="N", help="Packets of all runs; by default 120M.")
-    ] = None
-    time: Annotated[
-        str | None, typer.Option(metavar="TIME", help="End each search after this time.")
-    ] = None
+    explain: ExplainOption = False
+    replicates: ReplicatesOption = 24
+    budget: BudgetOption = None
+    time: TimeOption = None
     seed: SeedOption = None
     json: JsonOption = False
     jobs: JobsOption = None
     memory: MemoryOption = None
-    store: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder that stores the runs.")
-    ] = None
+    store: StoreOption = None
 
     def __post_init__(self) -> None:
         """Refuses options that exclude each other."""

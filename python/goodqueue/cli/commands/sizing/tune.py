@@ -18,6 +18,13 @@ from goodqueue.cli.commands.options import (
     SetOption,
     TablesOption,
 )
+from goodqueue.cli.commands.sizing.searching import (
+    BudgetOption,
+    KeepOption,
+    ReplicatesOption,
+    StoreOption,
+    TimeOption,
+)
 
 
 @dataclass(frozen=True)
@@ -32,10 +39,7 @@ class Tune:
             help="A parameter, by its path in --set, or up to four; % are of the file's value.",
         ),
     ]
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIGURE<=VALUE", help="A bound, with <= or >=; may be repeated."),
-    ] = None
+    keep: KeepOption = None
     most: Annotated[
         str | None, typer.Option(metavar="FIGURE", help="Figure or PATH that should be large.")
     ] = None
@@ -44,15 +48,9 @@ class Tune:
     ] = None
     set_: SetOption = None
     allow_python: AllowPythonOption = False
-    replicates: Annotated[
-        int, typer.Option(metavar="N", min=8, max=10_000, help="Largest number of runs of a value.")
-    ] = 64
-    budget: Annotated[
-        str | None, typer.Option(metavar="N", help="Packets of all runs; by default 120M.")
-    ] = None
-    time: Annotated[
-        str | None, typer.Option(metavar="TIME", help="End the search after this time.")
-    ] = None
+    replicates: ReplicatesOption = 64
+    budget: BudgetOption = None
+    time: TimeOption = None
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help="Write the scenario with the value."),
@@ -66,6 +64,4 @@ class Tune:
     tables: TablesOption = None
     jobs: JobsOption = None
     memory: MemoryOption = None
-    store: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder that stores the runs.")
-    ] = None
+    store: StoreOption = None
