@@ -7,11 +7,14 @@ import os
 import re
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from inspect import unwrap
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
+
+Decorated = TypeVar("Decorated", bound="Callable[..., Any]")
 
 
 class ScenarioError(ValueError):
@@ -100,7 +103,10 @@ ARGUMENTS = ("message", "help", "file")
 
 @contextmanager
 def as_arguments() -> Iterator[None]:
-    """Names options in messages as arguments of a function: `max_loss` for `--max-loss`."""
+    """Names options in messages as arguments of a function: `max_loss` for `--max-loss`.
+
+    It also decorates a function, which the commands call without it (`as_typed`).
+    """
     try:
         yield
     except (RequestError, ScenarioError) as error:
@@ -109,6 +115,11 @@ def as_arguments() -> Iterator[None]:
             if hasattr(error, name):
                 setattr(error, name, argument_names(getattr(error, name)))
         raise
+
+
+def as_typed(function: Decorated) -> Decorated:
+    """Returns a function that `as_arguments` decorates without it: its messages name options."""
+    return cast("Decorated", unwrap(function))
 
 
 def argument_names(text: str) -> str:

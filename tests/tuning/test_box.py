@@ -245,3 +245,11 @@ def test_ctrl_c_ends_within_a_second(tmp_path: Path) -> None:
     waited, words = interrupted(["box", *ports, "--jobs", "1"], 4.0, tmp_path)
     assert waited < 1.0
     assert "interrupted" in words
+
+
+def test_mistakes_in_python_name_the_argument() -> None:
+    with pytest.raises(goodqueue.RequestError, match=r"^ports and memory: missing") as mistake:
+        goodqueue.box()
+    assert "--" not in str(mistake.value)
+    with pytest.raises(goodqueue.RequestError, match=r"^keep query\.p98: write a figure"):
+        goodqueue.box("8x1Gbps", "200kB", keep="query.p98")

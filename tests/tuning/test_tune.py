@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -222,10 +223,34 @@ def test_a_queue_in_the_home_stays_empty_below_the_share_of_the_framing() -> Non
 
 
 def test_too_few_runs_for_an_interval_are_refused() -> None:
-    with pytest.raises(goodqueue.RequestError, match="--replicates 7: write 8 or more"):
+    with pytest.raises(goodqueue.RequestError, match=r"^replicates 7: write 8 or more"):
         goodqueue.tune(
             ROOT / "scenarios" / "home-dsl.toml",
             "topology.link.shaper.rate=80%..100%",
             keep=["modem.mean<=1ms"],
             replicates=7,
         )
+
+
+@pytest.mark.parametrize(
+    ("vary", "options", "message"),
+    [
+        (f"{LIMIT}=1p", {"keep": ["ping.p99<=1s"]}, r"^vary .*: write vary PATH=LOW\.\.HIGH"),
+        ([f"{LIMIT}=1p..9p"] * 5, {"keep": ["ping.p99<=1s"]}, r"^vary: 5 parameters"),
+        (f"{LIMIT}=1p..40p", {"keep": ["ping.p99"]}, r"^keep ping\.p99: write a figure"),
+        (
+            f"{LIMIT}=1p..40p",
+            {"keep": ["ping.p99<=1s"], "most": "ping.p50", "least": "ping.p50"},
+            r"^most and least: give one",
+        ),
+    ],
+)
+def test_mistakes_in_python_name_the_argument(
+    vary: str | list[str],
+    options: dict[str, Any],
+    message: str,
+) -> None:
+    with pytest.raises(goodqueue.RequestError) as mistake:
+        goodqueue.tune(goodqueue.EXAMPLE, vary, **options)
+    assert re.search(message, str(mistake.value))
+    assert "--" not in str(mistake.value)

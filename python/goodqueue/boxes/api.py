@@ -19,7 +19,7 @@ from goodqueue.boxes.scenario import (
 )
 from goodqueue.boxes.switch import Switch, from_config, groups_of, incast_of
 from goodqueue.boxes.worlds import Pairs
-from goodqueue.errors import RequestError, nearest
+from goodqueue.errors import RequestError, as_arguments, as_typed, nearest
 from goodqueue.runs.memory import limit_of
 from goodqueue.sizing.controls import CONTROLS
 from goodqueue.sizing.question import threshold_of
@@ -142,6 +142,7 @@ def split(config: str) -> tuple[Path, str | None]:
     return Path(path), queue or None
 
 
+@as_arguments()
 def box(  # noqa: PLR0913 - all are options, by name
     ports: str | None = None,
     memory: str | None = None,
@@ -258,7 +259,7 @@ def _search(what: str, vary: str, answer: Answer, effort: Effort) -> Found:
         replicates=FIRST_REPLICATES if what == BUSY else effort.replicates,
         budget=max(SHARES[what] * effort.budget, 1.0),
     )
-    tuned = tune(
+    tuned = as_typed(tune)(
         answer.source(what),
         vary,
         keep=answer.keep,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodqueue import _core
-from goodqueue.errors import RequestError
+from goodqueue.errors import RequestError, as_typed
 from goodqueue.home.answer import Answer, Found
 from goodqueue.home.household import DOWN, UP, USUAL, household
 from goodqueue.home.line import Line, framing_of, rate_text, rates_of
@@ -193,7 +193,7 @@ def _search(
     high_bps = line.high_bps if line.change else (1 - home.line.margin) * line.high_bps
     low, high = (rate_text(bps) for bps in (MIN_SHARE * line.low_bps, high_bps))
     path = PATHS[direction]
-    tuned = tune(
+    tuned = as_typed(tune)(
         home.settings(rates[UP], rates[DOWN]),
         f"{path}={low}..{high}",
         keep=[f"ping.p99<={1e3 * kept_s:.6g}ms"],

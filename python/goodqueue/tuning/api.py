@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, overload
 
 from goodqueue.core.extras import require
-from goodqueue.errors import RequestError
+from goodqueue.errors import RequestError, as_arguments
 from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.runs.plugins import named_controls, named_queues
 from goodqueue.runs.settings import overrides
@@ -81,6 +81,7 @@ def tune(
 ) -> Tuned | TunedPoint: ...
 
 
+@as_arguments()
 def tune(  # noqa: PLR0913 - all but the scenario and its parameter are options, by name
     source: Source,
     vary: str | Parameters,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goodqueue.errors import as_typed
 from goodqueue.output.sizing.headroom import print_headroom
 from goodqueue.output.terminal import print_json
 from goodqueue.sizing.lossless.headroom import headroom
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def show_headroom(asked: Headroom) -> int:
     """Prints the headroom; returns the exit code."""
-    found = headroom(
+    found = as_typed(headroom)(
         asked.speed,
         asked.cable,
         mtu=asked.mtu,

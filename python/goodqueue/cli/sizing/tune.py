@@ -12,6 +12,7 @@ from goodqueue.cli.hosts import note_hosts
 from goodqueue.core.drawing import format_of
 from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart, check_file, whole_file, write_whole
+from goodqueue.errors import as_typed
 from goodqueue.output.terminal import print_json, progress
 from goodqueue.output.tuning.screen import print_answer
 from goodqueue.output.tuning.several import print_point
@@ -47,7 +48,7 @@ def tune(asked: Tune) -> int:
     vary = asked.vary[0] if len(asked.vary) == 1 else asked.vary
     paths = " and ".join(one.partition("=")[0] for one in asked.vary)
     with searching(asked, paths, asked.memory) as effort:
-        answer = find(
+        answer = as_typed(find)(
             source,
             vary,
             keep=asked.keep or (),

@@ -17,7 +17,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import _core
-from goodqueue.errors import RequestError
+from goodqueue.errors import RequestError, as_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -256,6 +256,7 @@ class Headroom:
         }
 
 
+@as_arguments()
 def headroom(  # noqa: PLR0913 - one for each option of the command
     speed: str,
     cable: str,
