@@ -225,3 +225,54 @@ fn both_engines_agree_on_foreign_stacks_behind_any_link() {
         }
     }
 }
+
+/// Asks for a call at once, for ever, and never sends anything.
+#[derive(Debug)]
+struct Restless;
+
+impl Stack for Restless {
+    fn pair(&self, _placement: &Placement) -> [Box<dyn Endpoint>; 2] {
+        [(); 2].map(|()| -> Box<dyn Endpoint> { Box::new(Self) })
+    }
+}
+
+impl Endpoint for Restless {
+    fn receive(&mut self, _now: Time, _ecn: Ecn, _datagram: &[u8]) -> Option<Span> {
+        None
+    }
+
+    fn wake(&mut self, _now: Time) {}
+
+    fn wakes_at(&self) -> Option<Time> {
+        Some(Time::ZERO)
+    }
+
+    fn transmit(&mut self, _now: Time, _datagrams: &mut Vec<u8>) -> Option<Batch> {
+        None
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::default()
+    }
+}
+
+/// Returns the message with which a run of a restless stack ends.
+fn end_of_restless(engine: impl Fn(&Network)) -> String {
+    let stack: Arc<dyn Stack> = Arc::new(Restless);
+    let network = network(1, |network| {
+        network.flows[0].workload = WorkloadConfig::Foreign(Arc::clone(&stack));
+    });
+    let run = std::panic::AssertUnwindSafe(|| engine(&network));
+    let message = std::panic::catch_unwind(run).expect_err("the clock stands still");
+    message
+        .downcast::<String>()
+        .map_or_else(|_| String::new(), |text| *text)
+}
+
+#[test]
+fn a_stack_that_asks_for_one_instant_without_end_ends_the_run() {
+    let fast = end_of_restless(|network| drop(run(network)));
+    assert!(fast.contains("asked 100000 times for a call"), "{fast}");
+    let reference = end_of_restless(|network| drop(run_reference(network)));
+    assert_eq!(reference, fast);
+}
