@@ -1,7 +1,7 @@
 """Measures BBRv3 beside CUBIC, by itself, and in its start-up.
 
 `make evidence NAME=bbr3_beside_cubic` makes all runs and writes the tables of
-docs/congestion-controls.md.
+docs/evidence/controls.md.
 """
 
 from __future__ import annotations

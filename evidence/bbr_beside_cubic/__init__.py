@@ -1,1 +1,1 @@
-"""Measures BBR's share beside CUBIC in deep buffers: the table of docs/congestion-controls.md."""
+"""Measures BBR's share beside CUBIC in deep buffers: the table of docs/evidence/controls.md."""

@@ -1,4 +1,4 @@
-"""Measures BBR's share beside CUBIC in deep buffers: the table of docs/congestion-controls.md.
+"""Measures BBR's share beside CUBIC in deep buffers: the table of docs/evidence/controls.md.
 
 `make evidence NAME=bbr_beside_cubic` makes all runs and writes the table.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from goodqueue._core import Cancel
 
-PAGE = Path("docs/congestion-controls.md")
+PAGE = Path("docs/evidence/controls.md")
 PART = "bbr beside cubic"
 SEEDS = 4
 """Runs of each cell."""

@@ -1,4 +1,4 @@
-"""Runs Prague beside CUBIC over DualPI2 on a grid of 500 points, for docs/congestion-controls.md.
+"""Runs Prague beside CUBIC over DualPI2 on a grid of 500 points, for docs/evidence/controls.md.
 
 It writes the table, and every point to evidence/l4s_grid/points.csv.
 """
@@ -26,7 +26,7 @@ from goodqueue.study.threads import Threads
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-PAGE = Path("docs/congestion-controls.md")
+PAGE = Path("docs/evidence/controls.md")
 EVERY_POINT = Path("evidence/l4s_grid/points.csv")
 PART = "l4s grid"
 SEEDS = 2

@@ -1,1 +1,1 @@
-"""Runs Prague beside a classic flow behind queues without L4S, for docs/congestion-controls.md."""
+"""Runs Prague beside a classic flow behind queues without L4S, for docs/evidence/controls.md."""

@@ -1,4 +1,4 @@
-"""Runs Prague beside a classic flow behind queues without L4S, for docs/congestion-controls.md.
+"""Runs Prague beside a classic flow behind queues without L4S, for docs/evidence/controls.md.
 
 It writes two tables: one beside the published ratios of
 heistp/l4s-tests (its scenario 6), and one of today's defaults.
@@ -28,7 +28,7 @@ from goodqueue.study.threads import Threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PAGE = Path("docs/congestion-controls.md")
+PAGE = Path("docs/evidence/controls.md")
 PUBLISHED = Path(__file__).parents[1] / "validation" / "l4s" / "shared-queues-2020.csv"
 SHARED_PART = "prague shared queues"
 CLASSIC_PART = "prague classic queues"
