@@ -14,7 +14,7 @@ from evidence.core.pages import with_part
 from evidence.headroom import page
 from evidence.headroom.fit import PUBLISHED, rows
 
-PAGE = ROOT / "docs" / "headroom.md"
+PAGE = ROOT / "docs" / "evidence" / "headroom.md"
 
 PREDICTED = Path(__file__).parent / "predicted.csv"
 
@@ -34,7 +34,7 @@ THINGS = [
     Derived(
         "headroom",
         make,
-        products=(f"docs/headroom.md#{page.PART}", relative(PREDICTED)),
+        products=(f"{relative(PAGE)}#{page.PART}", relative(PREDICTED)),
         inputs=(relative(PUBLISHED), "python/goodqueue/sizing/lossless/headroom.py"),
     )
 ]

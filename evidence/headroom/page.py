@@ -1,4 +1,4 @@
-"""The part of docs/headroom.md about tables of switches: predictions, causes, impossible rows."""
+"""The part of docs/evidence/headroom.md: predictions of tables, causes, impossible rows."""
 
 from __future__ import annotations
 
