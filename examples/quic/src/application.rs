@@ -1,7 +1,10 @@
 //! Applications over one QUIC connection.
 
 use bytes::Bytes;
-use goodqueue_sim::{AppOutcome, Distribution, Metric};
+use goodqueue_sim::{
+    AppOutcome, Distribution, ExchangesConfig, Law, Metric, Placement, SessionConfig,
+    WorkloadConfig,
+};
 use goodqueue_types::{Span, Time};
 use quinn_proto::{Connection, Dir, Event, StreamEvent, StreamId, WriteError};
 use std::collections::BTreeMap;
@@ -32,6 +35,36 @@ pub enum Workload {
     },
 }
 
+impl Workload {
+    /// Returns the workload of a flow of TCP: bulk data, or exchanges whose sizes and pauses are
+    /// constant. Others have none.
+    pub fn of(tcp: &WorkloadConfig) -> Option<Self> {
+        if let Some((_, bytes)) = tcp.as_bulk() {
+            return Some(Self::Bulk { bytes, streams: 1 });
+        }
+        let WorkloadConfig::Session { session, .. } = tcp else {
+            return None;
+        };
+        match &**session {
+            SessionConfig::Exchanges(ExchangesConfig {
+                request: Law::Fixed(request),
+                reply: Law::Fixed(reply),
+                reply_per: None,
+                server_time: Law::Fixed(0.0),
+                pause: Law::Fixed(pause),
+                periodic: false,
+                most: None,
+            }) => Some(Self::Requests {
+                request: *request as u64,
+                answer: *reply as u64,
+                pause: Span::from_secs_f64(*pause),
+                parallel: 1,
+            }),
+            _ => None,
+        }
+    }
+}
+
 /// The application at one end.
 #[derive(Debug)]
 pub struct Application {
@@ -52,15 +85,18 @@ pub struct Application {
     /// Time at which all data of a bulk client were acknowledged.
     pub finished_at: Option<Time>,
     answers_s: Vec<f64>,
+    /// Time at which a client begins, and the time that its handshake took.
+    start: Time,
+    handshake_s: Option<f64>,
 }
 
 impl Application {
     /// Creates an application that has done nothing.
-    pub fn new(workload: Workload, is_client: bool, measured_from: Time) -> Self {
+    pub fn new(workload: Workload, is_client: bool, placement: &Placement) -> Self {
         Self {
             workload,
             is_client,
-            measured_from,
+            measured_from: placement.measured_from,
             writing: BTreeMap::new(),
             asked: BTreeMap::new(),
             due: Vec::new(),
@@ -69,6 +105,8 @@ impl Application {
             delivered: 0,
             finished_at: None,
             answers_s: Vec::new(),
+            start: placement.start,
+            handshake_s: None,
         }
     }
 
@@ -78,9 +116,12 @@ impl Application {
     }
 
     /// Handles an event of the connection.
-    pub fn handle(&mut self, now: Time, connection: &mut Connection, event: Event) {
-        match event {
-            Event::Connected if self.is_client => self.begin(now, connection),
+    pub fn handle(&mut self, now: Time, connection: &mut Connection, event: &Event) {
+        match *event {
+            Event::Connected if self.is_client => {
+                self.handshake_s = Some((now - self.start).as_secs_f64());
+                self.begin(now, connection);
+            }
             Event::Stream(StreamEvent::Opened { dir }) => {
                 while let Some(id) = connection.streams().accept(dir) {
                     self.read(now, connection, id);
@@ -212,17 +253,21 @@ impl Application {
         }
     }
 
-    /// Returns the figures of a client that asks.
+    /// Returns the figures of a client: the time of its handshake, and those of its requests.
     pub fn outcome(&self) -> AppOutcome {
-        if !matches!(self.workload, Workload::Requests { .. }) {
-            return AppOutcome::default();
+        let mut metrics = Vec::new();
+        if self.is_client {
+            let handshake: Vec<f64> = self.handshake_s.into_iter().collect();
+            metrics.push((
+                "handshake_time_s",
+                Metric::Seconds(distribution(&handshake)),
+            ));
         }
-        AppOutcome {
-            metrics: vec![
-                ("answers", Metric::Count(self.answers_s.len() as u64)),
-                ("answer_s", Metric::Seconds(distribution(&self.answers_s))),
-            ],
+        if matches!(self.workload, Workload::Requests { .. }) {
+            metrics.push(("answers", Metric::Count(self.answers_s.len() as u64)));
+            metrics.push(("answer_s", Metric::Seconds(distribution(&self.answers_s))));
         }
+        AppOutcome { metrics }
     }
 }
 

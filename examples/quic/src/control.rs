@@ -37,15 +37,21 @@ pub enum Fault {
     NoReduction,
     /// No mark reduces the window.
     EcnIgnored,
+    /// What the window allows leaves at once.
+    NoPacing,
 }
 
 impl Fault {
     /// Words of the faults.
-    pub const WORDS: [(&str, Self); 2] = [
+    pub const WORDS: [(&str, Self); 3] = [
         ("no-reduction", Self::NoReduction),
         ("ecn-ignored", Self::EcnIgnored),
+        ("no-pacing", Self::NoPacing),
     ];
 }
+
+/// A window in bytes for which quinn does not pace (`Pacer::delay`).
+const UNPACED: u64 = 1 << 40;
 
 /// Round-trip time of the packet that was acknowledged last, in nanoseconds, or 0 if it has been taken.
 pub type Sample = Arc<AtomicU64>;
@@ -80,6 +86,8 @@ impl ControllerFactory for Controls {
             inner,
             fault: self.fault,
             sample: Arc::clone(&self.sample),
+            in_flight: 0,
+            mtu,
         })
     }
 }
@@ -89,10 +97,15 @@ struct Watched {
     inner: Box<dyn Controller>,
     fault: Option<Fault>,
     sample: Sample,
+    /// Bytes that were sent, and neither acknowledged nor lost.
+    in_flight: u64,
+    /// Bytes of the largest packet.
+    mtu: u16,
 }
 
 impl Controller for Watched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
+        self.in_flight += bytes;
         self.inner.on_sent(now, bytes, last_packet_number);
     }
 
@@ -116,6 +129,7 @@ impl Controller for Watched {
         app_limited: bool,
         largest_packet_num_acked: Option<u64>,
     ) {
+        self.in_flight = in_flight;
         self.inner
             .on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
     }
@@ -127,6 +141,7 @@ impl Controller for Watched {
         is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
+        self.in_flight = self.in_flight.saturating_sub(lost_bytes);
         // quinn reports a mark as an event without lost bytes.
         let is_mark = lost_bytes == 0;
         match self.fault {
@@ -139,11 +154,18 @@ impl Controller for Watched {
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.mtu = new_mtu;
         self.inner.on_mtu_update(new_mtu);
     }
 
     fn window(&self) -> u64 {
-        self.inner.window()
+        let window = self.inner.window();
+        // quinn asks once if the next packet fits into the window, and then paces by the window.
+        let fits = self.in_flight + u64::from(self.mtu) < window;
+        if self.fault == Some(Fault::NoPacing) && fits {
+            return UNPACED;
+        }
+        window
     }
 
     fn metrics(&self) -> ControllerMetrics {
@@ -155,6 +177,8 @@ impl Controller for Watched {
             inner: self.inner.clone_box(),
             fault: self.fault,
             sample: Arc::clone(&self.sample),
+            in_flight: self.in_flight,
+            mtu: self.mtu,
         })
     }
 

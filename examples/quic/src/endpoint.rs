@@ -16,7 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::Ordering;
 
 /// Most datagrams in one batch, as in quinn's own driver on Linux.
-const MOST_IN_BATCH: usize = 10;
+pub const MOST_IN_BATCH: usize = 10;
 
 /// Address of the other end, of which there is one. Packets carry the addresses of the scenario.
 const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 4433);
@@ -35,6 +35,8 @@ pub struct QuinnEndpoint {
     pub stop: Option<Time>,
     /// The application.
     pub application: Application,
+    /// Most datagrams in one batch.
+    pub most_in_batch: usize,
     /// Round-trip times that the control noted.
     pub sample: Sample,
     /// Time of the present call, for qlog.
@@ -69,7 +71,7 @@ impl QuinnEndpoint {
             }
         }
         while let Some(event) = connection.poll() {
-            self.application.handle(now, connection, event);
+            self.application.handle(now, connection, &event);
         }
     }
 
@@ -163,7 +165,7 @@ impl Endpoint for QuinnEndpoint {
         } else {
             let (_, connection) = self.connection.as_mut()?;
             let at = clock::instant(now);
-            let transmit = connection.poll_transmit(at, MOST_IN_BATCH, datagrams);
+            let transmit = connection.poll_transmit(at, self.most_in_batch, datagrams);
             let Some(transmit) = transmit else {
                 self.timeout = connection.poll_timeout().map(clock::time);
                 return None;

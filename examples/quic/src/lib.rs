@@ -8,6 +8,7 @@ mod endpoint;
 mod entropy;
 mod identifiers;
 mod qlog;
+pub mod real;
 mod stack;
 mod tls;
 

@@ -2,7 +2,7 @@
 
 use crate::application::{Application, Workload};
 use crate::control::{Control, Controls, Fault};
-use crate::endpoint::QuinnEndpoint;
+use crate::endpoint::{MOST_IN_BATCH, QuinnEndpoint};
 use crate::identifiers::Identifiers;
 use crate::qlog::{Logs, Now};
 use crate::tls;
@@ -13,7 +13,7 @@ use quinn_proto::{
     ClientConfig, ConnectionId, EndpointConfig, ServerConfig, TransportConfig,
     ValidationTokenConfig, VarInt,
 };
-use ring::{hkdf, hmac};
+use ring::hmac;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -48,7 +48,7 @@ impl Quinn {
         }
     }
 
-    fn transport(
+    pub(crate) fn transport(
         &self,
         placement: &Placement,
         end: u64,
@@ -93,8 +93,7 @@ impl Quinn {
         let identifiers = seed(10);
         config.cid_generator(move || Box::new(Identifiers::new(identifiers)));
         let server = (end == 1).then(|| {
-            let prk = hkdf::Salt::new(hkdf::HKDF_SHA256, &[]).extract(&key);
-            let mut server = ServerConfig::new(tls::server(), Arc::new(prk));
+            let mut server = ServerConfig::new(tls::server(), tls::token_key(&key));
             server.transport_config(Arc::clone(&transport));
             // Tokens for later connections hold the time of the machine, and there are none.
             let mut tokens = ValidationTokenConfig::default();
@@ -115,7 +114,12 @@ impl Quinn {
             client,
             start: placement.start,
             stop: placement.stop.filter(|_| end == 0),
-            application: Application::new(self.workload, end == 0, placement.measured_from),
+            application: Application::new(self.workload, end == 0, placement),
+            // An unpaced control learns after each datagram what its window still allows.
+            most_in_batch: match self.fault {
+                Some(Fault::NoPacing) => 1,
+                _ => MOST_IN_BATCH,
+            },
             sample: Arc::clone(&controls.sample),
             now,
             timeout: None,

@@ -3,7 +3,9 @@
 //! ring draws the keys of a handshake from the operating system. They change the bytes on the wire, but
 //! no size and no time: the signature is Ed25519 and the key exchange X25519, both of fixed length.
 
+use quinn_proto::crypto::HandshakeTokenKey;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use ring::hkdf;
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime};
 use rustls::time_provider::TimeProvider;
@@ -64,4 +66,9 @@ pub fn server() -> Arc<QuicServerConfig> {
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
     config.send_tls13_tickets = 0;
     Arc::new(QuicServerConfig::try_from(config).expect("ring has AES-128"))
+}
+
+/// Returns the key with which a server protects tokens for later connections.
+pub fn token_key(secret: &[u8]) -> Arc<dyn HandshakeTokenKey> {
+    Arc::new(hkdf::Salt::new(hkdf::HKDF_SHA256, &[]).extract(secret))
 }

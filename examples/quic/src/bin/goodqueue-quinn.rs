@@ -1,9 +1,10 @@
 //! Runs a scenario in which flows of TCP belong to quinn, and prints the summary as JSON.
 
 use goodqueue_quinn::{Control, Fault, Logs, Quinn, Workload};
-use goodqueue_scenario::{Scenario, parse_override, summary_json};
+use goodqueue_scenario::{Scenario, metrics, parse_override, summary_json};
 use goodqueue_sim::{Network, Stack, WorkloadConfig};
 use goodqueue_types::Span;
+use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -13,10 +14,11 @@ use std::sync::Arc;
 const USAGE: &str = "\
 usage: goodqueue-quinn SCENARIO.toml [OPTION]...
 
-  --flow NAME        flows that quinn takes over, by name or group; all bulk flows without it
+  --flow NAME        flows that quinn takes over, by name or group; without it all with bulk data and
+                     all with exchanges of constant sizes and pauses
   --control CONTROL  reno, cubic or bbr; cubic without it
-  --fault FAULT      plant a fault into the control: no-reduction or ecn-ignored
-  --bytes N          bytes of each flow; without it a flow has no end
+  --fault FAULT      plant a fault into the control: no-reduction, ecn-ignored or no-pacing
+  --bytes N          bytes of each flow, in place of the scenario's
   --streams N        streams of each flow; 1 without it
   --request N        ask for answers on one connection, with requests of this many bytes
   --answer N         bytes of an answer; 100000 without it
@@ -25,12 +27,13 @@ usage: goodqueue-quinn SCENARIO.toml [OPTION]...
   --window N         bytes of the receive windows and of the send buffer; quinn's defaults without it
   --seed N           seed of the run, in place of the scenario's
   --set KEY=VALUE    another value of a key of the scenario
+  --metrics          print the figures of goodqueue's tables by name, in place of the summary
   --qlog FILE        write the log of the first flow's client, of later ones to FILE.1, FILE.2 ...
 ";
 
 /// The options of the command line.
 #[derive(Default)]
-struct Request {
+struct Command {
     scenario: PathBuf,
     flows: Vec<String>,
     control: Option<Control>,
@@ -44,6 +47,7 @@ struct Request {
     window: Option<u32>,
     seed: Option<u64>,
     overrides: Vec<(String, String)>,
+    metrics: bool,
     qlog: Option<PathBuf>,
 }
 
@@ -62,12 +66,16 @@ fn number<T: TryFrom<u64>>(option: &str, text: &str, least: u64) -> Result<T, St
         .ok_or_else(|| format!("{option} is a whole number from {least} on, not {text:?}"))
 }
 
-impl Request {
+impl Command {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut request = Self::default();
         while let Some(option) = arguments.next() {
             if !option.starts_with("--") {
                 request.scenario = PathBuf::from(option);
+                continue;
+            }
+            if option == "--metrics" {
+                request.metrics = true;
                 continue;
             }
             let text = arguments
@@ -104,42 +112,73 @@ impl Request {
         Ok(())
     }
 
-    fn workload(&self) -> Workload {
-        match self.request {
-            Some(request) => Workload::Requests {
+    /// Returns the workload that the options ask for, if they do.
+    fn workload(&self) -> Option<Workload> {
+        if let Some(request) = self.request {
+            return Some(Workload::Requests {
                 request,
                 answer: self.answer.unwrap_or(100_000),
                 pause: Span::from_millis(self.pause_ms),
                 parallel: self.parallel.unwrap_or(1),
-            },
-            None => Workload::Bulk {
-                bytes: self.bytes,
-                streams: self.streams.unwrap_or(1),
-            },
+            });
         }
+        let is_asked = self.bytes.is_some() || self.streams.is_some();
+        is_asked.then_some(Workload::Bulk {
+            bytes: self.bytes,
+            streams: self.streams.unwrap_or(1),
+        })
     }
 
-    /// Gives the flows that the request names to the stack.
-    fn give(&self, network: &mut Network, stack: &Arc<dyn Stack>) -> Result<(), String> {
+    /// Gives the flows that the request names to quinn.
+    fn give(&self, network: &mut Network, logs: Option<&Logs>) -> Result<(), String> {
+        self.check_names(network)?;
+        for flow in &mut network.flows {
+            let is_asked = self.flows.iter().any(|name| is_named(&flow.name, name));
+            if !self.flows.is_empty() && !is_asked {
+                continue;
+            }
+            let own = Workload::of(&flow.workload);
+            let workload = own.and_then(|own| self.workload().or(Some(own)));
+            let Some(workload) = workload else {
+                if self.flows.is_empty() {
+                    continue;
+                }
+                let name = &flow.name;
+                return Err(format!(
+                    "quinn has no workload like that of the flow {name:?}"
+                ));
+            };
+            let stack: Arc<dyn Stack> = Arc::new(Quinn {
+                control: self.control.unwrap_or(Control::Cubic),
+                fault: self.fault,
+                workload,
+                window: self.window,
+                logs: logs.cloned(),
+            });
+            flow.workload = WorkloadConfig::Foreign(stack);
+        }
+        Ok(())
+    }
+
+    fn check_names(&self, network: &Network) -> Result<(), String> {
+        let names = || network.flows.iter().map(|flow| flow.name.as_str());
         for name in &self.flows {
-            if network.set_stack(name, stack) == 0 {
-                let names = network.flows.iter().map(|flow| flow.name.as_str());
-                let names: Vec<&str> = names.take(8).collect();
+            if !names().any(|flow| is_named(flow, name)) {
+                let names: Vec<&str> = names().take(8).collect();
                 return Err(format!(
                     "there is no flow {name:?}; the flows are {}",
                     names.join(", ")
                 ));
             }
         }
-        if self.flows.is_empty() {
-            for flow in &mut network.flows {
-                if flow.workload.is_bulk() {
-                    flow.workload = WorkloadConfig::Foreign(Arc::clone(stack));
-                }
-            }
-        }
         Ok(())
     }
+}
+
+/// Returns true if this is the name of a flow, or of its group.
+fn is_named(flow: &str, name: &str) -> bool {
+    let rest = flow.strip_prefix(name);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Returns the place of a flow's log.
@@ -152,7 +191,7 @@ fn place(file: &Path, first: u32, flow: u32) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn run(request: &Request) -> Result<(), String> {
+fn run(request: &Command) -> Result<(), String> {
     let loaded = Scenario::load(&request.scenario, &request.overrides);
     let mut scenario = loaded.map_err(|error| error.to_string())?;
     if let Some(seed) = request.seed {
@@ -166,29 +205,29 @@ fn run(request: &Request) -> Result<(), String> {
             Ok(Box::new(BufWriter::new(file)))
         })
     });
-    let stack: Arc<dyn Stack> = Arc::new(Quinn {
-        control: request.control.unwrap_or(Control::Cubic),
-        fault: request.fault,
-        workload: request.workload(),
-        window: request.window,
-        logs: logs.clone(),
-    });
     let mut network = scenario.network();
-    request.give(&mut network, &stack)?;
+    request.give(&mut network, logs.as_ref())?;
     let outcome = goodqueue_sim::run(&network);
     if let Some(error) = logs.and_then(|logs| logs.take_error()) {
         return Err(format!("cannot write the log: {error}"));
     }
-    let summary = summary_json(&scenario, &network, &outcome);
+    let mut printed = summary_json(&scenario, &network, &outcome);
+    if request.metrics {
+        let figures = metrics(&scenario, &printed).into_iter();
+        printed = figures
+            .map(|(name, value)| (name, Value::from(value)))
+            .collect::<Map<_, _>>()
+            .into();
+    }
     println!(
         "{}",
-        serde_json::to_string_pretty(&summary).map_err(|error| error.to_string())?
+        serde_json::to_string_pretty(&printed).map_err(|error| error.to_string())?
     );
     Ok(())
 }
 
 fn main() -> ExitCode {
-    let request = match Request::parse(std::env::args().skip(1)) {
+    let request = match Command::parse(std::env::args().skip(1)) {
         Ok(request) => request,
         Err(message) => {
             eprint!("error: {message}\n{USAGE}");

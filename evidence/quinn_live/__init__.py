@@ -1,0 +1,1 @@
+"""Transfers of quinn behind emulated links in real time, and the same in simulated time."""
