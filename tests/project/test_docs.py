@@ -181,3 +181,29 @@ def test_paths_in_the_documentation_exist() -> None:
         if "/foo." not in path and not any(name.endswith(f"/{path}") for name in files)
     ]
     assert not missing
+
+
+def sentences(page: str) -> set[str]:
+    """Returns the sentences of a page that have ten words or more.
+
+    Code, tables and parts that commands make are left out.
+    """
+    page = re.sub(r"<!-- ([\w/ -]+): begin -->.*?<!-- \1: end -->", "", page, flags=re.DOTALL)
+    page = re.sub(r"^( *)```.*?^\1```", "", page, flags=re.DOTALL | re.MULTILINE)
+    page = re.sub(r"^[|#].*$", "", page, flags=re.MULTILINE)
+    found = set()
+    for block in re.split(r"\n\s*\n|^ *(?:[-*]|\d+\.) ", page, flags=re.MULTILINE):
+        for sentence in re.split(r"(?<=[.:;?]) ", " ".join(block.split())):
+            words = sentence.lower().split()
+            if len(words) >= 10:
+                found.add(" ".join(words))
+    return found
+
+
+def test_no_sentence_stands_on_two_pages() -> None:
+    """Each fact has one page; other pages link to it."""
+    places: dict[str, list[str]] = {}
+    for path in (*tracked("docs/*.md"), *(ROOT / name for name in ("README.md", "MODEL.md"))):
+        for sentence in sentences(path.read_text(encoding="utf-8")):
+            places.setdefault(sentence, []).append(str(path.relative_to(ROOT)))
+    assert {text: pages for text, pages in places.items() if len(pages) > 1} == {}
