@@ -3,7 +3,10 @@
 use crate::bounds::Bounds;
 use crate::experiment::{Setting, View};
 use crate::refusal::LabError;
+use goodqueue_queue::QueueConfig;
 use goodqueue_scenario::{Scenario, buffer_json};
+use goodqueue_tcp::{CongestionControlConfig, Profile};
+use goodqueue_types::parameters::{REQUIRED, Spec, Words};
 use serde_json::{Value, json};
 
 /// Name of the link that a page's controls change.
@@ -12,22 +15,18 @@ const BOTTLENECK: &str = "bottleneck";
 /// Returns the queue disciplines that need at most a limit, the congestion controls, and the bounds
 /// on runs.
 pub fn words() -> Value {
-    let schema: Value = serde_json::from_str(&goodqueue_scenario::schema()).expect("valid JSON");
-    let definitions = &schema["$defs"];
-    let choices = definitions["bottleneck"]["properties"]["queue"]["oneOf"].as_array();
-    let queues = choices.into_iter().flatten().filter_map(|choice| {
-        let reference = choice["allOf"][0]["$ref"].as_str()?;
-        let keys = &definitions[reference.rsplit('/').next()?];
-        let required = keys["required"].as_array().into_iter().flatten();
-        let simple = keys["properties"].get("limit").is_some() && { required }
-            .all(|key| key == "kind" || key == "limit");
-        simple.then(|| choice["allOf"][1]["properties"]["kind"]["const"].clone())
-    });
+    let simple = |spec: &Spec| {
+        let mut required = spec.keys.iter().filter(|key| key.default == REQUIRED);
+        spec.keys.iter().any(|key| key.name == "limit")
+            && required.all(|key| key.name == "kind" || key.name == "limit")
+    };
+    let queues = QueueConfig::VARIANTS.iter();
+    let queues = queues.filter_map(|(word, spec)| simple(spec).then_some(*word));
     let bounds = Bounds::default();
     json!({
         "queues": queues.collect::<Vec<_>>(),
-        "controls": definitions["tcp"]["properties"]["congestion_control"]["anyOf"][0]["enum"],
-        "profiles": definitions["tcp"]["properties"]["profile"]["enum"],
+        "controls": CongestionControlConfig::NAMES,
+        "profiles": Profile::WORDS,
         "bounds": {
             "packets": bounds.packets,
             "flows": bounds.flows,

@@ -338,3 +338,27 @@ fn damaged_questions_are_refused() {
     refused("intervals", r#"{"figures": []}"#);
     refused("unknown", "{}");
 }
+
+#[test]
+fn the_names_of_the_page_are_those_of_the_schema() {
+    let schema: Value = serde_json::from_str(&goodqueue_scenario::schema()).expect("JSON");
+    let definitions = &schema["$defs"];
+    let names = asked("start", &json!({})).expect("no question");
+    let tcp = &definitions["tcp"]["properties"];
+    assert_eq!(
+        names["controls"],
+        tcp["congestion_control"]["anyOf"][0]["enum"]
+    );
+    assert_eq!(names["profiles"], tcp["profile"]["enum"]);
+    let choices = &definitions["bottleneck"]["properties"]["queue"]["oneOf"];
+    let simple = |choice: &&Value| {
+        let reference = choice["allOf"][0]["$ref"].as_str().expect("a reference");
+        let keys = &definitions[reference.rsplit('/').next().expect("a name")];
+        let required = keys["required"].as_array().expect("a list");
+        keys["properties"].get("limit").is_some()
+            && required.iter().all(|key| key == "kind" || key == "limit")
+    };
+    let queues = choices.as_array().expect("a list").iter().filter(simple);
+    let queues = queues.map(|choice| choice["allOf"][1]["properties"]["kind"]["const"].clone());
+    assert_eq!(names["queues"], Value::Array(queues.collect()));
+}
