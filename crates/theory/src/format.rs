@@ -7,7 +7,7 @@ const MIN_EXPONENT: i32 = -4;
 /// at the end of its fraction, and with an exponent if it is very small or large.
 pub fn general(value: f64, digits: usize) -> String {
     if !value.is_finite() {
-        return value.to_string().to_lowercase();
+        return value.to_string().to_ascii_lowercase();
     }
     let digits = digits.max(1);
     let scientific = format!("{value:.*e}", digits - 1);

@@ -31,12 +31,12 @@ impl std::error::Error for UnitError {}
 
 /// Returns the choice nearest to the written text, if one is near enough to be meant.
 pub fn nearest<'a>(written: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = written.to_lowercase();
+    let lower = written.to_ascii_lowercase();
     choices
         .into_iter()
         .map(|choice| {
             (
-                strsim::damerau_levenshtein(&lower, &choice.to_lowercase()),
+                strsim::damerau_levenshtein(&lower, &choice.to_ascii_lowercase()),
                 choice,
             )
         })
