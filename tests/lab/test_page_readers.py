@@ -86,6 +86,21 @@ def test_a_phone_shows_the_figures_above_the_sliders_that_change_them(page: Page
     assert 0 < bottom - top <= 800
 
 
+def test_letters_have_six_sizes(page: Page) -> None:
+    """On the screen only; paper has sizes in points. The view of the answer has one big number."""
+    sizes = page.run(
+        "[...new Set([...document.querySelectorAll('#app *')].filter((one) =>"
+        " one.checkVisibility() && !one.closest('svg') && [...one.childNodes].some((node) =>"
+        " node.nodeType === 3 && node.data.trim())).map((one) => getComputedStyle(one).fontSize))]"
+    )
+    rem = float(page.run("getComputedStyle(document.documentElement).fontSize")[:-2])
+    scale = {0.8, 0.88, 0.94, 1.2, 1.5, 2.6}
+    assert {round(float(size[:-2]) / rem, 3) for size in sizes} <= scale
+    big = "[...document.querySelectorAll('main *')].filter((one) => one.checkVisibility() &&"
+    big += f" parseFloat(getComputedStyle(one).fontSize) > {2 * rem}).length"
+    assert page.run(big) == 1
+
+
 OVERLAPPING = """(() => { const all = [...document.querySelectorAll('.tradeoff svg text')];
   const places = all.map((one) => [one.textContent, one.getBoundingClientRect()]);
   const meet = (p, q) => p.left < q.right && q.left < p.right
