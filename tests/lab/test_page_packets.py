@@ -291,8 +291,8 @@ new Promise((resolve) => { let tasks = 0;
 
 
 def test_a_move_of_the_slider_does_not_hold_up_the_page(page: Page, server: LabServer) -> None:
-    """Of several moves the one with the fewest long tasks counts, because other programs of the
-    machine also hold up the page.
+    """The move with the fewest long tasks counts, because other programs of the machine also hold
+    up the page.
     """
     page.open(f"{server.url}#rate=10Mbps&rtt=30ms&flows=1&buffer=100p")
     page.wait(f"{MOVING} && {DONE}", 60)
