@@ -19,7 +19,7 @@ pub struct Spread {
 
 impl Spread {
     /// Returns the spread of the values, or none if there are none.
-    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+    fn from_values(values: impl Iterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.collect();
         values.sort_by(f64::total_cmp);
         let (least, most) = (*values.first()?, *values.last()?);
@@ -144,27 +144,27 @@ impl Rounds {
     fn row(&self, name: String, ours: &[Cost], others: Option<&[Cost]>) -> Row {
         let over = |peers: &[PeerCost]| {
             let pairs = ours.iter().zip(peers);
-            Spread::of(pairs.map(|(ours, peer)| peer.user_s / ours.user_s))
+            Spread::from_values(pairs.map(|(ours, peer)| peer.user_s / ours.user_s))
         };
         let pairs = || ours.iter().zip(&self.ns2);
         let others = others.unwrap_or_default();
         let is_plain = name == self.name;
         Row {
             name,
-            packets_per_cpu_s: Spread::of(ours.iter().map(|cost| cost.packets_per_cpu_s)),
+            packets_per_cpu_s: Spread::from_values(ours.iter().map(|cost| cost.packets_per_cpu_s)),
             memory_bytes: ours.iter().map(|cost| cost.peak_memory_bytes).max(),
             ns2: over(&self.ns2),
-            ns2_without_setup: Spread::of(
+            ns2_without_setup: Spread::from_values(
                 pairs()
                     .map(|(ours, ns2)| (ns2.user_s - ns2.setup_s) / (ours.user_s - ours.setup_s)),
             ),
             htsim: over(&self.htsim),
-            bare: Spread::of(
+            bare: Spread::from_values(
                 ours.iter()
                     .zip(&self.bare)
                     .map(|(ours, bare)| bare.packets_per_cpu_s / ours.packets_per_cpu_s),
             ),
-            beside: self.case.beside.zip(Spread::of(
+            beside: self.case.beside.zip(Spread::from_values(
                 others
                     .iter()
                     .zip(ours)
@@ -263,13 +263,13 @@ pub mod tests {
 
     #[test]
     fn the_spread_has_the_median_and_both_ends() {
-        let odd = Spread::of([3.0, 1.0, 8.0].into_iter()).expect("three values");
+        let odd = Spread::from_values([3.0, 1.0, 8.0].into_iter()).expect("three values");
         assert_eq!((odd.median, odd.least, odd.most), (3.0, 1.0, 8.0));
-        let even = Spread::of([3.0, 1.0, 8.0, 4.0].into_iter()).expect("four values");
+        let even = Spread::from_values([3.0, 1.0, 8.0, 4.0].into_iter()).expect("four values");
         assert_eq!(even.median.to_bits(), 3.5_f64.to_bits());
-        let one = Spread::of([2.0].into_iter()).expect("one value");
+        let one = Spread::from_values([2.0].into_iter()).expect("one value");
         assert_eq!(one.text(1), "2.0 (2.0 to 2.0)");
-        assert_eq!(Spread::of(std::iter::empty()), None);
+        assert_eq!(Spread::from_values(std::iter::empty()), None);
     }
 
     fn ours(user_s: f64) -> Cost {

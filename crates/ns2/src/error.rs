@@ -22,7 +22,7 @@ pub struct ImportError {
 
 impl ImportError {
     /// Names the file of the error's place: the script, or one of the files that it reads.
-    pub(crate) fn of(mut self, script: &str, files: &[String]) -> Self {
+    pub(crate) fn in_files(mut self, script: &str, files: &[String]) -> Self {
         let (file, line) = file_and_line(self.line);
         let names = file.checked_sub(1).and_then(|index| files.get(index));
         names

@@ -73,7 +73,7 @@ pub fn import(
 ) -> Result<Imported, ImportError> {
     if script.len() > MAX_BYTES {
         let message = format!("the script has {} bytes", script.len());
-        return Err(refuse(0, message, "give at most 1 MiB").of(file, &[]));
+        return Err(refuse(0, message, "give at most 1 MiB").in_files(file, &[]));
     }
     // Scripts of the nineties have comments in Latin-1.
     let text = String::from_utf8_lossy(without_mark(script));
@@ -94,7 +94,7 @@ pub fn import(
             None => drawn(interpret(Draw::Seeded)?),
         }
     };
-    scenario::write(&model, file).map_err(|error| error.of(file, &model.files))
+    scenario::write(&model, file).map_err(|error| error.in_files(file, &model.files))
 }
 
 /// Returns the model whose starts range from those of one model to those of the other. None if they

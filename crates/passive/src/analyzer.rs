@@ -143,7 +143,7 @@ impl Analyzer {
         let connection = self.connections.get_mut(key);
         let context = connection
             .as_ref()
-            .map(|connection| connection.context(from, Point::of(datagram)));
+            .map(|connection| connection.context(from, Point::from_datagram(datagram)));
         let context = context.unwrap_or_default();
         let repeats = &mut self.repeats[usize::from(tap == Tap::Second)];
         let mut again = repeats.seen(time, key, from, datagram, context);
@@ -237,7 +237,7 @@ impl Analyzer {
                 frame_bytes: datagram.frame_bytes,
                 ecn: datagram.ecn,
                 heading: datagram.heading,
-                point: Point::of(datagram),
+                point: Point::from_datagram(datagram),
             };
             let known = self.losses.len();
             let mut acknowledged = (0, time, None);
@@ -377,7 +377,7 @@ impl Analyzer {
             };
             let ends = if from == 0 { [low, high] } else { [high, low] };
             let crosses = forward == Some(from) && self.passages.may_hold(&half);
-            let flow = Flow::of(half, ends, crosses, &self.thresholds);
+            let flow = Flow::from_half(half, ends, crosses, &self.thresholds);
             self.flows[id as usize] = Some(flow);
         }
     }
@@ -399,7 +399,7 @@ impl Analyzer {
         let flows = self.flows.into_iter().flatten().collect();
         let since = |time: &f64| ((time * 1e9).round() as Nanos).saturating_sub(start);
         let log = drops.map(|times| times.iter().map(since).collect());
-        Report::of(
+        Report::from_seen(
             Seen {
                 flows,
                 losses: self.losses,

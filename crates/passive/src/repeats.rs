@@ -43,7 +43,7 @@ pub struct Point {
 
 impl Point {
     /// Returns the place at which a packet was captured.
-    pub fn of(datagram: &Datagram) -> Self {
+    pub fn from_datagram(datagram: &Datagram) -> Self {
         Self {
             interface: datagram.interface,
             heading: datagram.heading,
@@ -112,7 +112,7 @@ impl Repeats {
             _ => {}
         }
         let hash = hasher.finish();
-        let point = Point::of(datagram);
+        let point = Point::from_datagram(datagram);
         let set = &mut self.0[hash as usize % SETS];
         let found = set.iter_mut().flatten().find(|seen| seen.hash == hash);
         let Some(seen) = found else {

@@ -94,7 +94,7 @@ pub struct Report {
 }
 
 impl Report {
-    pub(crate) fn of(mut seen: Seen, known: &Known, thresholds: &Thresholds) -> Self {
+    pub(crate) fn from_seen(mut seen: Seen, known: &Known, thresholds: &Thresholds) -> Self {
         let mut notes = Vec::new();
         let mut flows = std::mem::take(&mut seen.flows);
         let mut losses = std::mem::take(&mut seen.losses);
@@ -118,7 +118,7 @@ impl Report {
         for loss in &mut losses {
             loss.wait = loss.wait.map(|took| (took - least).max(0));
         }
-        let waits = Waits::of(&seen.passages, &losses, &seen.delays_at_loss, thresholds);
+        let waits = Waits::measure(&seen.passages, &losses, &seen.delays_at_loss, thresholds);
         let mut at_target: Vec<Loss> = losses
             .iter()
             .filter(|loss| is_at_target(loss, &flows))
@@ -159,8 +159,8 @@ impl Report {
             frame_ratio: frame_ratio(&flows),
         };
         let bytes = seen.series.bins.iter().map(|bin| bin.bytes[seen.heading]);
-        let carried = Carried::of(&flows, bytes.sum(), local == Place::Downstream);
-        let rated = Rated::of(
+        let carried = Carried::from_flows(&flows, bytes.sum(), local == Place::Downstream);
+        let rated = Rated::measure(
             &seen.series,
             &seen.passages,
             seen.heading,

@@ -54,7 +54,7 @@ mod stages {
         fn new(py: Python<'_>, network: u32) -> PyResult<Self> {
             let join = || {
                 let file = File::open(format!("/proc/self/fd/{network}"))?;
-                Uplink::join(&NetworkNamespace::of(file))
+                Uplink::join(&NetworkNamespace::from_file(file))
             };
             let uplink = py.detach(join);
             uplink

@@ -229,7 +229,7 @@ impl<'c> Reader<'c> {
         }
         let (key, value) = if let Some((_, rtt)) = RTTS.iter().find(|rtt| rtt.0 == word) {
             ("rtt", Value::Span(*rtt))
-        } else if let Some(cells) = CakeCells::of(word) {
+        } else if let Some(cells) = CakeCells::from_word(word) {
             ("atm", cells.value())
         } else {
             match word {

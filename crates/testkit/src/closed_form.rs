@@ -17,7 +17,7 @@ pub struct FiniteQueue {
 impl FiniteQueue {
     /// Computes the state from the probabilities of 0 … K in the system. Poisson arrivals see time
     /// averages, so the loss equals the probability of K.
-    fn of(probabilities: &[f64]) -> Self {
+    fn from_probabilities(probabilities: &[f64]) -> Self {
         let mean = probabilities
             .iter()
             .enumerate()
@@ -36,7 +36,7 @@ impl FiniteQueue {
 pub fn mm1k(load: f64, k: u32) -> FiniteQueue {
     let weights: Vec<f64> = (0..=k).map(|n| load.powi(n as i32)).collect();
     let sum: f64 = weights.iter().sum();
-    FiniteQueue::of(
+    FiniteQueue::from_probabilities(
         &weights
             .iter()
             .map(|weight| weight / sum)
@@ -69,7 +69,7 @@ pub fn md1k(load: f64, k: u32) -> FiniteQueue {
     let norm = left_behind[0] / sum + load;
     let mut probabilities: Vec<f64> = left_behind.iter().map(|p| p / sum / norm).collect();
     probabilities.push(1.0 - 1.0 / norm);
-    FiniteQueue::of(&probabilities)
+    FiniteQueue::from_probabilities(&probabilities)
 }
 
 /// Returns the utilisation of a link by one long Reno flow whose window halves at each loss, behind

@@ -36,7 +36,7 @@ pub struct OtherTraffic {
 
 impl OtherTraffic {
     /// Returns the other traffic of a link.
-    pub fn of(link: &Link) -> Self {
+    pub fn from_link(link: &Link) -> Self {
         let rest = (1.0 - link.local_share) * link.rate_bps;
         let (remote_rate_bps, limited_rate_bps) = (REMOTE_SHARE * rest, WINDOW_SHARE * rest);
         let flows = |rate_bps: f64, most: f64| {
@@ -66,16 +66,16 @@ mod tests {
     fn rates_below_the_window_of_one_flow_are_short_transfers() {
         let mut link = Link::new(50e6, vec![0.06], 20);
         assert_eq!(
-            OtherTraffic::of(&link).short_rate_bps.to_bits(),
+            OtherTraffic::from_link(&link).short_rate_bps.to_bits(),
             0.0_f64.to_bits()
         );
         link.local_share = 0.9;
         // 2 Mb/s x 60 ms are ten packets: two windows of four.
-        let other = OtherTraffic::of(&link);
+        let other = OtherTraffic::from_link(&link);
         assert_eq!((other.remote_flows, other.limited_flows), (2, 2));
         assert!((other.short_rate_bps - 1e6).abs() < 1.0);
         link.local_share = 0.99;
-        let other = OtherTraffic::of(&link);
+        let other = OtherTraffic::from_link(&link);
         assert_eq!((other.remote_flows, other.limited_flows), (0, 0));
         assert!((other.short_rate_bps - 0.5e6).abs() < 1.0);
     }

@@ -34,7 +34,7 @@ pub struct NetworkNamespace {
 
 impl NetworkNamespace {
     /// Returns the network namespace that this file stands for, as one of `/proc/PID/ns/net` does.
-    pub fn of(handle: File) -> Self {
+    pub fn from_file(handle: File) -> Self {
         Self { handle }
     }
 

@@ -92,7 +92,7 @@ pub fn interpret(script: &Script<'_>, draw: Draw) -> Result<Model, ImportError> 
     let files = std::mem::take(&mut interpreter.sources.names);
     match outcome.and_then(|ended_at| interpreter.world.finish(ended_at)) {
         Ok(model) => Ok(Model { files, ..model }),
-        Err(error) => Err(error.of(script.file, &files)),
+        Err(error) => Err(error.in_files(script.file, &files)),
     }
 }
 

@@ -187,7 +187,7 @@ impl Scoreboard {
 mod tests {
     use super::*;
 
-    fn of(sizes: &[u64]) -> Scoreboard {
+    fn scoreboard_of(sizes: &[u64]) -> Scoreboard {
         let mut scoreboard = Scoreboard::default();
         let mut start = 0;
         for (time, size) in sizes.iter().enumerate() {
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_super_segment_is_acknowledged_in_parts() {
-        let mut scoreboard = of(&[1000]);
+        let mut scoreboard = scoreboard_of(&[1000]);
         let taken = |record: Option<Record>| record.map(|record| (record.start, record.end));
         assert_eq!(taken(scoreboard.acknowledge(200)), Some((0, 200)));
         assert_eq!(taken(scoreboard.acknowledge(200)), None);
@@ -225,21 +225,21 @@ mod tests {
 
     #[test]
     fn parts_below_a_full_segment_are_not_cut() {
-        let mut scoreboard = of(&[60_000; 100]);
+        let mut scoreboard = scoreboard_of(&[60_000; 100]);
         for start in (0..6_000_000).step_by(7) {
             let parts = scoreboard.stretch(start, start + 2);
             let held = |place: usize| scoreboard.records[place];
             assert!(held(parts.start).start <= start && start + 2 <= held(parts.end - 1).end);
         }
         assert!(scoreboard.records.len() <= MAX_CUT);
-        let mut one = of(&[60_000]);
+        let mut one = scoreboard_of(&[60_000]);
         (0..60_000).for_each(|start| _ = one.stretch(start, start + 2));
         assert!(one.records.len() as u64 <= 60_000 / MIN_SEGMENT);
     }
 
     #[test]
     fn a_stretch_is_cut_out_of_the_records_it_crosses() {
-        let mut scoreboard = of(&[300, 300, 300]);
+        let mut scoreboard = scoreboard_of(&[300, 300, 300]);
         assert_eq!(scoreboard.stretch(200, 700), 1..4);
         let ends: Vec<_> = extents(&scoreboard).iter().map(|r| r.1).collect();
         assert_eq!(ends, [200, 300, 600, 700, 900]);

@@ -67,7 +67,7 @@ impl Resolution {
 mod tests {
     use super::*;
 
-    fn of(differences: impl IntoIterator<Item = i64>) -> i64 {
+    fn resolution_of(differences: impl IntoIterator<Item = i64>) -> i64 {
         let mut resolution = Resolution::default();
         for difference in differences {
             resolution.add(difference);
@@ -78,20 +78,20 @@ mod tests {
     #[test]
     fn coarse_clocks_are_recognised() {
         let fine = || (1..400).map(|number| 123_457 * number * number % 7_000_001);
-        assert_eq!(of(fine()), 1);
-        assert_eq!(of(fine().map(|time| time * 1000)), 1000);
+        assert_eq!(resolution_of(fine()), 1);
+        assert_eq!(resolution_of(fine().map(|time| time * 1000)), 1000);
         let rounded = |unit: i64| {
             let times: Vec<_> = (1..4000)
                 .map(|number| number * 777_777 / unit * unit)
                 .collect();
-            of(times.windows(2).map(|pair| pair[1] - pair[0]))
+            resolution_of(times.windows(2).map(|pair| pair[1] - pair[0]))
         };
         for unit in [1, 4, 10, 100] {
             assert_eq!(rounded(unit * MILLISECOND), unit * MILLISECOND);
         }
         // Windows' clock, read at each tick, with an error of some microseconds.
         let ticks = fine().map(|time| if time % 3 == 0 { 15_625_000 + time } else { 0 });
-        assert!(of(ticks) >= 15_625_000);
-        assert_eq!(of([MILLISECOND; 7]), 1);
+        assert!(resolution_of(ticks) >= 15_625_000);
+        assert_eq!(resolution_of([MILLISECOND; 7]), 1);
     }
 }

@@ -90,7 +90,7 @@ pub struct RttFigures {
 }
 
 impl RttFigures {
-    fn of(rtt: &RoundTrips, flights: Option<Nanos>) -> Self {
+    fn from_round_trips(rtt: &RoundTrips, flights: Option<Nanos>) -> Self {
         let base = rtt.base();
         let is_whole = |time: &Nanos| *time > 0 && base.is_none_or(|base| base <= *time);
         let flights = flights.filter(is_whole).map(|median| median as f64 * 1e-9);
@@ -132,7 +132,7 @@ impl Flow {
     }
 
     /// Judges a direction that has ended.
-    pub fn of(
+    pub fn from_half(
         mut half: Half,
         ends: [SocketAddr; 2],
         forward: bool,
@@ -151,7 +151,7 @@ impl Flow {
             duration: half.last_data.max(half.last_ack).max(start) - start,
             counts: half.counts.settled(&half.size),
             mss: half.size.bytes(),
-            rtt: RttFigures::of(&half.rtt, flights),
+            rtt: RttFigures::from_round_trips(&half.rtt, flights),
             opening: half.opening.as_deref().copied().unwrap_or_default(),
             max_flight: half.rounds.max_flight,
             mean_flight: half.rounds.mean_flight(),

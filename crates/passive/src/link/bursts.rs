@@ -51,7 +51,7 @@ pub fn bursts(
     round_trip: Nanos,
     full: Nanos,
 ) -> Vec<Burst> {
-    let mut held_back = HeldBack::of(flows, thresholds);
+    let mut held_back = HeldBack::from_flows(flows, thresholds);
     let goes_on =
         |last: &Loss, next: &Loss| next.time - last.time < round_trip + last.wait.unwrap_or(full);
     losses
@@ -78,7 +78,7 @@ struct Beginning {
 }
 
 impl Beginning {
-    fn of(flow: &Flow, thresholds: &Thresholds) -> Self {
+    fn from_flow(flow: &Flow, thresholds: &Thresholds) -> Self {
         let base = flow.rtt.base.unwrap_or_default() as f64;
         let round_trip = flow.rtt.mean_s.map_or(base, |mean| mean * 1e9);
         let segments = flow.max_flight as f64 / f64::from(flow.mss.max(1));
@@ -107,11 +107,11 @@ impl Beginning {
 }
 
 impl HeldBack {
-    fn of(flows: &[Flow], thresholds: &Thresholds) -> Self {
+    fn from_flows(flows: &[Flow], thresholds: &Thresholds) -> Self {
         let mut found = Self::default();
         let counted = flows.iter().enumerate();
         for (number, flow) in counted.filter(|(_, flow)| flow.is_held_back()) {
-            let beginning = Beginning::of(flow, thresholds);
+            let beginning = Beginning::from_flow(flow, thresholds);
             found.beginnings.insert(number as u32, beginning);
             found.starts.push(flow.start);
             found.ends.push(flow.start + flow.duration);
@@ -178,7 +178,7 @@ mod tests {
             duration: end - start,
             persistent: true,
             bottleneck: Some(Bottleneck::Local),
-            ..Flow::of(Half::default(), ends, true, &Thresholds::default())
+            ..Flow::from_half(Half::default(), ends, true, &Thresholds::default())
         }
     }
 

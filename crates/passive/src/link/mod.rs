@@ -116,7 +116,7 @@ pub(crate) struct Waits {
 impl Waits {
     /// Computes the waits. Two tapping points show the waits of drops and packets in between. One
     /// tapping point shows the excess of round-trip times over the shortest one at times of loss.
-    pub fn of(
+    pub fn measure(
         passages: &Passages,
         losses: &[Loss],
         delays: &[Nanos],
@@ -184,7 +184,7 @@ pub(crate) struct Carried {
 
 impl Carried {
     /// Computes them. Packets seen by one tapping point before the link include the lost ones.
-    pub fn of(flows: &[Flow], bytes: u64, seen_before: bool) -> Self {
+    pub fn from_flows(flows: &[Flow], bytes: u64, seen_before: bool) -> Self {
         let forward = || flows.iter().filter(|flow| flow.forward);
         let lost: f64 = if seen_before {
             forward()

@@ -56,7 +56,7 @@ struct Part {
 }
 
 impl Part {
-    fn of(flow: &Flow, duration: f64) -> Self {
+    fn from_flow(flow: &Flow, duration: f64) -> Self {
         if !flow.is_held_back() {
             return Self::default();
         }
@@ -102,7 +102,7 @@ pub fn effective_round_trip(flows: &[Flow], duration: Nanos) -> Option<f64> {
     let sum = sum_of(
         flows
             .iter()
-            .map(|flow| Part::of(flow, duration as f64 * 1e-9)),
+            .map(|flow| Part::from_flow(flow, duration as f64 * 1e-9)),
     );
     (sum.inverse > 0.0).then(|| sum.timed / sum.inverse * 1e9)
 }
@@ -126,7 +126,10 @@ pub fn parameters(
     seed: u64,
 ) -> Parameters {
     let whole = duration as f64 * 1e-9;
-    let parts: Vec<_> = flows.iter().map(|flow| Part::of(flow, whole)).collect();
+    let parts: Vec<_> = flows
+        .iter()
+        .map(|flow| Part::from_flow(flow, whole))
+        .collect();
     let counted: Vec<_> = parts
         .iter()
         .copied()

@@ -17,7 +17,7 @@ pub(crate) struct Rated {
 }
 
 impl Rated {
-    pub fn of(
+    pub fn measure(
         series: &Series,
         passages: &Passages,
         heading: usize,

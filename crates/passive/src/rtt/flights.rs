@@ -81,7 +81,7 @@ fn best(block: &[(Nanos, u32)], following: f64) -> Option<Nanos> {
     (0..CANDIDATES)
         .map(|power| SHORTEST_NS * STEP.powi(power))
         .take_while(|candidate| 4.0 * candidate < span)
-        .filter_map(|candidate| Grouping::of(block, candidate).judged(candidate, following))
+        .filter_map(|candidate| Grouping::from_block(block, candidate).judged(candidate, following))
         .filter(|(evidence, _)| *evidence > 0.0)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, spacing)| spacing)
@@ -110,7 +110,7 @@ impl Grouping {
     /// Groups a block. A flight begins after the largest gap that ends about a round trip after the
     /// beginning of the previous flight (T-RAT). If no segment came then, it begins with the next
     /// segment.
-    fn of(block: &[(Nanos, u32)], candidate: f64) -> Self {
+    fn from_block(block: &[(Nanos, u32)], candidate: f64) -> Self {
         let (earliest, latest) = ((candidate / STEP) as Nanos, (candidate * STEP) as Nanos);
         let (mut flights, mut begin) = (Self::default(), 0);
         loop {

@@ -182,7 +182,7 @@ pub struct Others {
 /// Returns the traffic of a link beside its long flows.
 #[pyfunction]
 pub fn other_traffic(link: PyLink) -> Others {
-    let other = OtherTraffic::of(&link.0);
+    let other = OtherTraffic::from_link(&link.0);
     Others {
         remote_flows: other.remote_flows,
         remote_rate_bps: other.remote_rate_bps,

@@ -42,7 +42,7 @@ impl Scenario {
             if group.stop_within(self.duration).is_some() {
                 return None;
             }
-            let crosses = group.paths.of(flow.index()).forward.contains(&link);
+            let crosses = group.paths.at(flow.index()).forward.contains(&link);
             crosses.then(|| LongFlow {
                 name: &group.name,
                 group: flow.group(),

@@ -77,7 +77,7 @@ pub(crate) enum RoundTrips {
 
 impl RoundTrips {
     /// Returns the round-trip time of flow `index` of the group.
-    pub(crate) fn of(&self, index: u64) -> Span {
+    pub(crate) fn at(&self, index: u64) -> Span {
         match self {
             Self::Spread { from, to, classes } => {
                 let steps = u128::from(*classes.max(&2) - 1);
@@ -182,7 +182,7 @@ fn read_flow(
     let ends = paths.ends(table)?;
     let (count, rtt) = read_count(table, &ends)?;
     let paths_of_flows = paths.paths(table, ends, count)?;
-    let workload = crate::flow::workload::read(table, common_tcp, around, paths_of_flows.of(0))?;
+    let workload = crate::flow::workload::read(table, common_tcp, around, paths_of_flows.at(0))?;
     let needs_access = |key: &str| {
         let help = "add access = { rate = \"1Gbps\" } to [topology]: a host's own links are there";
         table.problem(key, format!("\"{key}\" needs access links"), help)

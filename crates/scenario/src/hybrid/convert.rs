@@ -81,7 +81,7 @@ fn check_kind(group: &FlowGroup) -> Result<(), String> {
 /// Returns the slowest link on the path of the first flow; the first of them if there are several.
 fn bottleneck(scenario: &Scenario) -> Result<LinkId, String> {
     let rate = |link: &LinkId| scenario.topology.direction(*link).rate;
-    let path = scenario.flows[0].paths.of(0);
+    let path = scenario.flows[0].paths.at(0);
     let limited = path.forward.iter().copied();
     limited
         .filter(|link| !scenario.topology.direction(*link).only_delays())

@@ -38,7 +38,7 @@ impl Hybrid {
         let network = scenario.network();
         let mut blank = flow_json(&network, &FlowOutcome::default());
         set_null(&mut blank, &NOT_OF_FLOWS);
-        let flows = FlowTables::of(scenario, |group, flow| {
+        let flows = FlowTables::from_scenario(scenario, |group, flow| {
             let (mut keys, flow) = (blank.clone(), &outcome.flows[flow]);
             keys[GOODPUT] = json!(flow.goodput_packets_per_s * self.bits_of_packet(group));
             keys[LOSS_EVENTS] = json!(flow.loss_events);
@@ -84,7 +84,7 @@ impl Hybrid {
             );
             all.extend(goodputs);
         }
-        list.all_flows(&[GOODPUT], |_| Sums::of(&all));
+        list.all_flows(&[GOODPUT], |_| Sums::from_values(&all));
         list.into()
     }
 

@@ -139,7 +139,7 @@ impl<'a> Document<'a> {
 
     /// Creates a document from a tree that was read before, from `file` with this text and these
     /// overrides.
-    pub(crate) fn of(
+    pub(crate) fn from_tree(
         file: &'a str,
         text: &'a str,
         overrides: &'a [(String, String)],

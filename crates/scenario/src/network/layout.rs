@@ -76,7 +76,7 @@ impl Layout {
         let mut flows = Vec::with_capacity(count(groups));
         for (group, config) in groups.iter().enumerate() {
             for index in 0..config.count {
-                let between = config.paths.of(index).round_trip;
+                let between = config.paths.at(index).round_trip;
                 let host = hosts.of_flow.get(flows.len()).copied().unwrap_or(0);
                 let pair = hosts.pairs.get(host as usize);
                 let rtt = pair.and_then(|pair| pair.rtt);
@@ -179,8 +179,8 @@ fn share_hosts(groups: &[FlowGroup]) -> Result<Hosts, Misplaced> {
                 None if named.is_empty() => None,
                 None => Some(config.flow_name(index)).filter(|name| named.contains(&**name)),
             };
-            let rtt = config.rtt.as_ref().map(|rtt| rtt.of(index));
-            let path = config.paths.of(index);
+            let rtt = config.rtt.as_ref().map(|rtt| rtt.at(index));
+            let path = config.paths.at(index);
             let new = hosts.pairs.len() as u32;
             let host = name
                 .clone()

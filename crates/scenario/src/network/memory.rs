@@ -85,7 +85,7 @@ pub(crate) fn parts_of_hybrid(scenario: &Scenario) -> Vec<MemoryPart> {
 pub(crate) fn parts(scenario: &Scenario, record: Record) -> Vec<MemoryPart> {
     let flows = scenario.layout.flows.len() as u64;
     let placed = size_of::<PlacedFlow>() + size_of::<HostPair>();
-    let load = Load::of(scenario);
+    let load = Load::from_scenario(scenario);
     let part = |what, count, bytes_each: u64| MemoryPart {
         what,
         count,
@@ -220,11 +220,11 @@ pub(crate) fn work(scenario: &Scenario) -> u64 {
         services.map(move |service| copies * service.law().changes_in(scenario.duration))
     });
     let changes = saturated(changes.sum());
-    Load::of(scenario).work.saturating_add(changes)
+    Load::from_scenario(scenario).work.saturating_add(changes)
 }
 
 impl Load {
-    fn of(scenario: &Scenario) -> Self {
+    fn from_scenario(scenario: &Scenario) -> Self {
         let mut by_slowest: BTreeMap<Option<usize>, Shared> = BTreeMap::new();
         for group in scenario.flows.iter() {
             for (path, flows) in group.paths.shares(group.count) {
@@ -406,7 +406,7 @@ fn session_of(workload: &WorkloadConfig) -> Option<&SessionConfig> {
 /// Returns the mean of the first round-trip times of a group: flows with longer ones have more of
 /// the link's rate in flight, and others less.
 fn mean(rtts: &RoundTrips, flows: u64) -> Span {
-    let sum: u128 = (0..flows).map(|index| u128::from(rtts.of(index).0)).sum();
+    let sum: u128 = (0..flows).map(|index| u128::from(rtts.at(index).0)).sum();
     Span((sum / u128::from(flows.max(1))) as u64)
 }
 

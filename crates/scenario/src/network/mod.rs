@@ -145,7 +145,7 @@ fn flows(scenario: &Scenario) -> Vec<FlowConfig> {
         .map(|(id, flow)| {
             let group = &scenario.flows[flow.group()];
             let pair = scenario.topology.access.is_some().then_some(flow.host());
-            let path = group.paths.of(flow.index());
+            let path = group.paths.at(flow.index());
             let (forward, reverse) = routes(path, scenario.topology.trunk.len(), pair);
             FlowConfig {
                 name: group.flow_name(flow.index()),

@@ -49,7 +49,7 @@ pub(crate) struct Paths {
 
 impl Paths {
     /// Returns the path of flow `index` of the group.
-    pub(crate) fn of(&self, index: u64) -> &Path {
+    pub(crate) fn at(&self, index: u64) -> &Path {
         &self.each[(index % self.each.len() as u64) as usize]
     }
 

@@ -83,7 +83,7 @@ impl Traffic {
         };
         for flow in placed {
             let group = &groups[flow.group()];
-            let path = group.paths.of(flow.index());
+            let path = group.paths.at(flow.index());
             let is_tcp = group.is_tcp();
             traffic.base_rtt_of_all.add(flow.base_rtt, is_tcp);
             for link in &path.links {

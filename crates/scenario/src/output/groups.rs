@@ -31,7 +31,10 @@ pub(crate) struct FlowTables {
 impl FlowTables {
     /// Returns the tables of a scenario. `figures` returns the figures of a flow from the index of
     /// its group and its index in the network.
-    pub fn of(scenario: &Scenario, mut figures: impl FnMut(usize, usize) -> Value) -> Self {
+    pub fn from_scenario(
+        scenario: &Scenario,
+        mut figures: impl FnMut(usize, usize) -> Value,
+    ) -> Self {
         let (mut each, mut groups) = (Map::new(), Map::new());
         let mut number = 0;
         for (place, group) in scenario.flows.iter().enumerate() {
@@ -42,7 +45,7 @@ impl FlowTables {
                 let names = (0..group.count).map(|index| group.flow_name(index));
                 each.extend(names.zip(members));
             } else {
-                let entry = Group::of(members).json(&trunk(scenario));
+                let entry = Group::from_members(members).json(&trunk(scenario));
                 groups.insert(group.name.clone(), entry);
             }
         }
@@ -87,7 +90,7 @@ struct Samples {
 }
 
 impl Group {
-    fn of(members: impl Iterator<Item = Value>) -> Self {
+    fn from_members(members: impl Iterator<Item = Value>) -> Self {
         let mut group = Self {
             flows: 0,
             figures: Vec::new(),

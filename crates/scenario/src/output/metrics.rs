@@ -48,7 +48,7 @@ pub fn metrics(scenario: &Scenario, summary: &Value) -> Vec<(String, f64)> {
     }
     let flows: Vec<&Value> = flows.values().collect();
     list.all_flows(&SUMS, |key| {
-        let mut sums = Sums::of(&samples(&flows, key));
+        let mut sums = Sums::from_values(&samples(&flows, key));
         for group in groups.values() {
             sums.add(&Sums::of_group(&group[key]));
         }
@@ -117,7 +117,7 @@ impl List {
 
     /// Adds one figure of a group's flows.
     pub(crate) fn column(&mut self, name: &str, key: &str, samples: &[f64]) {
-        self.push([name, ".", key].concat(), Sums::of(samples).mean());
+        self.push([name, ".", key].concat(), Sums::from_values(samples).mean());
         if key == GOODPUT {
             let fold = |of: fn(f64, f64) -> f64| samples.iter().copied().fold(f64::NAN, of);
             self.push(format!("{name}.{key}.sum"), samples.iter().sum());
@@ -168,7 +168,7 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    pub(crate) fn of(values: &[f64]) -> Self {
+    pub(crate) fn from_values(values: &[f64]) -> Self {
         Self {
             count: values.len() as f64,
             sum: values.iter().sum(),
@@ -222,7 +222,7 @@ fn samples(flows: &[&Value], key: &str) -> Vec<f64> {
 
 /// Returns Jain's index; NaN without values or if all are zero.
 pub(crate) fn jain(values: &[f64]) -> f64 {
-    Sums::of(values).jain()
+    Sums::from_values(values).jain()
 }
 
 #[cfg(test)]

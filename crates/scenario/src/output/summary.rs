@@ -21,7 +21,8 @@ pub fn summary_json(scenario: &Scenario, network: &Network, outcome: &Outcome) -
         .zip(observed)
         .map(|(link, config)| (link.name.clone(), link_json(scenario, config, link)))
         .collect();
-    let flows = FlowTables::of(scenario, |_, flow| flow_json(network, &outcome.flows[flow]));
+    let flows =
+        FlowTables::from_scenario(scenario, |_, flow| flow_json(network, &outcome.flows[flow]));
     let totals = &outcome.totals;
     let mut summary = json!({
         "schema_version": SCHEMA_VERSION,

@@ -140,7 +140,7 @@ fn write_flow(out: &mut String, group: &FlowGroup, topology: &Topology) {
         items.push(("peak_spread", format!("{:?}", group.peak_spread)));
     }
     if group.paths.listed {
-        let path = group.paths.of(0);
+        let path = group.paths.at(0);
         items.push(("route", route(&path.forward, topology)));
         items.push(("reverse_route", route(&path.reverse, topology)));
     }

@@ -62,7 +62,8 @@ impl Study {
         let mut base = read_base(&document)?;
         let laid = apply(&mut base.root, overrides);
         laid.map_err(|problem| {
-            Document::of(&base.file, &base.text, overrides, base.root.clone()).locate(problem)
+            Document::from_tree(&base.file, &base.text, overrides, base.root.clone())
+                .locate(problem)
         })?;
         let read = || -> Checked<(Outline, Sweep, Vec<Vec<usize>>)> {
             let root = Reader::open(&document.root, &STUDY, String::new())?;
@@ -141,7 +142,7 @@ impl Study {
                 .map_err(|problem| self.locate(problem, &settings))?;
         }
         let Base { file, text, .. } = &self.base;
-        let document = Document::of(file, text, &self.overrides, root);
+        let document = Document::from_tree(file, text, &self.overrides, root);
         read_scenario(
             &document,
             Files::beside(file),
@@ -167,7 +168,7 @@ impl Study {
             return self.locate_own(Problem { at, ..problem });
         }
         let Base { file, text, root } = &self.base;
-        let document = Document::of(file, text, &self.overrides, root.clone());
+        let document = Document::from_tree(file, text, &self.overrides, root.clone());
         let mut error = document.locate(problem);
         if !settings.is_empty() {
             let place = |(swept, value): &(&Swept, &Node)| {

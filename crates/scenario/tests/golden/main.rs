@@ -96,7 +96,7 @@ fn runs_agree_with_their_golden_tables() {
     for (name, file, seconds) in cases() {
         let scenario = Scenario::load(&root().join(&file), &[]);
         let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
-        let actual = table::of(&scenario.network(), &file, seconds);
+        let actual = table::from_network(&scenario.network(), &file, seconds);
         let path = folder().join(format!("{name}.txt"));
         if update {
             fs::write(&path, &actual).expect("the folder can be written");

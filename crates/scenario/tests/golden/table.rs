@@ -25,7 +25,7 @@ const FLOWS: usize = 6;
 const LINKS: usize = 4;
 
 /// Returns the table of a network's first seconds, without warm-up.
-pub fn of(network: &Network, file: &str, seconds: u64) -> String {
+pub fn from_network(network: &Network, file: &str, seconds: u64) -> String {
     let mut network = network.clone();
     network.end = network.end.min(Time::ZERO + Span::from_secs(seconds));
     network.warmup = Time::ZERO;

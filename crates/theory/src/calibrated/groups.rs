@@ -50,7 +50,7 @@ pub fn groups(link: &Link, packets: &[f64]) -> Vec<[f64; COUNT]> {
     );
     let path = bdp / flows;
     let is_cubic = link.congestion_control == Control::Cubic;
-    let other = OtherTraffic::of(link);
+    let other = OtherTraffic::from_link(link);
     let beside = (other.remote_flows + other.limited_flows) as f64;
     let spread = libm::log(link.longest_rtt_s() / link.shortest_rtt_s());
     let flag = |is_set: bool| if is_set { 1.0 } else { 0.0 };

@@ -63,7 +63,7 @@ impl Addresses {
     /// 10.128.0.1. The client's port is derived from the connection and the server's from the flow.
     /// Both are from ranges that belong to no application, so that tools do not misinterpret the
     /// payload.
-    pub fn of(packet: &Packet, ordinal: u32) -> Self {
+    pub fn from_packet(packet: &Packet, ordinal: u32) -> Self {
         let address = |base: u32, host: u16| (base + u32::from(host) + 1).to_be_bytes();
         let client = address(0x0A00_0000, packet.hosts.client);
         let server = address(0x0A80_0000, packet.hosts.server);
@@ -115,7 +115,7 @@ impl Frame {
 
 /// Builds the frame of a packet.
 pub fn frame(packet: &Packet, endpoints: &Endpoints) -> Frame {
-    let addresses = Addresses::of(packet, endpoints.ordinal);
+    let addresses = Addresses::from_packet(packet, endpoints.ordinal);
     let mut frame = Frame {
         bytes: [0; Frame::ROOM],
         headers: 0,

@@ -70,7 +70,7 @@ fn neighbours(wiring: &Wiring, node: u32) -> Vec<u32> {
 }
 
 fn begin(out: &mut impl Write, wiring: &Wiring) -> io::Result<()> {
-    let angles = Angles::of(wiring);
+    let angles = Angles::from_wiring(wiring);
     writeln!(out, "V -t * -v 1.0a5 -a 0")?;
     // Addresses have one level and the same width as in ns-2.
     writeln!(out, "A -t * -n 1 -p 0 -o 0x7fffffff -c 30 -a 1")?;
@@ -120,7 +120,7 @@ struct Angles {
 }
 
 impl Angles {
-    fn of(wiring: &Wiring) -> Self {
+    fn from_wiring(wiring: &Wiring) -> Self {
         let ends = wiring.links.iter().flat_map(|wire| [wire.from, wire.to]);
         let column: BTreeMap<u32, u8> = ends.map(|node| (node, column(wiring, node))).collect();
         let mut place = BTreeMap::new();

@@ -338,7 +338,7 @@ macro_rules! __meanings {
 ///     }
 /// }
 ///
-/// assert_eq!(Unit::of("bytes"), Some(Unit::Bytes));
+/// assert_eq!(Unit::from_word("bytes"), Some(Unit::Bytes));
 /// assert_eq!(Unit::Packets.word(), "packets");
 /// ```
 #[macro_export]

@@ -115,7 +115,7 @@ fn values_are_set_and_got_by_their_keys() {
 
 #[test]
 fn random_values_lie_within_their_bounds_and_vary() {
-    assert_eq!(Whose::of("linux"), Some(Whose::Linux));
+    assert_eq!(Whose::from_word("linux"), Some(Whose::Linux));
     let mut random = RandomStream::new(1, "test", 0);
     let mut counts = Vec::new();
     for _ in 0..200 {

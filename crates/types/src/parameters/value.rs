@@ -180,7 +180,7 @@ pub trait Words: Sized + Copy + PartialEq + 'static {
     const ALL: &'static [Self];
 
     /// Returns the value of a word.
-    fn of(word: &str) -> Option<Self> {
+    fn from_word(word: &str) -> Option<Self> {
         let index = Self::WORDS.iter().position(|known| *known == word)?;
         Self::ALL.get(index).copied()
     }
@@ -334,7 +334,7 @@ impl<const N: usize> Parameter for [u8; N] {
 /// Converts a word into the value of its enum, for [`words!`](crate::words!).
 pub fn word_of<W: Words>(value: &Value) -> W {
     let found = match value {
-        Value::Word(word) => W::of(word),
+        Value::Word(word) => W::from_word(word),
         _ => None,
     };
     found.unwrap_or_else(|| mismatch("one of the words"))

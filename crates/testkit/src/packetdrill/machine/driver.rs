@@ -53,7 +53,7 @@ pub fn run(script: &Script, profile: Profile) -> Result<(), Refusal> {
         previous: 0,
         names: Names::new(),
         blocked: None,
-        cookies: Cookies::of(script),
+        cookies: Cookies::from_script(script),
     };
     driver.settings.set_up(script)?;
     for index in 0..script.events.len() {
@@ -217,7 +217,7 @@ impl Driver<'_> {
             .listener()
             .map(|socket| socket.settings.clone());
         let settings = settings.unwrap_or_else(|| self.settings.clone());
-        let peer = Offer::of(spec.options.as_deref().unwrap_or_default());
+        let peer = Offer::from_options(spec.options.as_deref().unwrap_or_default());
         let fast_open = self.takes_early_data();
         let connection = self.open(line, &settings, &peer, false, fast_open)?;
         connection.cookie = Some(Cookie {
@@ -340,7 +340,7 @@ impl Driver<'_> {
             });
         let peer = answer
             .as_deref()
-            .map_or_else(|| socket.settings.offer(), Offer::of);
+            .map_or_else(|| socket.settings.offer(), Offer::from_options);
         self.open(event.line, &socket.settings, &peer, true, fast_open)?;
         let last = self.sockets.connections.len() - 1;
         self.sockets.accepted = self.sockets.connections.len();

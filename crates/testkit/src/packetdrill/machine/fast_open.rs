@@ -50,7 +50,7 @@ pub struct Cookies {
 
 impl Cookies {
     /// Returns the state at the beginning of a script.
-    pub fn of(script: &Script) -> Self {
+    pub fn from_script(script: &Script) -> Self {
         let issued = script.events.iter().filter_map(|event| match &event.step {
             Step::Outbound(spec) => option_of(spec).filter(|_| spec.ack.is_some()),
             _ => None,

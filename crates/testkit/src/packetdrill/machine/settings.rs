@@ -346,7 +346,7 @@ pub struct Offer {
 impl Offer {
     /// Returns the options of a SYN. Without the MSS option, the MSS is 536 (RFC 9293 section
     /// 3.7.1).
-    pub fn of(options: &[OptionSpec]) -> Self {
+    pub fn from_options(options: &[OptionSpec]) -> Self {
         let mut offer = Self {
             mss: 536,
             sack: false,
