@@ -150,7 +150,7 @@ impl TcpEndpoint {
         self.write(bytes);
         let end = self.sender.stream.data_end();
         if let Some(ledger) = &mut self.sender.ledger {
-            ledger.writes.end_at(end);
+            ledger.end_write(end);
         }
     }
 

@@ -142,7 +142,7 @@ impl TcpEndpoint {
             self.sender.rtt.sample(&config.rto, self.opening.sent, now);
             self.sender.timing.note(now - self.opening.sent);
             if let Some(ledger) = &mut self.sender.ledger {
-                ledger.min_rtt.update(now, now - self.opening.sent);
+                ledger.note_handshake(now, now - self.opening.sent);
             }
             if let Some(meter) = &mut self.sender.meter {
                 meter.min_rtt.update(now, now - self.opening.sent);

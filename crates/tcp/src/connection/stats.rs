@@ -180,7 +180,7 @@ impl TcpEndpoint {
             ssthresh: (ssthresh != u64::MAX).then_some(ssthresh),
             bytes_in_flight: sender.in_flight(),
             pipe: if let Some(ledger) = &sender.ledger {
-                u64::from(ledger.records.in_flight()) * u64::from(self.config.mss)
+                ledger.bytes_in_flight()
             } else if by_pipe {
                 sender.accounting.pipe().max(0) as u64
             } else {
@@ -217,17 +217,8 @@ impl TcpEndpoint {
             };
         };
         TcpInfo {
-            min_rtt: ledger.min_rtt.get(),
-            ca_state: ledger.state,
-            unacked: ledger.records.out(),
-            sacked: ledger.records.sacked_out(),
-            lost: ledger.records.lost_out(),
-            retrans: ledger.records.resent_out(),
-            reordering: ledger.reordering.degree(),
-            reordering_seen: ledger.reordering.events(),
-            backoff: ledger.backoff,
             pacing_rate: sender.controller.pacing_rate(),
-            ..TcpInfo::default()
+            ..ledger.info()
         }
     }
 

@@ -2,24 +2,25 @@
 //! switch `records` of the profile selects it. Otherwise `duplicate_acks` and `sack` compute the
 //! same from sequence numbers, which is faster (`tests/endpoint/networks/with_and_without_records.rs`).
 
-use std::cell::Cell;
-
 use goodqueue_types::{Segment, Span, Time};
 
 use crate::cc::{AckSample, CongestionControl, Controller, Needs, SegmentSample};
 use crate::config::{LossDetection, Recovery, RecoveryWindow, TcpConfig};
-use crate::connection::stats::{CaState, TcpStats};
+use crate::connection::stats::{CaState, TcpInfo, TcpStats};
 use crate::sender::Sender;
-use crate::sender::detection::rack::{Probe, Rack};
+use crate::sender::detection::expiry::Expiry;
+use crate::sender::detection::rack::Rack;
 use crate::sender::detection::reordering::Reordering;
 use crate::sender::detection::rtt::MinRtt;
+use crate::sender::detection::tail_probe::TailProbe;
 use crate::sender::in_flight::meter::Before;
 use crate::sender::in_flight::rate::{DeliveryRate, Snapshot};
 use crate::sender::in_flight::records::{Record, Records};
 use crate::sender::pacing::Pacer;
 use crate::sender::response::due::{Due, Resend};
-use crate::sender::response::prr::Reduction;
+use crate::sender::response::episode::Episode;
 use crate::sender::response::undo::Undo;
+use crate::sender::response::window::Window;
 use crate::sender::stream::units::Unit;
 use crate::sender::stream::writes::Writes;
 use crate::sender::validation::Validation;
@@ -30,18 +31,6 @@ pub(crate) struct Turn<'a> {
     pub now: Time,
     pub config: &'a TcpConfig,
     pub stats: &'a mut TcpStats,
-}
-
-/// Event for which the sender's one timer waits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Timer {
-    /// The retransmission timeout, or no event.
-    #[default]
-    Retransmit,
-    /// The tail loss probe.
-    Probe,
-    /// The end of the reordering window.
-    Reorder,
 }
 
 /// Switches of the configuration, read once.
@@ -98,39 +87,29 @@ pub(crate) struct Seen {
     pub rtt: Option<Span>,
 }
 
-/// State in addition to the sender's own.
+/// The parts of recovery by records. Each has private state; the ledger makes the calls that an ACK,
+/// a timeout or a segment to send requires.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    pub rules: Rules,
-    pub records: Records,
-    pub state: CaState,
-    /// Value of `max_sent` when the state was entered.
-    pub high_seq: u64,
-    pub rack: Rack,
-    pub probe: Option<Probe>,
-    pub due: Due,
-    pub timer: Timer,
-    /// Number of consecutive timeouts.
-    pub backoff: u32,
-    pub min_rtt: MinRtt,
-    pub reordering: Reordering,
-    pub reduction: Option<Reduction>,
-    /// Start of the last reduction.
-    pub reduced_at: Time,
-    /// Number of segments SACKed before the present ACK.
-    pub sacked_before: u32,
-    pub undo: Undo,
-    /// True while F-RTO has not decided if the timeout was spurious.
-    pub frto: bool,
-    /// True if the next ACK to be handled requires a smaller window.
-    pub ecn_echo: bool,
-    pub rate: DeliveryRate,
-    pub validation: Validation,
-    pub writes: Writes,
-    pub pacer: Pacer,
-    pub unit: Unit,
-    /// Last window in bytes of which [`window`](Self::window) was computed, and its whole segments.
-    whole_segments: Cell<(f64, u32)>,
+    pub(super) rules: Rules,
+    pub(super) records: Records,
+    pub(super) rate: DeliveryRate,
+
+    pub(super) rack: Rack,
+    pub(super) probe: TailProbe,
+    pub(super) expiry: Expiry,
+    pub(super) min_rtt: MinRtt,
+    pub(super) reordering: Reordering,
+
+    pub(super) episode: Episode,
+    pub(super) window: Window,
+    pub(super) due: Due,
+    pub(super) undo: Undo,
+
+    pub(super) validation: Validation,
+    pub(super) writes: Writes,
+    pub(super) unit: Unit,
+    pub(super) pacer: Pacer,
 }
 
 impl Ledger {
@@ -157,60 +136,67 @@ impl Ledger {
                 mss: u64::from(config.mss),
             },
             records: Records::new(rate_samples),
-            state: CaState::Open,
-            high_seq: 0,
+            rate: DeliveryRate::new(rate_samples),
             rack: Rack::default(),
-            probe: None,
-            due: Due::default(),
-            timer: Timer::Retransmit,
-            backoff: 0,
+            probe: TailProbe::default(),
+            expiry: Expiry::default(),
             min_rtt: MinRtt::default(),
             reordering: Reordering::new(config.duplicate_ack_threshold),
-            reduction: None,
-            reduced_at: Time::ZERO,
-            sacked_before: 0,
+            episode: Episode::default(),
+            window: Window::default(),
+            due: Due::default(),
             undo: Undo::default(),
-            frto: false,
-            ecn_echo: false,
-            rate: DeliveryRate::new(rate_samples),
             validation: Validation::default(),
             writes: Writes::default(),
-            pacer: Pacer::default(),
             unit: Unit::default(),
-            whole_segments: Cell::new((0.0, 0)),
+            pacer: Pacer::default(),
         }))
     }
 
     /// Returns true if nothing is outstanding, and an ACK without news would change nothing.
     pub fn rests(&self) -> bool {
         self.records.is_empty()
-            && self.state == CaState::Open
+            && self.episode.state() == CaState::Open
             && self.due.resend() == Resend::Nothing
-            && !self.ecn_echo
+            && !self.episode.has_echo()
             && self.undo.is_idle()
     }
 
     /// Returns the window in segments, at least one.
     #[inline]
-    pub fn window(&self, sender: &Sender) -> u32 {
-        let window = match &self.reduction {
-            Some(reduction) => reduction.window(),
-            None => self.whole_segments(sender.controller.window()),
-        };
-        window.max(1)
+    pub fn window_segments(&self, sender: &Sender) -> u32 {
+        self.window.segments(&sender.controller, self.rules.mss)
     }
 
-    /// Returns the whole segments of a window in bytes. The quotient is kept, because most calls
-    /// have the window of the call before: divisions took 4 % of the instructions of `s1-linux`.
-    #[inline]
-    fn whole_segments(&self, bytes: f64) -> u32 {
-        let (known, segments) = self.whole_segments.get();
-        if known.to_bits() == bytes.to_bits() {
-            return segments;
+    /// Returns the bytes thought to be in the network.
+    pub fn bytes_in_flight(&self) -> u64 {
+        u64::from(self.records.in_flight()) * self.rules.mss
+    }
+
+    /// Returns the part of a connection's state that the ledger knows.
+    pub fn info(&self) -> TcpInfo {
+        TcpInfo {
+            min_rtt: self.min_rtt.get(),
+            ca_state: self.episode.state(),
+            unacked: self.records.out(),
+            sacked: self.records.sacked_out(),
+            lost: self.records.lost_out(),
+            retrans: self.records.resent_out(),
+            reordering: self.reordering.degree(),
+            reordering_seen: self.reordering.events(),
+            backoff: self.expiry.backoff(),
+            ..TcpInfo::default()
         }
-        let segments = (bytes as u64 / self.rules.mss) as u32;
-        self.whole_segments.set((bytes, segments));
-        segments
+    }
+
+    /// Takes the round-trip time of the handshake, which ends now.
+    pub fn note_handshake(&mut self, now: Time, rtt: Span) {
+        self.min_rtt.update(now, rtt);
+    }
+
+    /// Records that a write of the application ends at `end` and shares no segment with later data.
+    pub fn end_write(&mut self, end: u64) {
+        self.writes.end_at(end);
     }
 
     /// Returns true if the window may grow, because it limits the amount of data sent. In slow
@@ -221,7 +207,7 @@ impl Ledger {
         self.validation.is_limited()
             || (!self.rules.control_sets_window
                 && control.cwnd() < control.ssthresh()
-                && self.validation.is_half_used(self.window(sender)))
+                && self.validation.is_half_used(self.window_segments(sender)))
     }
 
     /// Returns the threshold in segments.
@@ -238,12 +224,12 @@ impl Ledger {
         let mut seen = Seen {
             prior_una: una,
             prior_highest: turn.sender.scoreboard.highest().unwrap_or(una),
-            ecn_echo: std::mem::take(&mut self.ecn_echo),
+            ecn_echo: self.episode.take_echo(),
             not_duplicate: segment.payload > 0,
             ..Seen::default()
         };
         let before = Before::new(&self.records, &self.rate);
-        self.sacked_before = self.records.sacked_out();
+        self.records.note_sacked();
         if !old {
             seen.not_duplicate |= turn.sender.update_window(segment);
         }
@@ -271,7 +257,7 @@ impl Ledger {
             || seen.sacked
             || seen.ecn_echo
             || seen.dsack
-            || self.state != CaState::Open;
+            || self.episode.state() != CaState::Open;
         if dubious {
             let duplicate = !(seen.una_advanced || seen.not_duplicate || seen.dsack);
             self.advance_state(turn, u32::from(duplicate), &mut seen);
@@ -289,8 +275,8 @@ impl Ledger {
             now: turn.now,
             acked: 0,
             rtt: seen.rtt,
-            after_timeout: self.state == CaState::Loss,
-            in_recovery: self.state == CaState::Recovery,
+            after_timeout: self.episode.state() == CaState::Loss,
+            in_recovery: self.episode.state() == CaState::Recovery,
             pace_ahead: self.pacer.ahead(turn.now),
             acked_to: turn.sender.stream.una(),
             sent_to: turn.sender.stream.max_sent(),
@@ -333,17 +319,17 @@ impl Ledger {
             turn.sender.controller.on_ack(sample);
             return;
         }
-        if self.reduction.is_some() {
+        if self.window.is_reducing() {
             let newly = (delivered / mss) as u32;
             self.reduce(turn, newly, lost / mss, seen.una_advanced);
         }
         // After much reordering, SACKed data let the window grow too.
         let progress = seen.una_advanced
             || (seen.sacked && self.reordering.degree() > turn.config.duplicate_ack_threshold);
-        let may_grow = self.reduction.is_none()
+        let may_grow = !self.window.is_reducing()
             && progress
             && (sample.is_window_limited || !turn.config.details.grow_only_when_limited);
-        if self.reduction.is_some() {
+        if self.window.is_reducing() {
             turn.sender.controller.observe(sample);
             return;
         }
@@ -378,7 +364,7 @@ impl Ledger {
                 self.tag(turn, *block, seen);
             }
         }
-        if (self.state != CaState::Loss || self.undo.is_armed())
+        if (self.episode.state() != CaState::Loss || self.undo.is_armed())
             && let Some(lowest) = seen.reordered
         {
             self.on_reordering(turn, lowest);
@@ -432,7 +418,7 @@ impl Ledger {
                     if highest.is_some_and(|highest| record.seq < highest) {
                         seen.reordered = Some(record.seq.min(seen.reordered.unwrap_or(u64::MAX)));
                     }
-                    seen.original_delivered |= record.end() <= self.high_seq;
+                    seen.original_delivered |= record.end() <= self.episode.high_seq();
                     let since = seen.sacked_sent.map_or(record.sent, |times| times.0);
                     seen.sacked_sent = Some((since, record.sent));
                 }
@@ -456,7 +442,7 @@ impl Ledger {
         sender.scoreboard.remove_below(ack);
         let mut late = u64::MAX;
         let sacked_before = self.records.sacked_out();
-        let (high_seq, least) = (self.high_seq, self.min_rtt.get());
+        let (high_seq, least) = (self.episode.high_seq(), self.min_rtt.get());
         let popped = self.records.remove_below(ack, |record, snapshot| {
             if record.was_resent() {
                 seen.resent_acked = true;
@@ -503,7 +489,7 @@ impl Ledger {
             },
         };
         seen.rtt = Some(newest);
-        self.backoff = 0;
+        self.expiry.end_backoff();
         self.min_rtt.update(now, newest);
         let sender = &mut *turn.sender;
         sender

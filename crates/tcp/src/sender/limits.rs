@@ -110,7 +110,7 @@ impl Sender {
     /// Returns true if the congestion window has room for more data, with what recovery adds to it.
     pub fn cwnd_has_room(&self, mss: u64) -> bool {
         if let Some(ledger) = &self.ledger {
-            return ledger.window(self) > ledger.records.in_flight();
+            return ledger.window_segments(self) > ledger.records.in_flight();
         }
         // Without records both windows count from `una`, and the smaller one limits.
         let waiting = self.stream.data_end().saturating_sub(self.stream.next());

@@ -130,17 +130,14 @@ impl Sender {
 
     /// Returns the congestion window in bytes, with the changes that recovery makes to it.
     pub fn window_now(&self) -> u64 {
-        let reduced = self
-            .ledger
-            .as_ref()
-            .and_then(|ledger| ledger.reduction.as_ref());
-        match (reduced, &self.ledger) {
-            (Some(reduction), Some(ledger)) => u64::from(reduction.window()) * ledger.rules.mss,
-            _ => self
-                .controller
-                .cwnd()
-                .saturating_add_signed(self.inflation()),
+        if let Some(ledger) = &self.ledger
+            && let Some(segments) = ledger.window.reduced()
+        {
+            return u64::from(segments) * ledger.rules.mss;
         }
+        self.controller
+            .cwnd()
+            .saturating_add_signed(self.inflation())
     }
 
     #[inline]
@@ -215,7 +212,10 @@ impl Sender {
             stats,
         };
         call(&mut ledger, &mut turn);
-        self.ledger = Some(ledger);
+        // The place is empty, so nothing is dropped.
+        let place = self.ledger.replace(ledger);
+        debug_assert!(place.is_none());
+        std::mem::forget(place);
     }
 
     /// Sends data of the SYN again, which left at `sent` and which the SYN-ACK does not acknowledge.

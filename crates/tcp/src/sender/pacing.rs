@@ -96,7 +96,7 @@ impl Ledger {
         if rtt == Span::ZERO {
             return Rate(0);
         }
-        let window = self.window(sender);
+        let window = self.window_segments(sender);
         // The window is below half of the threshold in segments, both rounded down.
         let doubled = 2 * (u64::from(window) + 1) * self.rules.mss;
         let slow_start = sender.controller.ssthresh() >= doubled;

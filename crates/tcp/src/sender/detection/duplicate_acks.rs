@@ -8,7 +8,7 @@ use crate::config::{
     DecreaseBasis, DuplicateAckRule, DuplicateAcksAtTimeout, FastRetransmitGuard, PartialAckTimer,
     Recovery, RecoveryExit, SackVariant, TcpConfig, TimingRule,
 };
-use crate::connection::stats::{CaState, Phase, TcpStats};
+use crate::connection::stats::{Phase, TcpStats};
 use crate::sender::Sender;
 use crate::sender::detection::timing::Clock;
 use crate::sender::stream::FIRST;
@@ -359,9 +359,7 @@ impl Sender {
     pub fn on_ecn_echo(&mut self, now: Time, ack: u64, config: &TcpConfig) -> bool {
         if let Some(ledger) = &mut self.ledger {
             // The ledger handles the ACK next. If the ACK ends a reduction, it begins the next one.
-            let ends = ledger.state == CaState::Cwr && ack > ledger.high_seq;
-            ledger.ecn_echo = ledger.state < CaState::Cwr || ends;
-            return ledger.ecn_echo;
+            return ledger.episode.note_echo(ack);
         }
         if !self.course.is_open() {
             return false;

@@ -3,9 +3,11 @@
 
 pub(crate) mod duplicate_acks;
 pub(crate) mod duplicates;
+pub(crate) mod expiry;
 pub(crate) mod rack;
 pub(crate) mod reordering;
 pub(crate) mod rtt;
 pub(crate) mod sack;
+pub(crate) mod tail_probe;
 pub(crate) mod timers;
 pub(crate) mod timing;

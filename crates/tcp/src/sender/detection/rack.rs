@@ -4,8 +4,10 @@
 use goodqueue_types::{Span, Time};
 
 use crate::connection::stats::CaState;
+use crate::sender::detection::expiry::Timer;
+use crate::sender::detection::tail_probe::Verdict;
 use crate::sender::in_flight::records::Record;
-use crate::sender::ledger::{Ledger, Seen, Timer, Turn};
+use crate::sender::ledger::{Ledger, Seen, Turn};
 use crate::sender::response::due::Resend;
 
 /// Number of recoveries for which a reordering window widened by a DSACK is kept (RFC 8985 section
@@ -63,6 +65,33 @@ impl Rack {
         }
     }
 
+    /// Returns the reordering window: `steps` times `quarter` of the shortest round-trip time, at most
+    /// `longest`.
+    fn window(&self, quarter: Span, longest: Span) -> Span {
+        quarter.saturating_mul(u64::from(self.steps)).min(longest)
+    }
+
+    /// Returns true if a segment was sent before the one that was sent last among those delivered.
+    fn is_passed(&self, record: &Record) -> bool {
+        (record.sent, record.end()) < (self.sent, self.end)
+    }
+
+    /// Returns `Ok` if a segment sent at `sent` is overdue at `now`, or else the time until it is.
+    fn overdue(&self, sent: Time, window: Span, now: Time) -> Result<(), Span> {
+        let due = sent.saturating_add(self.rtt).saturating_add(window);
+        if now >= due { Ok(()) } else { Err(due - now) }
+    }
+
+    /// Records if a retransmission sent since the last reduction was found lost.
+    fn note_lost_again(&mut self, lost_again: bool) {
+        self.lost_again |= lost_again;
+    }
+
+    /// Returns true if a segment was delivered since the last search for losses.
+    fn take_advanced(&mut self) -> bool {
+        std::mem::take(&mut self.advanced)
+    }
+
     /// Lets losses be searched for again.
     pub fn search_again(&mut self) {
         self.advanced = true;
@@ -108,21 +137,12 @@ impl Rack {
     }
 }
 
-/// A tail loss probe in flight.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Probe {
-    /// Highest sequence number sent when the probe left.
-    pub high_seq: u64,
-    /// True if the probe repeated old data.
-    pub resent: bool,
-}
-
 impl Ledger {
     /// Returns the time by which a segment may arrive later than another without counting as lost
     /// (`RACK_update_reo_wnd`).
     pub fn reordering_window(&self, turn: &Turn<'_>) -> Span {
         if self.reordering.events() == 0
-            && (self.state >= CaState::Recovery
+            && (self.episode.state() >= CaState::Recovery
                 || self.records.sacked_out() >= self.reordering.degree())
         {
             return Span::ZERO;
@@ -130,64 +150,62 @@ impl Ledger {
         let rtt = &turn.sender.rtt;
         let quarter = self.min_rtt.get().unwrap_or(Span::ZERO) / 4;
         let longest = rtt.srtt(&turn.config.rto).unwrap_or(Span::ZERO);
-        quarter
-            .saturating_mul(u64::from(self.rack.steps))
-            .min(longest)
+        self.rack.window(quarter, longest)
     }
 
-    /// Returns `Ok` if a segment sent at `sent` is overdue at `now`, or else the time until it is.
-    pub fn overdue(&self, sent: Time, window: Span, now: Time) -> Result<(), Span> {
-        let due = sent.saturating_add(self.rack.rtt).saturating_add(window);
-        if now >= due { Ok(()) } else { Err(due - now) }
+    /// Returns true if a segment sent at `sent` is overdue.
+    pub fn is_overdue(&self, sent: Time, window: Span, now: Time) -> bool {
+        self.rack.overdue(sent, window, now).is_ok()
     }
 
     /// Marks the segments that were sent sufficiently before one that was delivered
     /// (`RACK_detect_loss`). Returns the time until the rest would be lost.
     fn detect_losses(&mut self, turn: &Turn<'_>) -> Option<Span> {
         let window = self.reordering_window(turn);
-        let (newest, rtt) = ((self.rack.sent, self.rack.end), self.rack.rtt);
         let (mut wait, mut lost_again) = (None, false);
-        let reduced_at = self.reduced_at;
+        let reduced_at = self.episode.reduced_at();
+        let rack = &self.rack;
         self.records.visit_by_time(|records, index| {
             let record = records.get(index);
-            if (record.sent, record.end()) >= newest {
+            if !rack.is_passed(record) {
                 return false;
             }
-            let due = record.sent.saturating_add(rtt).saturating_add(window);
-            if turn.now >= due {
-                lost_again |= record.is_lost() && record.is_resent() && record.sent >= reduced_at;
-                records.mark_lost(index);
-            } else {
-                wait = wait.max(Some(due - turn.now));
+            match rack.overdue(record.sent, window, turn.now) {
+                Ok(()) => {
+                    let is_resent = record.is_lost() && record.is_resent();
+                    lost_again |= is_resent && record.sent >= reduced_at;
+                    records.mark_lost(index);
+                }
+                Err(left) => wait = wait.max(Some(left)),
             }
             true
         });
-        self.rack.lost_again |= lost_again;
+        self.rack.note_lost_again(lost_again);
         wait
     }
 
     /// Searches for losses after a segment was delivered. Sets a reordering timer if another search
     /// is needed, and returns true then.
     pub fn mark_lost_by_time(&mut self, turn: &mut Turn<'_>) -> bool {
-        if !std::mem::take(&mut self.rack.advanced) {
+        if !self.rack.take_advanced() {
             return false;
         }
         let wait = self.detect_losses(turn);
         if let Some(wait) = wait {
             turn.sender.timers.set(turn.now.saturating_add(wait));
-            self.timer = Timer::Reorder;
+            self.expiry.wait_for(Timer::Reorder);
         }
         wait.is_some()
     }
 
     /// Handles the expiry of the timer.
     pub fn on_timeout(&mut self, turn: &mut Turn<'_>) {
-        self.sacked_before = self.records.sacked_out();
+        self.records.note_sacked();
         if self.records.is_empty() {
-            self.timer = Timer::Retransmit;
+            self.expiry.wait_for(Timer::Retransmit);
             return;
         }
-        match self.timer {
+        match self.expiry.timer() {
             Timer::Retransmit => self.on_retransmission_timeout(turn),
             Timer::Probe => self.on_probe_timeout(turn),
             Timer::Reorder => self.on_reordering_timeout(turn),
@@ -200,7 +218,7 @@ impl Ledger {
         self.detect_losses(turn);
         self.report_losses(turn);
         if self.records.in_flight() != in_flight {
-            if self.state == CaState::Recovery {
+            if self.episode.state() == CaState::Recovery {
                 self.reduce_again(turn);
             } else {
                 self.enter_recovery(turn, false);
@@ -216,7 +234,7 @@ impl Ledger {
     /// Sets the timer of the tail loss probe to two round trips (RFC 8985 section 7.2). Linux adds
     /// 200 ms if the ACK may be delayed. Returns false if no probe may be sent now.
     pub fn schedule_probe(&mut self, turn: &mut Turn<'_>, from_now: bool) -> bool {
-        let calm = matches!(self.state, CaState::Open | CaState::Cwr);
+        let calm = matches!(self.episode.state(), CaState::Open | CaState::Cwr);
         if !self.rules.tail_loss_probe || !calm || self.records.is_empty() {
             return false;
         }
@@ -237,14 +255,14 @@ impl Ledger {
             wait = wait.min(rto);
         }
         turn.sender.timers.set(turn.now.saturating_add(wait));
-        self.timer = Timer::Probe;
+        self.expiry.wait_for(Timer::Probe);
         true
     }
 
     /// Handles the expiry of the probe timer. The probe is new data if the windows allow it,
     /// otherwise the last segment again.
     pub fn on_probe_timeout(&mut self, turn: &mut Turn<'_>) {
-        if self.probe.is_some() || self.records.is_empty() {
+        if self.probe.is_out() || self.records.is_empty() {
             self.rearm(turn);
             return;
         }
@@ -253,12 +271,9 @@ impl Ledger {
 
     /// Records that a probe has left, or could not.
     pub fn probe_sent(&mut self, turn: &mut Turn<'_>, resent: bool) {
-        self.probe = Some(Probe {
-            high_seq: turn.sender.stream.max_sent(),
-            resent,
-        });
+        self.probe.leave(turn.sender.stream.max_sent(), resent);
         // The retransmission timer starts now.
-        self.timer = Timer::Retransmit;
+        self.expiry.wait_for(Timer::Retransmit);
         let deadline = turn.now.saturating_add(turn.sender.rtt.rto());
         turn.sender.timers.set(deadline);
     }
@@ -266,19 +281,16 @@ impl Ledger {
     /// Handles an ACK while a probe is in flight (RFC 8985 section 7.4). A probe that repaired a
     /// loss requires a smaller window.
     pub fn on_ack_of_probe(&mut self, turn: &mut Turn<'_>, ack: u64, seen: &Seen) {
-        let Some(probe) = self.probe.filter(|probe| ack >= probe.high_seq) else {
+        if !self.probe.is_reached(ack) {
             return;
-        };
+        }
         let plain_duplicate = !(seen.una_advanced || seen.not_duplicate || seen.sacked);
-        if !probe.resent || seen.dsack_of_probe {
-            self.probe = None;
-        } else if ack > probe.high_seq {
+        let verdict = self.probe.judge(ack, seen.dsack_of_probe, plain_duplicate);
+        if verdict == Verdict::Repaired {
             self.start_reduction(turn);
             self.set_state(turn, CaState::Cwr);
             self.end_reduction(turn);
             self.try_keep_open(turn);
-        } else if plain_duplicate {
-            self.probe = None;
         }
     }
 }

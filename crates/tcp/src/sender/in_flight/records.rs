@@ -110,6 +110,12 @@ impl Record {
         self.marks.has(Marks::CUT)
     }
 
+    /// Returns true if its last transmission is neither SACKed nor thought to be lost.
+    #[inline]
+    fn is_under_way(&self) -> bool {
+        !self.is_sacked() && (!self.is_lost() || self.is_resent())
+    }
+
     /// Returns true if it waits for its retransmission.
     #[inline]
     fn waits(&self) -> bool {
@@ -175,6 +181,8 @@ pub(crate) struct Records {
     visited_to: u64,
     /// Number of segments SACKed, or counted as such from duplicate ACKs.
     sacked_out: u32,
+    /// Value of `sacked_out` before the present ACK.
+    sacked_before: u32,
     /// Number of segments marked lost.
     lost_out: u32,
     /// Number of retransmissions in flight.
@@ -217,6 +225,17 @@ impl Records {
     #[inline]
     pub fn sacked_out(&self) -> u32 {
         self.sacked_out
+    }
+
+    /// Records the number of segments SACKed, before an ACK is handled.
+    #[inline]
+    pub fn note_sacked(&mut self) {
+        self.sacked_before = self.sacked_out;
+    }
+
+    /// Returns the number of segments SACKed before the present ACK, or now if that is smaller.
+    pub fn sacked_throughout(&self) -> u32 {
+        self.sacked_before.min(self.sacked_out)
     }
 
     /// Returns the number of segments marked lost.
@@ -574,21 +593,20 @@ impl Records {
 
     /// Returns the record of a transmission that is not void: of a retransmission, or else of the
     /// first transmission of the record at `first`.
+    #[inline]
     fn live(&self, first: usize, repetition: Option<Repetition>) -> Option<usize> {
-        let (index, is_newest) = match repetition {
-            None => (first, !self.ring[first].was_resent()),
-            Some(entry) => {
-                let index = self.ring.partition_point(|record| record.end() < entry.end);
-                let record = self.ring.get(index)?;
-                (
-                    index,
-                    (record.end(), record.sent) == (entry.end, entry.sent),
-                )
-            }
-        };
-        let record = &self.ring[index];
-        let counts = is_newest && !record.is_sacked() && (!record.is_lost() || record.is_resent());
-        counts.then_some(index)
+        if let Some(entry) = repetition {
+            return self.live_repetition(entry);
+        }
+        let record = &self.ring[first];
+        (!record.was_resent() && record.is_under_way()).then_some(first)
+    }
+
+    fn live_repetition(&self, entry: Repetition) -> Option<usize> {
+        let index = self.ring.partition_point(|record| record.end() < entry.end);
+        let record = self.ring.get(index)?;
+        let is_newest = (record.end(), record.sent) == (entry.end, entry.sent);
+        (is_newest && record.is_under_way()).then_some(index)
     }
 }
 

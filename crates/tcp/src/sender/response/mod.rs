@@ -3,7 +3,9 @@
 
 pub(crate) mod accounting;
 pub(crate) mod due;
+pub(crate) mod episode;
 pub(crate) mod phase;
 pub(crate) mod prr;
 pub(crate) mod states;
 pub(crate) mod undo;
+pub(crate) mod window;

@@ -6,10 +6,10 @@ use goodqueue_types::{Span, Time};
 use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
 use crate::config::{DecreaseBasis, RecoveryWindow, SackVariant};
 use crate::connection::stats::{CaState, Phase};
+use crate::sender::detection::expiry::Timer;
 use crate::sender::in_flight::records::Record;
-use crate::sender::ledger::{Ledger, Seen, Timer, Turn};
+use crate::sender::ledger::{Ledger, Seen, Turn};
 use crate::sender::response::due::Resend;
-use crate::sender::response::prr::Reduction;
 
 /// Shortest time that a receiver has to acknowledge data that it had SACKed.
 const MIN_PATIENCE: Span = Span::from_millis(10);
@@ -25,12 +25,12 @@ impl Ledger {
             seen.restart_timer = false;
             return;
         }
-        if self.state == CaState::Open {
+        if self.episode.state() == CaState::Open {
             self.undo.forget_resends();
-        } else if una >= self.high_seq && self.finish_state(turn) {
+        } else if una >= self.episode.high_seq() && self.finish_state(turn) {
             return;
         }
-        match self.state {
+        match self.episode.state() {
             CaState::Recovery => self.advance_recovery(turn, duplicates, seen),
             CaState::Loss => self.advance_loss(turn, duplicates, seen),
             _ => self.advance_calm(turn, duplicates, seen),
@@ -46,7 +46,7 @@ impl Ledger {
             let srtt = turn.sender.rtt.srtt(&turn.config.rto);
             let patience = (srtt.unwrap_or(Span::ZERO) / 2).max(MIN_PATIENCE);
             turn.sender.timers.set(turn.now.saturating_add(patience));
-            self.timer = Timer::Retransmit;
+            self.expiry.wait_for(Timer::Retransmit);
         }
         suspect
     }
@@ -54,8 +54,8 @@ impl Ledger {
     /// Ends a state when everything is acknowledged that was outstanding at its start. Returns true
     /// if the ACK needs no further handling.
     fn finish_state(&mut self, turn: &mut Turn<'_>) -> bool {
-        match self.state {
-            CaState::Cwr if turn.sender.stream.una() > self.high_seq => {
+        match self.episode.state() {
+            CaState::Cwr if turn.sender.stream.una() > self.episode.high_seq() => {
                 self.end_reduction(turn);
                 self.set_state(turn, CaState::Open);
             }
@@ -83,7 +83,7 @@ impl Ledger {
             self.try_open(turn, seen);
         }
         self.identify_losses(turn, seen);
-        if self.state == CaState::Recovery {
+        if self.episode.state() == CaState::Recovery {
             self.reduce_again(turn);
         } else if self.records.lost_out() == 0 {
             return;
@@ -109,7 +109,7 @@ impl Ledger {
     fn advance_loss(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
         self.process_loss(turn, duplicates, seen);
         self.identify_losses(turn, seen);
-        if self.state == CaState::Open || seen.resent_lost {
+        if self.episode.state() == CaState::Open || seen.resent_lost {
             self.advance_or_recover(turn, duplicates, seen);
         }
     }
@@ -127,7 +127,7 @@ impl Ledger {
             }
             self.count_duplicates(turn, duplicates);
         }
-        if self.state <= CaState::Disorder {
+        if self.episode.state() <= CaState::Disorder {
             self.undo_by_dsack(turn);
         }
         self.identify_losses(turn, seen);
@@ -156,9 +156,9 @@ impl Ledger {
             seen.resent_lost |= resent > self.records.resent_out();
             return;
         }
-        let fresh =
-            self.state < CaState::Recovery && self.records.sacked_out() >= self.reordering.degree();
-        let partial = self.state == CaState::Recovery && seen.una_advanced;
+        let fresh = self.episode.state() < CaState::Recovery
+            && self.records.sacked_out() >= self.reordering.degree();
+        let partial = self.episode.state() == CaState::Recovery && seen.una_advanced;
         // In NewReno the first segment is the hole (RFC 6582).
         if (fresh || partial) && !self.records.get(0).is_lost() {
             self.records.mark_lost(0);
@@ -184,7 +184,7 @@ impl Ledger {
         if seen.ecn_echo {
             self.enter_reduced(turn);
         }
-        if self.state != CaState::Cwr {
+        if self.episode.state() != CaState::Cwr {
             self.try_keep_open(turn);
         }
     }
@@ -197,21 +197,21 @@ impl Ledger {
         } else {
             CaState::Open
         };
-        if self.state != state {
+        if self.episode.state() != state {
             self.set_state(turn, state);
-            self.high_seq = turn.sender.stream.max_sent();
+            self.episode.end_at(turn.sender.stream.max_sent());
         }
     }
 
     pub fn set_state(&mut self, turn: &mut Turn<'_>, state: CaState) {
-        let left = std::mem::replace(&mut self.state, state);
+        let left = self.episode.enter(state);
         turn.sender.course.enter(match state {
             CaState::Recovery => Phase::FastRecovery,
             CaState::Loss => Phase::GoBackN,
             _ => Phase::Open,
         });
         if !matches!(state, CaState::Cwr | CaState::Recovery) {
-            self.reduction = None;
+            self.window.end_reduction();
         }
         if left == CaState::Recovery && state < CaState::Recovery {
             turn.sender.controller.on_recovery_exit(turn.now);
@@ -223,7 +223,7 @@ impl Ledger {
     /// Enters CWR for a mark: the window falls as for a loss, but nothing is retransmitted (RFC
     /// 3168 section 6.1.2).
     pub fn enter_reduced(&mut self, turn: &mut Turn<'_>) {
-        if self.state < CaState::Cwr {
+        if self.episode.state() < CaState::Cwr {
             self.undo.disarm();
             self.start_reduction_by(turn, CongestionSignal::EcnEcho);
             self.set_state(turn, CaState::Cwr);
@@ -235,13 +235,13 @@ impl Ledger {
         self.undo.arm(
             turn.sender.stream.una(),
             self.records.resent_out(),
-            self.probe.is_some_and(|probe| probe.resent),
+            self.probe.repeats(),
         );
-        if self.reduction.is_none() {
+        if self.window.is_reducing() {
+            self.undo.set_restores(false);
+        } else {
             self.undo.set_restores(!ecn_echo);
             self.start_reduction(turn);
-        } else {
-            self.undo.set_restores(false);
         }
         // Proportional rate reduction makes room for the first retransmission itself.
         let at_once = self.rules.recovery_window == RecoveryWindow::Ssthresh;
@@ -272,21 +272,21 @@ impl Ledger {
 
     fn start_reduction_by(&mut self, turn: &mut Turn<'_>, signal: CongestionSignal) {
         self.report_losses(turn);
-        self.high_seq = turn.sender.stream.max_sent();
-        turn.sender.course.set_point(self.high_seq);
-        self.probe = None;
-        self.reduced_at = turn.now;
+        self.episode.end_at(turn.sender.stream.max_sent());
+        turn.sender.course.set_point(self.episode.high_seq());
+        self.probe.forget();
+        self.episode.reduce(turn.now);
         self.rack.take_lost_again();
-        let prior = self.window(turn.sender);
+        let prior = self.window_segments(turn.sender);
         let event = self.event(turn, signal);
         turn.sender.controller.on_congestion_event(&event);
         if !self.rules.control_sets_window {
-            self.reduction = Some(Reduction::new(prior, prior));
+            self.window.begin_reduction(prior);
         }
     }
 
     fn event(&self, turn: &Turn<'_>, signal: CongestionSignal) -> CongestionEvent {
-        let basis = self.decrease_basis(turn, self.sacked_before.min(self.records.sacked_out()));
+        let basis = self.decrease_basis(turn, self.records.sacked_throughout());
         let kept = match signal {
             CongestionSignal::EcnEcho => turn.sender.kept_at_echo(turn.config),
             CongestionSignal::Loss => None,
@@ -309,7 +309,7 @@ impl Ledger {
         let delivered = match turn.config.details.decrease_basis {
             // Without limited transmit no data were sent in place of SACKed data.
             DecreaseBasis::FlightSize
-                if !turn.config.limited_transmit && self.state < CaState::Recovery =>
+                if !turn.config.limited_transmit && self.episode.state() < CaState::Recovery =>
             {
                 0
             }
@@ -319,7 +319,7 @@ impl Ledger {
             _ => return basis,
         };
         let mss = self.rules.mss;
-        let window = u64::from(self.window(turn.sender)) * mss;
+        let window = u64::from(self.window_segments(turn.sender)) * mss;
         (basis - (u64::from(delivered) * mss) as f64).clamp(0.0, window as f64)
     }
 
@@ -327,10 +327,8 @@ impl Ledger {
     pub fn reduce(&mut self, turn: &mut Turn<'_>, newly: u32, lost: u64, una_advanced: bool) {
         let (in_flight, ssthresh) = (self.records.in_flight(), self.ssthresh(turn.sender));
         let safe = una_advanced && lost == 0;
-        if let Some(reduction) = &mut self.reduction {
-            let rule = self.rules.recovery_window;
-            reduction.on_ack(rule, newly, in_flight, ssthresh, safe);
-        }
+        let rule = self.rules.recovery_window;
+        self.window.on_ack(rule, newly, in_flight, ssthresh, safe);
     }
 
     /// Ends a reduction: the window becomes ssthresh, unless the reduction was undone.
@@ -339,10 +337,10 @@ impl Ledger {
             return;
         }
         let ssthresh = turn.sender.controller.ssthresh();
-        if ssthresh < u64::MAX && (self.state == CaState::Cwr || self.undo.is_armed()) {
+        if ssthresh < u64::MAX && (self.episode.state() == CaState::Cwr || self.undo.is_armed()) {
             turn.sender.controller.set_window(ssthresh as f64);
         }
-        self.reduction = None;
+        self.window.end_reduction();
     }
 
     /// Handles a retransmission timeout (RFC 6298 (5.4) to (5.6)). Linux excludes segments that
@@ -353,16 +351,16 @@ impl Ledger {
         let basis = self.decrease_basis(turn, self.records.sacked_out());
         self.mark_lost_by_timeout(turn);
         self.report_losses(turn);
-        let fresh = self.state < CaState::Recovery;
+        let fresh = self.episode.state() < CaState::Recovery;
         let at_ssthresh = self.rules.recovery_window == RecoveryWindow::Ssthresh;
-        let reduces = self.state <= CaState::Disorder
-            || self.high_seq <= turn.sender.stream.una()
-            || (self.state == CaState::Loss && self.backoff == 0)
+        let reduces = self.episode.state() <= CaState::Disorder
+            || self.episode.high_seq() <= turn.sender.stream.una()
+            || (self.episode.state() == CaState::Loss && self.expiry.backoff() == 0)
             // The retransmission is lost. Linux does not reduce again, because its window is small
             // by then.
-            || (self.state == CaState::Recovery && at_ssthresh);
+            || (self.episode.state() == CaState::Recovery && at_ssthresh);
         if reduces {
-            self.reduced_at = turn.now;
+            self.episode.reduce(turn.now);
             self.undo.set_restores(true);
             self.undo
                 .arm(turn.sender.stream.una(), self.records.resent_out(), false);
@@ -381,25 +379,25 @@ impl Ledger {
                 .controller
                 .set_window(((in_flight + 1) * self.rules.mss) as f64);
         }
-        if self.state <= CaState::Disorder
+        if self.episode.state() <= CaState::Disorder
             && self.records.sacked_out() >= turn.config.duplicate_ack_threshold
         {
             // Many segments were SACKed without a fast retransmit, so the reordering was
             // overestimated.
             self.reordering.narrow(turn.config.duplicate_ack_threshold);
         }
-        self.frto = self.rules.frto && (fresh || self.backoff > 0);
+        self.undo
+            .try_frto(self.rules.frto && (fresh || self.expiry.backoff() > 0));
         self.set_state(turn, CaState::Loss);
-        self.high_seq = turn.sender.stream.max_sent();
-        turn.sender.course.set_point(self.high_seq);
-        self.probe = None;
-        self.backoff += 1;
+        self.episode.end_at(turn.sender.stream.max_sent());
+        turn.sender.course.set_point(self.episode.high_seq());
+        self.probe.forget();
+        self.expiry.back_off();
         self.due.time_out();
         let sender = &mut *turn.sender;
         sender.course.note_timeout(sender.stream.una());
         sender.rtt.back_off(&turn.config.rto);
         sender.timers.set(turn.now.saturating_add(sender.rtt.rto()));
-        self.timer = Timer::Retransmit;
     }
 
     /// Records data of the SYN, which left at `sent`, as lost. The window stays, because the peer refused
@@ -417,7 +415,7 @@ impl Ledger {
             self.records.mark_lost(index);
         }
         self.set_state(turn, CaState::Loss);
-        self.high_seq = end;
+        self.episode.end_at(end);
         self.due.set_resend(Resend::Lost);
     }
 
@@ -436,7 +434,7 @@ impl Ledger {
             let spared = index > 0
                 && !reneged
                 && self.rules.rack
-                && self.overdue(sent, window, turn.now).is_err();
+                && !self.is_overdue(sent, window, turn.now);
             if !spared {
                 self.records.mark_lost(index);
             }
@@ -453,11 +451,11 @@ impl Ledger {
     /// Restarts the retransmission timer, or stops it when nothing is outstanding (RFC 6298 (5.2),
     /// (5.3)). After another timer, the time since the first segment was sent counts.
     pub fn rearm(&mut self, turn: &mut Turn<'_>) {
-        let wait = match self.timer {
+        let wait = match self.expiry.timer() {
             Timer::Retransmit => turn.sender.rtt.rto(),
             _ => self.until_timeout(turn).unwrap_or(Span::from_micros(1)),
         };
-        self.timer = Timer::Retransmit;
+        self.expiry.wait_for(Timer::Retransmit);
         turn.sender.timers.set(if self.records.is_empty() {
             goodqueue_types::Time::MAX
         } else {

@@ -26,6 +26,8 @@ pub(crate) struct Undo {
     first_resent: Option<u32>,
     /// True if the control's values are restored by an undo.
     restores: bool,
+    /// True while F-RTO has not decided if the timeout was spurious.
+    frto: bool,
 }
 
 impl Default for Undo {
@@ -37,6 +39,7 @@ impl Default for Undo {
             unreported: NOTHING_RESENT,
             first_resent: None,
             restores: false,
+            frto: false,
         }
     }
 }
@@ -70,6 +73,28 @@ impl Undo {
     /// Returns true if there is a reduction to undo and it began below `end`.
     pub fn covers(&self, end: u64) -> bool {
         end > self.marker
+    }
+
+    /// Begins to find out by F-RTO if a timeout was spurious, if `tries` is true.
+    pub fn try_frto(&mut self, tries: bool) {
+        self.frto = tries;
+    }
+
+    /// Returns true while F-RTO has not decided if the timeout was spurious.
+    pub fn tries_frto(&self) -> bool {
+        self.frto
+    }
+
+    /// Ends F-RTO, which could not show that the timeout was spurious.
+    pub fn end_frto(&mut self) {
+        self.frto = false;
+    }
+
+    /// Counts segments that the receiver reports as duplicates. Returns false if it has reported
+    /// more than were retransmitted, so that the network has duplicated some.
+    fn report(&mut self, segments: u32) -> bool {
+        self.reported += u64::from(segments);
+        self.reported <= self.resent
     }
 
     pub fn on_dsack(&mut self, segments: u32) {
@@ -109,16 +134,11 @@ impl Ledger {
     pub fn on_dsack(&mut self, turn: &mut Turn<'_>, block: (u64, u64), seen: &mut Seen) -> bool {
         let (start, end) = block;
         let segments = ((end - start).div_ceil(self.rules.mss)).max(1) as u32;
-        self.undo.reported += u64::from(segments);
-        if self.undo.reported > self.undo.resent {
-            // The network has duplicated it, not this sender.
+        if !self.undo.report(segments) {
             return false;
         }
         seen.dsack = true;
-        if self
-            .probe
-            .is_some_and(|probe| probe.resent && probe.high_seq == end)
-        {
+        if self.probe.repeats_to(end) {
             seen.dsack_of_probe = true;
         } else {
             self.rack.on_dsack();
@@ -138,7 +158,7 @@ impl Ledger {
     fn was_delayed(&self, turn: &Turn<'_>) -> bool {
         match self.undo.first_resent {
             Some(timestamp) => turn.sender.timing.echo_before(timestamp),
-            None => self.rules.sack || turn.sender.stream.una() < self.high_seq,
+            None => self.rules.sack || turn.sender.stream.una() < self.episode.high_seq(),
         }
     }
 
@@ -155,7 +175,7 @@ impl Ledger {
         if self.undo.restores {
             turn.sender.controller.on_undo(turn.now);
         }
-        self.reduction = None;
+        self.window.end_reduction();
         self.undo.disarm();
         // Losses are searched for again.
         self.rack.search_again();
@@ -170,13 +190,13 @@ impl Ledger {
         } else {
             self.rack.on_recovery_end();
         }
-        if !self.rules.sack && turn.sender.stream.una() == self.high_seq {
+        if !self.rules.sack && turn.sender.stream.una() == self.episode.high_seq() {
             if self.records.resent_out() == 0 {
                 self.undo.forget_resends();
             }
             return true;
         }
-        if self.state == CaState::Recovery {
+        if self.episode.state() == CaState::Recovery {
             self.end_reduction(turn);
         }
         self.set_state(turn, CaState::Open);
@@ -216,8 +236,8 @@ impl Ledger {
             return false;
         }
         self.undo_reduction(turn, true);
-        self.backoff = 0;
-        if !by_frto && !self.rules.sack && turn.sender.stream.una() == self.high_seq {
+        self.expiry.end_backoff();
+        if !by_frto && !self.rules.sack && turn.sender.stream.una() == self.episode.high_seq() {
             return true;
         }
         if by_frto || self.rules.sack {
@@ -229,23 +249,23 @@ impl Ledger {
     /// Handles an ACK after a timeout: decides if the timeout was spurious, and which data may be
     /// sent (RFC 5682 section 3.1).
     pub fn process_loss(&mut self, turn: &mut Turn<'_>, duplicates: u32, seen: &mut Seen) {
-        let recovered = turn.sender.stream.una() >= self.high_seq;
+        let recovered = turn.sender.stream.una() >= self.episode.high_seq();
         if seen.una_advanced && self.undo_loss(turn, false) {
             return;
         }
-        if self.frto {
+        if self.undo.tries_frto() {
             // Step (3.b): a segment that was never retransmitted was delivered.
             if seen.original_delivered && self.undo_loss(turn, true) {
                 return;
             }
-            if turn.sender.stream.max_sent() > self.high_seq {
+            if turn.sender.stream.max_sent() > self.episode.high_seq() {
                 // Step (3.a): duplicate ACKs come although new data were sent.
                 if seen.sacked || duplicates > 0 {
-                    self.frto = false;
+                    self.undo.end_frto();
                 }
             } else if seen.una_advanced && !recovered {
                 // Step (2.b): new data will decide.
-                self.high_seq = turn.sender.stream.max_sent();
+                self.episode.end_at(turn.sender.stream.max_sent());
                 self.due.set_resend(Resend::NewData);
                 return;
             }
@@ -255,7 +275,7 @@ impl Ledger {
             return;
         }
         if !self.rules.sack {
-            if turn.sender.stream.max_sent() > self.high_seq && duplicates > 0 {
+            if turn.sender.stream.max_sent() > self.episode.high_seq() && duplicates > 0 {
                 self.count_duplicates(turn, duplicates);
             } else if seen.una_advanced {
                 self.records.forget_counted();

@@ -6,9 +6,10 @@ use goodqueue_types::Time;
 use crate::cc::CongestionControl;
 use crate::config::IdleRestart;
 use crate::connection::stats::CaState;
+use crate::sender::detection::expiry::Timer;
 use crate::sender::in_flight::rate::Snapshot;
 use crate::sender::in_flight::records::Record;
-use crate::sender::ledger::{Ledger, Timer, Turn};
+use crate::sender::ledger::{Ledger, Turn};
 use crate::sender::pacing::burst;
 use crate::sender::response::due::Resend;
 use crate::sender::{Chunk, Sender};
@@ -30,7 +31,7 @@ impl Ledger {
         if held_until != Time::MAX {
             return None;
         }
-        let window = self.window(turn.sender);
+        let window = self.window_segments(turn.sender);
         let repeats = self.due.resend() == Resend::Lost
             && (self.due.take_fast_retransmit() || window > self.records.in_flight());
         if repeats && let Some(index) = self.records.next_waiting() {
@@ -46,10 +47,10 @@ impl Ledger {
     /// Ends F-RTO, which cannot decide without new data to send, and sends data marked lost.
     #[cold]
     fn poll_without_new_data(&mut self, turn: &mut Turn<'_>) -> Option<Chunk> {
-        if turn.sender.stream.max_sent() > self.high_seq {
+        if turn.sender.stream.max_sent() > self.episode.high_seq() {
             return None;
         }
-        self.frto = false;
+        self.undo.end_frto();
         self.due.set_resend(Resend::Lost);
         self.poll(turn)
     }
@@ -58,14 +59,14 @@ impl Ledger {
     /// segments.
     fn poll_new(&mut self, turn: &mut Turn<'_>, mut window: u32) -> Option<Chunk> {
         let mut in_flight = self.records.in_flight();
-        if !turn.config.limited_transmit && self.state < CaState::Recovery {
+        if !turn.config.limited_transmit && self.episode.state() < CaState::Recovery {
             // Segments that left the network make room only by limited transmit (RFC 3042).
             in_flight += self.records.sacked_out();
         }
         let was_room = window > in_flight;
         if self.records.is_empty() {
             self.restart_after_idle(turn);
-            window = self.window(turn.sender);
+            window = self.window_segments(turn.sender);
         }
         let sender = &mut *turn.sender;
         let fin_due = sender.stream.fin_is_next();
@@ -138,24 +139,22 @@ impl Ledger {
         let len = chunk.len + u32::from(chunk.fin);
         let record = Record::new(chunk.seq, len, now, self.rate.delivered());
         self.records.push(record, snapshot);
-        if let Some(reduction) = &mut self.reduction {
-            reduction.send(1);
-        }
+        self.window.send();
         self.pace(turn, chunk.len);
-        if idle || self.timer == Timer::Probe {
+        if idle || self.expiry.timer() == Timer::Probe {
             if idle {
-                self.timer = Timer::Retransmit;
+                self.expiry.wait_for(Timer::Retransmit);
             }
             self.rearm(turn);
         }
         self.schedule_probe(turn, false);
         // A control may change its window when it hears of data after an idle time.
         let window = if idle {
-            self.window(turn.sender)
+            self.window_segments(turn.sender)
         } else {
             window
         };
-        debug_assert_eq!(window, self.window(turn.sender));
+        debug_assert_eq!(window, self.window_segments(turn.sender));
         let limited = self.records.in_flight() >= window;
         self.validate(turn, limited);
         limited
@@ -167,13 +166,11 @@ impl Ledger {
         self.records
             .resend(index, turn.now, self.rate.delivered(), snapshot);
         self.undo.on_resend(turn.config.timestamp(turn.now));
-        if let Some(reduction) = &mut self.reduction {
-            reduction.send(1);
-        }
-        if index == 0 && self.timer != Timer::Reorder {
+        self.window.send();
+        if index == 0 && self.expiry.timer() != Timer::Reorder {
             let deadline = turn.now.saturating_add(turn.sender.rtt.rto());
             turn.sender.timers.set(deadline);
-            self.timer = Timer::Retransmit;
+            self.expiry.wait_for(Timer::Retransmit);
         }
         self.book_again(turn, index)
     }
@@ -215,7 +212,7 @@ impl Ledger {
             .sender
             .next_new_data(turn.now, turn.config, record_end, small_is_out);
         if let Some(chunk) = chunk {
-            let window = self.window(turn.sender);
+            let window = self.window_segments(turn.sender);
             self.book_new(turn, chunk, window);
         }
         let chunk = chunk.unwrap_or_else(|| {
@@ -248,7 +245,7 @@ impl Ledger {
                 len: len as u32,
                 fin,
             };
-            let window = self.window(turn.sender);
+            let window = self.window_segments(turn.sender);
             self.book_new(turn, chunk, window);
             return chunk;
         }
@@ -284,7 +281,7 @@ impl Ledger {
     /// Shrinks a window that was not fully used for a whole timeout: it moves half way to the part
     /// that was used (RFC 2861 section 3.2).
     fn give_up_unused(&mut self, turn: &mut Turn<'_>) {
-        if self.rules.control_sets_window || self.state != CaState::Open {
+        if self.rules.control_sets_window || self.episode.state() != CaState::Open {
             return;
         }
         let rto = turn.sender.rtt.rto();

@@ -105,7 +105,7 @@ impl Ledger {
     /// Returns true if the window will soon open further (Linux: `tcp_tso_should_defer`).
     fn ack_is_near(&self, turn: &Turn<'_>, limit: u64) -> bool {
         let sender = &*turn.sender;
-        let calm = self.state < CaState::Recovery;
+        let calm = self.episode.state() < CaState::Recovery;
         let share = sender.peer.bytes().min(sender.controller.cwnd()) / WINDOW_SHARE;
         if !calm || limit >= share || sender.activity.since_sending(turn.now) >= BURST {
             return false;
