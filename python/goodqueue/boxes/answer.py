@@ -28,7 +28,7 @@ LARGEST = (DEGREE, BUSY)
 LARGEST_ALPHA = 8.0
 """Largest factor of dynamic thresholds of switch chips."""
 
-MOST_BUSY = 8
+MAX_BUSY = 8
 """Largest number of ports that sessions fill in a search; their packets are most of a run."""
 
 MORE_BUSY = 2
@@ -173,7 +173,7 @@ class Answer:
         if theory is None or degree is None or (degree.value or 0) < self.box.incast.senders:
             return []
         near = {1, max(theory // 2, 1), *range(max(theory, 1), theory + MORE_BUSY + 1)}
-        return sorted(one for one in near if one <= min(self.box.most_busy, MOST_BUSY))
+        return sorted(one for one in near if one <= min(self.box.most_busy, MAX_BUSY))
 
     @property
     def busy(self) -> int | None:

@@ -36,7 +36,7 @@ SPARE = 1.5
 REACH = 4
 """Largest number of senders that is tried, over the number of the question."""
 
-MOST_SENDERS = 1000
+MAX_SENDERS = 1000
 
 REQUEST_BYTES = 200
 
@@ -64,7 +64,7 @@ class Box:
     @property
     def most_senders(self) -> int:
         """Largest number of senders that is tried."""
-        return min(REACH * self.incast.senders, MOST_SENDERS)
+        return min(REACH * self.incast.senders, MAX_SENDERS)
 
     @property
     def period_s(self) -> float:

@@ -34,7 +34,7 @@ RATE = (POINTS - 1) / NEAR * math.log(NEIGHBOURS)
 
 FIRST_MARK = 1000
 
-MOST_LISTED = 1000
+MAX_LISTED = 1000
 """Largest number of values that are given one by one."""
 
 WIDE = 4.0
@@ -173,8 +173,8 @@ def _listed(text: str, path: str, between: str, subject: Subject) -> Axis:
     numbers, units = [number for number, _ in read], {unit for _, unit in read}
     if any(map(math.isnan, numbers)) or len(units) > 1:
         raise RequestError(f"--vary {text}: write all values as numbers, with the same unit")
-    if not 2 <= len(numbers) <= MOST_LISTED or any(a >= b for a, b in pairwise(numbers)):
-        raise RequestError(f"--vary {text}: write 2 to {MOST_LISTED} values that rise")
+    if not 2 <= len(numbers) <= MAX_LISTED or any(a >= b for a, b in pairwise(numbers)):
+        raise RequestError(f"--vary {text}: write 2 to {MAX_LISTED} values that rise")
     (suffix,) = units
     found = WRITTEN.fullmatch(texts[0])
     for one in texts:

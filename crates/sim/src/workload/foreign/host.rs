@@ -7,7 +7,7 @@ use goodqueue_types::{Body, Packet, Span, Time};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Most calls of an endpoint at one instant without a packet in between.
-const MOST_WAKES: u32 = 100_000;
+const MAX_WAKES: u32 = 100_000;
 
 /// Host that runs a foreign endpoint.
 #[derive(Debug)]
@@ -68,8 +68,8 @@ impl ForeignHost {
     pub fn wake(&mut self, now: Time) {
         self.wakes = if now == self.now { self.wakes + 1 } else { 0 };
         assert!(
-            self.wakes < MOST_WAKES,
-            "a foreign endpoint asked {MOST_WAKES} times for a call at {now:?} and did nothing"
+            self.wakes < MAX_WAKES,
+            "a foreign endpoint asked {MAX_WAKES} times for a call at {now:?} and did nothing"
         );
         self.now = now;
         self.endpoint.wake(now);

@@ -4,12 +4,12 @@ use goodqueue_types::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most datagrams that were overtaken and whose bytes are kept.
-const MOST_OVERTAKEN: usize = 1 << 16;
+const MAX_OVERTAKEN: usize = 1 << 16;
 /// Time for which the bytes of a datagram are kept after a later one has arrived, measured between
 /// the times of sending. No path holds one packet of a flow for so long and lets others pass.
 const KEPT_FOR: Span = Span::from_secs(5);
 /// Most buffers that are kept for later datagrams.
-const MOST_SPARE: usize = 1 << 10;
+const MAX_SPARE: usize = 1 << 10;
 
 /// The bytes of the datagrams under way in one direction, by the number of their packet.
 ///
@@ -99,7 +99,7 @@ impl Wire {
     fn discard(&mut self, at: Time) {
         while let Some(oldest) = self.overtaken.first_entry() {
             let is_late = at.saturating_since(oldest.get().at) > KEPT_FOR;
-            if !is_late && self.overtaken.len() <= MOST_OVERTAKEN {
+            if !is_late && self.overtaken.len() <= MAX_OVERTAKEN {
                 return;
             }
             if let Some((_, sent)) = self.overtaken.pop_first() {
@@ -109,7 +109,7 @@ impl Wire {
     }
 
     fn reuse(&mut self, buffer: Vec<u8>) {
-        if self.spare.len() < MOST_SPARE && buffer.capacity() > 0 {
+        if self.spare.len() < MAX_SPARE && buffer.capacity() > 0 {
             self.spare.push(buffer);
         }
     }
@@ -175,7 +175,7 @@ mod tests {
             }
             // Those of five seconds are kept, and buffers for as many as are spare.
             let kept = 6 * if copies { 100 } else { 50 };
-            let kept = (100 + size_of::<Sent>()) * kept + 100 * MOST_SPARE;
+            let kept = (100 + size_of::<Sent>()) * kept + 100 * MAX_SPARE;
             assert!(most <= kept, "{most} of {kept}");
         }
     }
@@ -183,10 +183,10 @@ mod tests {
     #[test]
     fn the_number_of_kept_datagrams_is_bounded() {
         let mut wire = Wire::new(false);
-        for number in 0..3 * MOST_OVERTAKEN as u64 {
+        for number in 0..3 * MAX_OVERTAKEN as u64 {
             wire.send(second(0), &[number as u8]);
         }
-        let last = 3 * MOST_OVERTAKEN as u64 - 1;
+        let last = 3 * MAX_OVERTAKEN as u64 - 1;
         assert!(arrives(&mut wire, last).is_some());
         assert_eq!(arrives(&mut wire, 0), None);
         assert!(arrives(&mut wire, last - 1).is_some());
