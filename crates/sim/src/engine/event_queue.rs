@@ -1,8 +1,10 @@
-//! The event queue: two 4-ary heaps of (time, key) pairs, one for timers and one for the others.
+//! The event queue: two 4-ary heaps of (time, key) pairs, one for arrivals and one for the others.
 //!
-//! Packets never enter the queue: it holds one entry per waiting line and per timer. A network has
-//! many more timers than lines, and they change much more rarely. The lines therefore have a heap
-//! of their own, which is small.
+//! Packets never enter the queue: it holds one entry per waiting line, per timer and per link that
+//! transmits from a queue discipline. A network has many more timers than lines, and they change much
+//! more rarely. The lines therefore have a heap of their own, which is small. The end of a
+//! transmission lies with the timers, because it comes before nearly all of them: it stays the
+//! earliest event of its heap when it is replaced, where it would sink among the arrivals.
 
 use goodqueue_types::Time;
 
@@ -74,7 +76,7 @@ impl Event {
 /// Pending events, ordered so that the earliest can be taken.
 #[derive(Debug, Default)]
 pub struct EventQueue {
-    timers: Heap,
+    arrivals: Heap,
     others: Heap,
 }
 
@@ -82,10 +84,10 @@ impl EventQueue {
     /// Returns the earliest event, or [`Event::NONE`].
     #[inline]
     pub fn peek(&self) -> Event {
-        if self.timers.first < self.others.first {
-            self.timers.first
-        } else {
+        if self.others.first < self.arrivals.first {
             self.others.first
+        } else {
+            self.arrivals.first
         }
     }
 
@@ -102,17 +104,17 @@ impl EventQueue {
         self.heap(kind).pop();
     }
 
-    /// Replaces the earliest event by another. Neither is a timer. This takes one pass, not two.
+    /// Replaces the earliest event by another, both of this kind. This takes one pass, not two.
     #[inline]
-    pub fn replace(&mut self, event: Event) {
-        debug_assert!(self.peek() == self.others.first && event.kind() != Kind::Wake);
-        self.others.sift_down(event);
+    pub fn replace(&mut self, kind: Kind, event: Event) {
+        debug_assert!(self.peek().kind() == kind && event.kind() == kind);
+        self.heap(kind).sift_down(event);
     }
 
     #[inline]
     fn heap(&mut self, kind: Kind) -> &mut Heap {
         match kind {
-            Kind::Wake => &mut self.timers,
+            Kind::Arrival => &mut self.arrivals,
             _ => &mut self.others,
         }
     }
@@ -324,9 +326,9 @@ mod tests {
                     sorted.remove(0);
                     queue.pop(first);
                 }
-                (1, Some(first)) if first != Kind::Wake && kind != Kind::Wake => {
+                (1, Some(first)) if first == kind => {
                     sorted.remove(0);
-                    queue.replace(event);
+                    queue.replace(kind, event);
                     insert(&mut sorted, event);
                 }
                 _ => {

@@ -229,7 +229,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         if next == Event::NONE {
             core.events.pop(Kind::Arrival);
         } else {
-            core.events.replace(next);
+            core.events.replace(Kind::Arrival, next);
         }
         let hop = &core.routing.hops[head.hop as usize];
         if hop.served {
@@ -272,7 +272,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
             self.event_count += 1;
             let taken = self.lines.take(next);
             match taken {
-                Some((_, after)) if after != Event::NONE => self.core.events.replace(after),
+                Some((_, after)) if after != Event::NONE => {
+                    self.core.events.replace(Kind::Arrival, after);
+                }
                 _ => self.core.events.pop(Kind::Arrival),
             }
             tied.extend(taken.map(|(head, _)| *head));

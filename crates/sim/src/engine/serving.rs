@@ -187,7 +187,7 @@ impl<P: Probe> Core<P> {
             Announcement::Replaces if !ends => self.events.pop(Kind::Service),
             Announcement::Replaces => {
                 let next = Event::new(end, Kind::Service, 0, link);
-                self.events.replace(next);
+                self.events.replace(Kind::Service, next);
             }
         }
         if ends && lost {
