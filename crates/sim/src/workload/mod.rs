@@ -187,9 +187,20 @@ impl Behaviour {
         Self::Source(Box::new(source))
     }
 
-    /// Receives a packet. Returns a round-trip time if the packet completed a sample.
+    /// Receives a packet. Returns a round-trip time if the packet completed a sample. Only the part
+    /// for bulk TCP is inlined here, in [`transmit_into`](Self::transmit_into) and in
+    /// [`wakes_at`](Self::wakes_at), because they run for every packet: the jumps by kind of agent
+    /// took 2 % of the instructions of `s1`.
     #[inline]
     pub fn receive(&mut self, now: Time, packet: &Packet) -> Option<Span> {
+        match self {
+            Self::Tcp(host) => host.receive(now, packet),
+            _ => self.receive_at_other(now, packet),
+        }
+    }
+
+    #[inline(never)]
+    fn receive_at_other(&mut self, now: Time, packet: &Packet) -> Option<Span> {
         match self {
             Self::Tcp(host) => host.receive(now, packet),
             Self::Echo(echo) => echo.receive(now, packet),
@@ -230,8 +241,7 @@ impl Behaviour {
     }
 
     /// Returns the time at which [`wake`](Self::wake) is next needed, or [`Time::MAX`] if it is
-    /// not. Any other call may change it. Only the part for bulk TCP is inlined, because it runs
-    /// after every packet.
+    /// not. Any other call may change it.
     #[inline]
     pub fn wakes_at(&self) -> Time {
         match self {
@@ -270,6 +280,14 @@ impl Behaviour {
     /// Writes size and body of the next packet to send now. Returns false if there is none.
     #[inline]
     pub fn transmit_into(&mut self, now: Time, packet: &mut Packet) -> bool {
+        match self {
+            Self::Tcp(host) => host.transmit_into(now, packet),
+            _ => self.other_transmits_into(now, packet),
+        }
+    }
+
+    #[inline(never)]
+    fn other_transmits_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         let outgoing = match self {
             Self::Tcp(host) => return host.transmit_into(now, packet),
             Self::Echo(echo) => return echo.host.transmit_into(now, packet),
