@@ -10,7 +10,7 @@ from goodqueue import _core
 from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_TRUSTED, EXIT_PROGRAM_FAILED
 from goodqueue.cli.files import print_written, source_of
-from goodqueue.cli.runs.run import print_summary, print_traces, write_result
+from goodqueue.cli.runs.run import print_traces, write_result
 from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart, check_output, whole_directory
 from goodqueue.core.text import for_terminal
@@ -24,6 +24,7 @@ from goodqueue.live.emulation import (
     link_settings,
     programs_of,
 )
+from goodqueue.output.runs.summary import print_summary
 from goodqueue.output.terminal import (
     counted,
     milliseconds,

@@ -13,23 +13,13 @@ from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart, check_output, whole_directory
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import counted_runs
-from goodqueue.output.terminal import (
-    MISSING,
-    goes_on,
-    number,
-    percent,
-    plain,
-    print_json,
-    say,
-    stderr,
-    stdout,
-    table,
-)
+from goodqueue.output.runs.comparison import print_comparison
+from goodqueue.output.terminal import goes_on, print_json, stderr
 from goodqueue.runs.api import load, run
 from goodqueue.runs.memory import check_runs, limit_of
 from goodqueue.runs.results.traces import files_read
 from goodqueue.sizing.trials.file import link_name
-from goodqueue.study.compare import ROUNDING, Side, compare, finding, names_of, split_settings
+from goodqueue.study.compare import Side, compare, names_of, split_settings
 from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 
@@ -37,7 +27,7 @@ if TYPE_CHECKING:
     from goodqueue.cli.commands.runs.compare import Compare
     from goodqueue.core.drawing import Drawing
     from goodqueue.runs.results.result import Result
-    from goodqueue.study.compare import Comparison, Figure, Sample
+    from goodqueue.study.compare import Comparison
 
 MAX_SIDES = 12
 """Largest number of scenarios whose lines can be distinguished in one picture."""
@@ -68,7 +58,7 @@ def compare_scenarios(asked: Compare) -> int:
     if asked.json:
         print_json(found.as_dict())
         return 0
-    _print(found)
+    print_comparison(found)
     if asked.out is not None:
         print_written(asked.out)
     return 0
@@ -117,55 +107,6 @@ def _sides(asked: Compare) -> list[Side]:
         scenario.buffer(link, 1)  # raises an error for a link that does not exist
         sides.append(Side(name, scenario, link))
     return sides
-
-
-def _print(found: Comparison) -> None:
-    console = stdout()
-    first, last = found.seeds[0], found.seeds[-1]
-    rows = [
-        [plain(figure.title), *(_text(figure, own.get(figure)) for own in found.means)]
-        for figure in found.figures
-    ]
-    names = [plain(side.name) for side in found.sides]
-    title = f"Means over seeds {first} to {last}, with 95 % intervals"
-    console.print(table(title, ["figure", *names], rows))
-    for name, differences in zip(names[1:], found.differences, strict=True):
-        rows = [
-            [plain(figure.title), _text(figure, one), finding(one.interval)]
-            for figure in found.figures
-            if (one := differences.get(figure)) is not None
-        ]
-        console.print()
-        title = f"{name} minus {names[0]}, seed by seed"
-        console.print(table(title, ["figure", "difference", "finding"], rows))
-    console.print()
-    console.print(
-        f"Intervals of quantiles include their rounding, {percent(ROUNDING)} of a value.",
-        markup=False,
-    )
-    if found.unchanging:
-        say(
-            "",
-            "The figures are the same with every seed, so their intervals do not show the effect "
-            f"of chance: {', '.join(found.unchanging)}. Give the flows a start_jitter.",
-        )
-
-
-def _text(figure: Figure, one: Sample | None) -> str:
-    """Returns a mean with its interval and its unit."""
-    if one is None:
-        return MISSING
-    scale, unit = 1.0, ""
-    match figure.unit:
-        case "share":
-            scale, unit = 0.01, " %"
-        case "s":
-            scale, unit = 1e-3, " ms"
-        case "bps":
-            scale, unit = 1e6, " Mb/s"
-    return (
-        one.interval.text(lambda x: number(x / scale), lambda half: number(half / scale, 2)) + unit
-    )
 
 
 def _write(found: Comparison, out: Path, pictured: Drawing, memory: str | None) -> None:

@@ -11,12 +11,12 @@ from goodqueue.cli.commands.options import conditions, given
 from goodqueue.cli.exits import EXIT_DAMAGED
 from goodqueue.cli.studies.draw import check_draw, draw_results
 from goodqueue.cli.studies.report import check_outside, first_look, write_report
-from goodqueue.core.columns import distinct_ends
 from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart, whole_file
 from goodqueue.core.tables import write_csv
 from goodqueue.errors import RequestError
-from goodqueue.output.terminal import counted, plain, print_json, quantity, say, stdout, table
+from goodqueue.output.studies.results import print_results
+from goodqueue.output.terminal import counted, print_json, say, stdout
 from goodqueue.study.record.store import Store
 from goodqueue.study.results import Results
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from goodqueue.cli.commands.studies import ShowResults
     from goodqueue.study.record.verify import Findings
-
-MAX_PRINTED = 60
 
 
 def show_results(asked: ShowResults) -> int:
@@ -63,7 +61,7 @@ def show_results(asked: ShowResults) -> int:
         letters = re.compile(r"[^\n -~]")
         print(letters.sub(lambda found: json.dumps(found[0])[1:-1], rows.write_json()))
         return 0
-    _print(results, rows, asked)
+    print_results(results, rows, single=asked.failed or asked.runs or asked.long)
     return 0
 
 
@@ -168,67 +166,3 @@ def export(rows: pl.DataFrame, file: Path) -> None:
         raise RequestError(f"--export {file}: name a file that ends in .csv, .parquet or .json")
     with whole_file(file) as path:
         writers[file.suffix](path)
-
-
-def _print(results: Results, rows: pl.DataFrame, asked: ShowResults) -> None:
-    console = stdout()
-    failures = results.failures().height
-    failed = f", {failures:,} failed" if failures else ""
-    single = asked.failed or asked.runs or asked.long
-    if single:
-        names = [name for name in rows.columns if rows[name].null_count() < rows.height]
-        cells = [
-            [_cell(row["metric"] if name == "value" else name, row[name]) for name in names]
-            for row in rows.iter_rows(named=True)
-        ]
-    else:
-        names, cells = _side_by_side(results.axes, rows)
-    short = _short(results.axes)
-    headers = [short.get(name, name) for name in names]
-    axes = [short[axis] for axis in results.axes]
-    important = [*(header for header in headers if header not in axes)][:1] + axes
-    title, shown = f"{counted(len(results), 'run')}{failed}", cells[:MAX_PRINTED]
-    if not cells:
-        say(title)
-        return
-    console.print(table(title, headers, shown, important, prose=["error"]))
-    if not single:
-        console.print("mean ± 95 % interval over the seeds", markup=False)
-    left = len(cells) - MAX_PRINTED
-    if left > 0:
-        console.print(
-            f"... and {counted(left, 'more row')}; --export writes them all", markup=False
-        )
-
-
-def _side_by_side(axes: list[str], means: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Returns a table with a row per variant and a column per metric."""
-    lines: dict[tuple[object, ...], dict[str, str]] = {}
-    for row in means.iter_rows(named=True):
-        line = lines.setdefault(tuple(row[axis] for axis in axes), {})
-        half = None if row["count"] < 2 else row["half_width"]
-        line[row["metric"]] = quantity(row["metric"], row["mean"], half)
-    metrics = list(dict.fromkeys(name for line in lines.values() for name in line))
-    cells = [
-        [*map(_cell, axes, point), *(line.get(metric, "-") for metric in metrics)]
-        for point, line in lines.items()
-    ]
-    return [*axes, *metrics], cells
-
-
-PRINTED = re.compile("_(bps|bytes|s)$")
-"""End of the name of a column whose figures are printed with their units."""
-
-
-def _short(axes: list[str]) -> dict[str, str]:
-    """Returns unique ends of the axes' paths, as short as possible, without units."""
-    paths = {axis: PRINTED.sub("", axis) for axis in axes}
-    ends = distinct_ends(list(paths.values()))
-    return {axis: ends.get(path, axis) for axis, path in paths.items()}
-
-
-def _cell(name: str, value: object) -> str:
-    """Returns a figure in its unit, and anything else as text."""
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-        return quantity(name, value)
-    return plain(str(value))

@@ -19,10 +19,11 @@ from goodqueue.core.extras import require
 from goodqueue.core.files.outdir import check_apart
 from goodqueue.core.files.reading import has_bytes
 from goodqueue.errors import RequestError
-from goodqueue.output.progress import JsonLines, Terminal, duration
-from goodqueue.output.terminal import counted, plain, print_json, say, stdout, table
+from goodqueue.output.progress import JsonLines, Terminal
+from goodqueue.output.studies.plan import print_plan
+from goodqueue.output.terminal import counted, print_json, say, stdout
 from goodqueue.runs.memory import check_runs, limit_of
-from goodqueue.study.estimate import Cost, estimate
+from goodqueue.study.estimate import estimate
 from goodqueue.study.model import Stop
 from goodqueue.study.record.store import STUDY, Store
 from goodqueue.study.sweep import Study, Sweep, Tally, check_part
@@ -183,44 +184,8 @@ def _dry_run(
             }
         )
         return 0
-    _print_plan(study, least, cost, workers)
+    print_plan(study, least, cost, workers)
     return 0
-
-
-MAX_PRINTED = 20
-
-
-def _print_plan(study: StudyPlan, least: int, cost: Cost, workers: int) -> None:
-    console = stdout()
-    count = len(study.variants)
-    rows = [
-        [plain(str(value)) for value in variant.parameters.values()]
-        for variant in study.variants[:MAX_PRINTED]
-    ]
-    title = plain(study.title) or "Study"
-    console.print(table(title, list(study.axes), rows) if study.axes else title)
-    if count > MAX_PRINTED:
-        console.print(
-            f"... and {counted(count - MAX_PRINTED, 'more variant')}; --json prints them all"
-        )
-    at_least = "at least " if study.stop else ""
-    runs = (
-        f"{counted(count * least, 'run')}: {counted(count, 'variant')}, each with "
-        f"{at_least}{counted(least, 'seed')}"
-    )
-    wall, total = duration(cost.seconds / workers), duration(cost.seconds)
-    console.print(runs, markup=False)
-    console.print(
-        (
-            f"about {wall} on {counted(workers, 'thread')} ({total} of processor time; a run "
-            f"takes {_short(cost.shortest_s)} to {_short(cost.longest_s)})"
-        ),
-        markup=False,
-    )
-
-
-def _short(seconds: float) -> str:
-    return f"{1000 * seconds:.3g} ms" if seconds < 1 else duration(seconds)
 
 
 def _part(text: str | None) -> tuple[int, int]:
