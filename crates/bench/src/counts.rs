@@ -5,6 +5,7 @@
 //! counts of another compiler are not compared.
 
 use crate::bare;
+use crate::caches::{self, Misses};
 use crate::cases::{self, Case, Dumbbell};
 use crate::page::{PAGE, with_block};
 use crate::rounds::Instructions;
@@ -49,11 +50,20 @@ struct Count {
     /// Number of delivered data packets.
     packets: u64,
     instructions: u64,
+    /// Cache lines that the case did not find in caches, if they were counted.
+    misses: Option<Misses>,
 }
 
 impl Count {
     fn per_packet(&self) -> f64 {
         self.instructions as f64 / self.packets as f64
+    }
+
+    /// Returns the misses per packet, or an empty text if they were not counted.
+    fn misses_per_packet(&self, separator: &str) -> String {
+        let each = |count: u64| format!("{:.2}", count as f64 / self.packets as f64);
+        let columns = self.misses.map(|misses| misses.columns().map(each));
+        columns.map_or(String::new(), |columns| columns.join(separator))
     }
 }
 
@@ -71,10 +81,11 @@ impl Counts {
         let (case, simulated, packets, instructions, each) = head;
         let _ = writeln!(
             text,
-            "{case:<12}{simulated:>10}{packets:>10}{instructions:>16}{each:>12}"
+            "{case:<12}{simulated:>10}{packets:>10}{instructions:>16}{each:>12}{:>14}{:>14}{:>14}",
+            "level 1", "small", "large"
         );
         for row in &self.rows {
-            let _ = writeln!(
+            let _ = write!(
                 text,
                 "{:<12}{:>10}{:>10}{:>16}{:>12.0}",
                 row.case,
@@ -83,6 +94,10 @@ impl Counts {
                 row.instructions,
                 row.per_packet()
             );
+            for count in row.misses.iter().flat_map(Misses::columns) {
+                let _ = write!(text, "{count:>14}");
+            }
+            text.push('\n');
         }
         text
     }
@@ -93,14 +108,16 @@ impl Counts {
         let compiler = lines.next()?.to_owned();
         let rows = lines.skip(1).map(|line| {
             let cells: Vec<&str> = line.split_whitespace().collect();
-            let [case, simulated, packets, instructions, _] = cells[..] else {
+            let [case, simulated, packets, instructions, _, ref misses @ ..] = cells[..] else {
                 return None;
             };
+            let misses: Vec<u64> = misses.iter().flat_map(|count| count.parse()).collect();
             Some(Count {
                 case: case.to_owned(),
                 simulated: simulated.to_owned(),
                 packets: packets.parse().ok()?,
                 instructions: instructions.parse().ok()?,
+                misses: <[u64; 3]>::try_from(misses).ok().map(Misses::from_columns),
             })
         });
         let rows = rows.collect::<Option<Vec<_>>>()?;
@@ -109,13 +126,16 @@ impl Counts {
 
     /// Returns the table of the documentation.
     fn markdown(&self) -> String {
-        let mut text = "| case | simulated | packets | instructions per packet |\n".to_owned();
-        text.push_str("| --- | --- | --- | --- |\n");
+        let mut text = format!(
+            "| case | simulated | packets | instructions per packet | {} |\n",
+            caches::COLUMNS.join(" | ")
+        );
+        text.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
         for row in &self.rows {
-            let each = row.per_packet();
+            let (each, misses) = (row.per_packet(), row.misses_per_packet(" | "));
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {each:.0} |",
+                "| {} | {} | {} | {each:.0} | {misses} |",
                 row.case, row.simulated, row.packets
             );
         }
@@ -138,8 +158,8 @@ pub fn for_table(committed: bool) -> Vec<(String, Instructions)> {
         });
         return ours.collect();
     }
-    let ours = count_all("--once", |_| true);
-    let bare = count_all("--bare-once", bare::runs);
+    let ours = count_all("--once", |_| true, false);
+    let bare = count_all("--bare-once", bare::runs, false);
     let with_bare = ours.into_iter().map(|row| {
         let bare = bare.iter().find(|bare| bare.case == row.case);
         let counts = Instructions {
@@ -198,7 +218,7 @@ pub fn report(update: bool) -> bool {
     }
     let now = Counts {
         compiler,
-        rows: count_all("--once", |_| true),
+        rows: count_all("--once", |_| true, update),
     };
     for row in &now.rows {
         let before = committed.as_ref().map(|counts| &counts.rows);
@@ -207,8 +227,14 @@ pub fn report(update: bool) -> bool {
             let change = row.per_packet() / before.per_packet() - 1.0;
             format!("{:+.2} %", 100.0 * change)
         });
+        let misses = row.misses_per_packet(", ");
+        let title = if misses.is_empty() {
+            ""
+        } else {
+            "  cache misses: "
+        };
         println!(
-            "{:<12}{:>7.0} instructions per packet  {change}",
+            "{:<12}{:>7.0} instructions per packet  {change}{title}{misses}",
             row.case,
             row.per_packet()
         );
@@ -236,8 +262,8 @@ pub fn report(update: bool) -> bool {
 }
 
 /// Counts each shortened case that `is_counted`, in a process of its own that is started with
-/// `flag`, on all processors.
-fn count_all(flag: &str, is_counted: impl Fn(&Case) -> bool) -> Vec<Count> {
+/// `flag`, on all processors. Counts misses in caches too, if `with_misses`, which takes longer.
+fn count_all(flag: &str, is_counted: impl Fn(&Case) -> bool, with_misses: bool) -> Vec<Count> {
     let is_counted = |name| is_counted(&cases::named(name).expect("a known case"));
     let chosen: Vec<_> = SHORTENED
         .into_iter()
@@ -251,7 +277,7 @@ fn count_all(flag: &str, is_counted: impl Fn(&Case) -> bool) -> Vec<Count> {
             let Some((case, simulated)) = chosen.get(index) else {
                 return counted;
             };
-            counted.push((index, count(case, flag, simulated)));
+            counted.push((index, count(case, flag, simulated, with_misses)));
         }
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -266,10 +292,14 @@ fn count_all(flag: &str, is_counted: impl Fn(&Case) -> bool) -> Vec<Count> {
     counted.into_iter().map(|(_, count)| count).collect()
 }
 
-/// Runs one case under callgrind.
-fn count(case: &str, flag: &str, simulated: &str) -> Count {
-    let (packets, instructions) = callgrind("*counts*simulate*", &[case, flag, simulated]);
+/// Runs one case under callgrind, three times if `with_misses`.
+fn count(case: &str, flag: &str, simulated: &str, with_misses: bool) -> Count {
+    let (functions, arguments) = ("*counts*simulate*", [case, flag, simulated]);
+    let (packets, instructions) = callgrind(functions, &arguments);
+    let collect = |options: &[String]| collected(functions, options, &arguments).1;
+    let misses = with_misses.then(|| Misses::count(collect));
     Count {
+        misses,
         case: case.to_owned(),
         simulated: simulated.to_owned(),
         packets: packets.trim().parse().expect("the child prints a number"),
@@ -280,25 +310,32 @@ fn count(case: &str, flag: &str, simulated: &str) -> Count {
 /// Runs this program with these arguments under callgrind. Returns what it prints, and the
 /// instructions of the functions whose names fit the pattern.
 pub fn callgrind(functions: &str, arguments: &[&str]) -> (String, u64) {
+    let (printed, counts) = collected(functions, &[], arguments);
+    (printed, counts[0])
+}
+
+/// Runs this program with these arguments under callgrind with these options. Returns what it prints,
+/// and all counts that callgrind collects in the functions whose names fit the pattern. The first is
+/// that of instructions, which is not 0.
+fn collected(functions: &str, options: &[String], arguments: &[&str]) -> (String, Vec<u64>) {
     let this = std::env::current_exe().expect("a running program has a path");
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg("--collect-atstart=no")
         .arg(format!("--toggle-collect={functions}"))
+        .args(options)
         .arg(this)
         .args(arguments)
         .output()
         .expect("valgrind was there a moment ago");
     let log = String::from_utf8_lossy(&output.stderr);
-    let instructions = log
+    let numbers = |text: &str| text.split_whitespace().flat_map(str::parse).collect();
+    let counts = log
         .lines()
-        .find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
-        .filter(|count| *count > 0)
+        .find_map(|line| Some(numbers(line.split_once("Collected :")?.1)))
+        .filter(|counts: &Vec<u64>| counts.first().is_some_and(|count| *count > 0))
         .unwrap_or_else(|| panic!("callgrind counted nothing in {arguments:?}:\n{log}"));
-    (
-        String::from_utf8_lossy(&output.stdout).into_owned(),
-        instructions,
-    )
+    (String::from_utf8_lossy(&output.stdout).into_owned(), counts)
 }
 
 /// Runs a shortened case once and returns the number of delivered data packets. Callgrind counts
@@ -362,6 +399,7 @@ mod tests {
             simulated: "1s".to_owned(),
             packets: 10,
             instructions: *instructions,
+            misses: Some(Misses::from_columns([instructions / 10, 20, 0])),
         };
         Counts {
             compiler: "rustc 1, host: x".to_owned(),
@@ -373,6 +411,13 @@ mod tests {
     fn the_file_can_be_read_again() {
         let counts = counts(&[("s1", 28_250), ("many-flows", 60_000)]);
         assert_eq!(Counts::parse(&counts.text()), Some(counts));
+    }
+
+    #[test]
+    fn the_table_has_the_misses_per_packet() {
+        let text = counts(&[("s1", 28_250)]).markdown();
+        let row = "| s1 | 1s | 10 | 2825 | 282.50 | 2.00 | 0.00 |\n";
+        assert!(text.ends_with(row), "{text}");
     }
 
     #[test]
@@ -398,9 +443,14 @@ mod tests {
         let committed = Counts::committed().expect("crates/bench/instructions.txt can be read");
         let rows = committed.rows.iter();
         let known: Vec<_> = rows
+            .clone()
             .map(|row| (row.case.as_str(), row.simulated.as_str()))
             .collect();
         assert_eq!(known, SHORTENED);
+        assert!(
+            rows.clone().all(|row| row.misses.is_some()),
+            "`make counts` counts them"
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! measures queue disciplines only, and `--queue-counts` counts their instructions (`queues.rs`).
 
 mod bare;
+mod caches;
 mod cases;
 mod counts;
 mod goals;

@@ -1,5 +1,6 @@
 //! The tables that this program writes into the documentation's page on performance.
 
+use crate::caches;
 use crate::goals;
 use crate::rounds::{self, Beside, Row};
 use std::fmt::Write;
@@ -61,10 +62,11 @@ impl Table {
         let is_missing = if self.absent.is_empty() { "" } else { " " };
         format!(
             "The table has the median of {} round{plural} and their range. The machine has {processors} \
-             processors ({}); its load was {begin} at the beginning and {end} at the \
+             processors ({}) with {}; its load was {begin} at the beginning and {end} at the \
              end.{is_missing}{}{provisional}",
             self.rounds,
             processor(),
+            caches::of_machine(),
             self.absent
         )
     }
