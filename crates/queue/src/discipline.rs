@@ -292,6 +292,8 @@ disciplines! {
     Cake = "cake"(crate::Cake, crate::CakeConfig),
     /// A token-bucket filter in front of another discipline.
     Tbf = "tbf"(crate::Tbf, crate::TbfConfig),
+    /// A hierarchy of classes that lend each other tokens.
+    Htb = "htb"(crate::Htb, crate::HtbConfig),
     /// A token bucket that drops what it has no tokens for.
     Policer = "policer"(crate::Policer, crate::PolicerConfig),
     /// Strict priority among bands.

@@ -4,8 +4,9 @@
 use crate::fair::flows::fair_queues;
 use crate::{
     BlueConfig, CodelConfig, CodelParams, DualPi2Config, DualScheduler, FpqConfig, HeadDropConfig,
-    Limit, LinuxRedConfig, Pi2Config, PieConfig, PieParams, Place, PolicerConfig, PrioConfig,
-    QueueConfig, RedAdaptation, RedConfig, RedLink, StepConfig, StepThreshold, TbfConfig,
+    HtbClass, HtbConfig, Limit, LinuxRedConfig, Pi2Config, PieConfig, PieParams, Place,
+    PolicerConfig, PrioConfig, QueueConfig, RedAdaptation, RedConfig, RedLink, StepConfig,
+    StepThreshold, TbfConfig,
 };
 use goodqueue_types::parameters::{Given, Parameter, Parameters};
 use goodqueue_types::{Rate, Span};
@@ -43,6 +44,7 @@ pub fn examples() -> Vec<(&'static str, QueueConfig)> {
                 inner: drop_tail().into(),
             }),
         ),
+        ("htb", QueueConfig::Htb(htb())),
         (
             "policer",
             QueueConfig::Policer(PolicerConfig {
@@ -98,6 +100,31 @@ fn adaptive_red() -> RedConfig {
         adaptation: Some(RedAdaptation::FLOYD_2001),
         ecn: true,
         ..red()
+    }
+}
+
+/// Two classes of 2 and 6 Mb/s that share a line of 10 Mb/s.
+fn htb() -> HtbConfig {
+    let line = Rate(10_000_000);
+    let class = |name: &str, parent: &str, rate| HtbClass {
+        name: name.to_owned(),
+        parent: parent.to_owned(),
+        rate: Rate(rate),
+        ceil: Some(line),
+        queue: Some(Box::new(drop_tail())),
+        ..HtbClass::default()
+    };
+    let root = HtbClass {
+        queue: None,
+        ..class("line", "", line.0)
+    };
+    HtbConfig {
+        classes: vec![
+            root,
+            class("small", "line", 2_000_000),
+            class("large", "line", 6_000_000),
+        ],
+        ..HtbConfig::default()
     }
 }
 

@@ -54,6 +54,7 @@ pub use fifo::step::{Step, StepConfig};
 pub use goodqueue_types::parameters::Refusal;
 pub use limit::{Backlog, Limit};
 pub use python::PythonQueueConfig;
+pub use shaper::htb::{Htb, HtbClass, HtbConfig};
 pub use shaper::policer::{Policer, PolicerConfig};
 pub use shaper::tbf::{Inner, Tbf, TbfConfig, TbfPeak};
 

@@ -97,6 +97,7 @@ fn queue(random: &mut RandomStream) -> &'static str {
             "{ kind = \"cake\", diffserv = \"diffserv8\" }",
             "{ kind = \"fpq\", limit = \"100p\", count_bits = 10000000 }",
             "{ kind = \"codel\" }",
+            "{ kind = \"htb\", classes = [{ name = \"a\", rate = \"10Mbps\" }, { name = \"b\", parent = \"a\", count = 3000, rate = \"1kbps\", ceil = \"5Mbps\" }] }",
             "{ kind = \"prio\", bands = [{ kind = \"fq_codel\" }, { limit = \"9p\" }, { limit = \"9p\" }] }",
         ],
     )

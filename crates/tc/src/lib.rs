@@ -56,6 +56,13 @@ pub fn state_framing(queue: &mut QueueConfig, framing: Framing) {
                 state_framing(band, framing);
             }
         }
+        QueueConfig::Htb(htb) => {
+            let queues = htb
+                .classes
+                .iter_mut()
+                .filter_map(|class| class.queue.as_mut());
+            queues.for_each(|queue| state_framing(queue, framing));
+        }
         _ => {}
     }
 }

@@ -131,6 +131,12 @@ impl<'a> Reader<'a> {
         place
     }
 
+    /// Returns the same table as a part of the table of a queue before this link.
+    pub(crate) fn before(self, place: Place) -> Self {
+        let place = Some(place);
+        Self { place, ..self }
+    }
+
     /// Returns the same table before a link with another rate.
     pub(crate) fn at_rate(&self, rate: Rate) -> Self {
         let place = Some(Place {

@@ -50,8 +50,8 @@ fn read_as(kind: Kind, field: &Field<'_>) -> Checked<Value> {
             Value::List(items.collect::<Checked<_>>()?)
         }
         Kind::List(_) => {
-            let tables = field.tables()?;
-            let tables = tables.iter().map(|table| read_table(None, table, ""));
+            let tables = field.tables()?.into_iter();
+            let tables = tables.map(|table| read_table(None, &placed(table, field)?, ""));
             Value::List(tables.collect::<Checked<_>>()?)
         }
         Kind::Tagged { .. } | Kind::Law(_) => {
@@ -62,6 +62,20 @@ fn read_as(kind: Kind, field: &Field<'_>) -> Checked<Value> {
         Kind::Table(_) => read_table(None, &field.table()?, "")?,
         _ => unreachable!("no parameter is of another kind"),
     })
+}
+
+/// Places a table of a list before the link of the queue that has the list. Packets of a class wait for
+/// its tokens: times and BDPs are those of its highest rate.
+fn placed<'a>(table: Reader<'a>, list: &Field<'a>) -> Checked<Reader<'a>> {
+    let Some(place) = list.place else {
+        return Ok(table);
+    };
+    let table = table.before(place);
+    let rate = table.get("ceil").or_else(|| table.get("rate"));
+    match rate {
+        Some(rate) => Ok(table.at_rate(rate.rate()?)),
+        None => Ok(table),
+    }
 }
 
 /// Reads a queue within a queue, which cannot be one in Python.

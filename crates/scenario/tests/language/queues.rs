@@ -149,6 +149,19 @@ fn a_shaper_counts_time_at_its_own_rate() {
 }
 
 #[test]
+fn a_class_counts_time_at_its_highest_rate() {
+    let htb = r#"{ kind = "htb", classes = [{ name = "line", rate = "8Mbps" },
+        { name = "a", parent = "line", rate = "1Mbps", ceil = "4Mbps", queue = { limit = "50ms" } }] }"#
+        .replace('\n', " ");
+    assert_eq!(read(&htb).limit(), Limit::Bytes(25_000));
+    let again = with_queue(&htb).unwrap_or_else(|error| panic!("{error}"));
+    let again = Scenario::parse(again.resolved_toml().as_bytes(), "resolved", &[]);
+    assert_eq!(queue_of(&again.expect("it can be read")), read(&htb));
+    let committed = htb.replace(r#", ceil = "4Mbps""#, "");
+    assert_eq!(read(&committed).limit(), Limit::Bytes(6_250));
+}
+
+#[test]
 fn a_threshold_that_follows_from_a_long_limit_can_be_written() {
     let choke = r#"{ kind = "choke", limit = "1514s", min = "2packets", burst = 2 }"#;
     let scenario = with_queue(choke).unwrap_or_else(|error| panic!("{error}"));

@@ -6,7 +6,9 @@
 use super::any_queue::any_queue;
 use super::moody_queue::moody_queue;
 use super::sessions::{seconds, session};
-use goodqueue_queue::{Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak};
+use goodqueue_queue::{
+    HtbClass, HtbConfig, Limit, PrioConfig, PrioMap, QueueConfig, Sharing, TbfConfig, TbfPeak,
+};
 use goodqueue_sim::{
     DeliveryTrace, EchoReply, Equipment, FlowConfig, GameConfig, Impairments, InterfaceConfig,
     Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network, PacketSize, PauseConfig, PoolConfig,
@@ -269,7 +271,7 @@ fn queue() -> impl Strategy<Value = (QueueConfig, Option<u32>)> {
     ]
 }
 
-/// Draws a shaper or priorities around drop-tail and moody queues.
+/// Draws a shaper, classes or priorities around drop-tail and moody queues.
 fn composed() -> impl Strategy<Value = QueueConfig> {
     let leaf = || {
         prop_oneof![
@@ -296,7 +298,35 @@ fn composed() -> impl Strategy<Value = QueueConfig> {
             inner: inner.into(),
         })
     });
-    prop_oneof![prio, tbf]
+    let htb = prop::collection::vec((leaf(), select(vec![1_u64, 2, 5]), 0_u8..2), 2..4);
+    let htb = (htb, select(vec![1_000_000, 4_000_000]))
+        .prop_map(|(leaves, rate)| QueueConfig::Htb(classes(Rate(rate), leaves)));
+    prop_oneof![prio, tbf, htb]
+}
+
+/// Returns a line of this rate and classes below it, with queues, shares of the line and priorities.
+fn classes(line: Rate, leaves: Vec<(QueueConfig, u64, u8)>) -> HtbConfig {
+    let root = HtbClass {
+        name: "line".to_owned(),
+        rate: line,
+        ..HtbClass::default()
+    };
+    let leaf = |(index, (queue, share, prio)): (usize, (QueueConfig, u64, u8))| HtbClass {
+        name: index.to_string(),
+        parent: root.name.clone(),
+        count: share,
+        rate: Rate(line.0 / 8),
+        ceil: Some(line),
+        quantum: Some(500 * share),
+        prio,
+        queue: Some(Box::new(queue)),
+        ..HtbClass::default()
+    };
+    let leaves = leaves.into_iter().enumerate().map(leaf);
+    HtbConfig {
+        classes: std::iter::once(root.clone()).chain(leaves).collect(),
+        ..HtbConfig::default()
+    }
 }
 
 /// Draws losses of any kind, of a share of a unit's losses that lets some packets through.
