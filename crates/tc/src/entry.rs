@@ -1,5 +1,6 @@
 //! The qdiscs of an output of `tc qdisc show`, or of `tc qdisc` commands, one after another.
 
+use super::htb::ClassLine;
 use super::read::Read;
 use super::refuse;
 use super::units::size;
@@ -41,21 +42,27 @@ pub(super) struct Entry {
     pub(super) notes: Vec<String>,
     /// Counters, if the output has any.
     pub(super) counters: Option<Counters>,
+    /// `htb`: its classes, if the output has any.
+    pub(super) classes: Vec<ClassLine>,
 }
 
-/// Reads what `tc qdisc show` prints, or `tc qdisc` commands.
+/// Reads what `tc qdisc show` prints, or `tc qdisc` commands. Lines of `tc class` may follow.
 pub(super) fn read_text(text: &str) -> Read<Vec<Entry>> {
-    let mut all: Vec<[Vec<&str>; 2]> = Vec::new();
+    let mut all: Vec<(bool, [Vec<&str>; 2])> = Vec::new();
     let mut in_statistics = false;
     for word in text.split_whitespace() {
         match word {
             "qdisc" => {
-                all.push([Vec::new(), Vec::new()]);
+                all.push((false, [Vec::new(), Vec::new()]));
+                in_statistics = false;
+            }
+            "class" if !all.is_empty() => {
+                all.push((true, [Vec::new(), Vec::new()]));
                 in_statistics = false;
             }
             "tc" if !in_statistics => {}
             _ => {
-                let Some([words, statistics]) = all.last_mut() else {
+                let Some((_, [words, statistics])) = all.last_mut() else {
                     let message = format!("\"{}\" stands where \"qdisc\" belongs", shorten(word));
                     return refuse(message, "give a line of `tc qdisc show`");
                 };
@@ -68,8 +75,20 @@ pub(super) fn read_text(text: &str) -> Read<Vec<Entry>> {
             }
         }
     }
-    all.iter()
-        .map(|[words, statistics]| entry(words, statistics))
+    let (classes, qdiscs): (Vec<_>, Vec<_>) = all.iter().partition(|(is_class, _)| *is_class);
+    let classes = classes.iter().map(|(_, [words, _])| ClassLine::read(words));
+    let classes: Vec<Option<ClassLine>> = classes.collect::<Read<_>>()?;
+    qdiscs
+        .iter()
+        .map(|(_, [words, statistics])| {
+            let mut entry = entry(words, statistics)?;
+            let mut own = classes.iter().flatten().cloned().collect::<Vec<_>>();
+            own.retain(|class| class.is_of(&entry.device, &entry.handle));
+            if entry.kind == "htb" {
+                entry.classes = own;
+            }
+            Ok(entry)
+        })
         .collect()
 }
 
@@ -120,6 +139,7 @@ fn entry(words: &[&str], statistics: &[&str]) -> Read<Entry> {
         options: Ok(rest.map(str::to_owned).collect()),
         notes: Vec::new(),
         counters: (!statistics.is_empty()).then(|| counters(statistics)),
+        classes: Vec::new(),
     })
 }
 

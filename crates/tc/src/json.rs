@@ -105,6 +105,7 @@ fn entry(object: &Map<String, Value>) -> Option<Entry> {
         options: options.and_then(|options| words(kind, options, &mut notes)),
         notes,
         counters: counters(object),
+        classes: Vec::new(),
     })
 }
 

@@ -11,6 +11,7 @@
 mod device;
 mod entry;
 mod foreign;
+mod htb;
 mod json;
 mod read;
 mod sonic;

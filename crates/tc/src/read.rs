@@ -49,11 +49,6 @@ const OTHERS: &[(&str, &str, &str)] = &[
         "write kind = \"prio\" with three drop_tail bands of that limit",
     ),
     (
-        "htb",
-        "htb is a hierarchy of classes, whose queues are not shown",
-        LEAF,
-    ),
-    (
         "hfsc",
         "hfsc is a hierarchy of classes, whose queues are not shown",
         LEAF,
@@ -92,6 +87,12 @@ pub(super) struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
+    /// The words after a kind.
+    pub(super) fn new(kind: &'a str, words: &'a [String]) -> Self {
+        let words = words.iter();
+        Self { kind, words }
+    }
+
     pub(super) fn next(&mut self) -> Option<&'a str> {
         self.words.next().map(String::as_str)
     }
@@ -201,7 +202,12 @@ impl Stated<'_> {
 }
 
 /// The value of a key whose option this word is.
-fn declared(key: &Key, tc: Tc, word: &str, options: &mut Options<'_>) -> Read<Option<Value>> {
+pub(super) fn declared(
+    key: &Key,
+    tc: Tc,
+    word: &str,
+    options: &mut Options<'_>,
+) -> Read<Option<Value>> {
     let kind = key.kind.first();
     Ok(Some(match tc {
         Tc::Option(on) if matches!(kind, Kind::Flag) => match word.strip_prefix("no") {
@@ -299,10 +305,7 @@ pub(super) fn read_queue(
     let words = qdisc.options.as_ref().map_err(UnitError::clone)?;
     notes.extend(qdisc.notes.iter().cloned());
     let kind = &qdisc.kind[..];
-    let mut options = Options {
-        kind,
-        words: words.iter(),
-    };
+    let mut options = Options::new(kind, words);
     if !children.is_empty() && !unusual::has_children(kind) {
         let message = format!("{kind} has a child in place of its own queue");
         return refuse(message, "give the line of one qdisc");
@@ -318,7 +321,7 @@ pub(super) fn read_queue(
     if qdisc.is_shown {
         stated.clear_flags();
     }
-    let mut unusual = unusual::Reader::new(kind, children);
+    let mut unusual = unusual::Reader::new(qdisc, children);
     while let Some(word) = options.next() {
         let known = stated.declared(word, &mut options)?
             || stated.ignored(word, &mut options)?

@@ -35,8 +35,8 @@ const DEEPEST: usize = 8;
 const LISTED: usize = 6;
 
 /// Reads what `tc qdisc show` prints, with or without `-s` and `-j`, or `tc qdisc` commands. A
-/// shaper's or a priority's children may follow, each in its own line. Below classes and rings the
-/// queue is the one that sent most bytes.
+/// shaper's or a priority's children may follow, each in its own line, and the classes of `htb`. Below
+/// other classes and rings the queue is the one that sent most bytes.
 ///
 /// # Errors
 /// Returns the line that has no equivalent here, and the reason.
@@ -206,17 +206,19 @@ impl<'e> Group<'e> {
             return too_deep();
         }
         let mut children = self.children(of);
-        if let (Some(part), Some(child)) = (part_of(&of.kind), busiest(&children)) {
+        let is_shown = !of.classes.is_empty();
+        if let (Some(part), Some(child), false) = (part_of(&of.kind), busiest(&children), is_shown)
+        {
             notes.extend(choice(of, part, child, &children));
             return self.queue(child, notes, depth + 1);
         }
-        if children.len() > 16 {
+        if children.len() > 16 && !is_shown {
             return refuse(
                 format!("{} has {} children", shorten(&of.kind), children.len()),
                 "tc has 16 bands at most",
             );
         }
-        if !matches!(&of.kind[..], "tbf" | "prio") {
+        if !matches!(&of.kind[..], "htb" | "tbf" | "prio") {
             // `tc qdisc show invisible` shows the FIFOs that qdiscs such as red have of themselves.
             children.retain(|child| child.handle != "0:");
         }

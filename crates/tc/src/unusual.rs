@@ -4,6 +4,8 @@
 //! those with children. Every other discipline is read and
 //! written by the declaration of its parameters alone.
 
+use super::entry::Entry;
+use super::htb::{ClassLine, classes};
 use super::read::{Options, Read, Stated};
 use super::refuse;
 use super::units::{fifo_packets, integer, signed, size, time, write_size};
@@ -34,7 +36,7 @@ pub(super) fn word_of(kind: &str) -> Option<&'static str> {
 
 /// True if lines of other disciplines may follow.
 pub(super) fn has_children(kind: &str) -> bool {
-    matches!(kind, "tbf" | "prio")
+    matches!(kind, "htb" | "tbf" | "prio")
 }
 
 /// The queues that need a command of their own.
@@ -99,6 +101,8 @@ pub(super) fn write(queue: &QueueConfig, scale: Scale) -> Written {
 /// Reader of the options that no declaration reads.
 pub(super) struct Reader<'c> {
     kind: &'c str,
+    /// `htb`: its classes.
+    classes: &'c [ClassLine],
     children: &'c [(&'c str, QueueConfig)],
     /// `red` and `choke`: exponent of the weight.
     ewma: Option<u32>,
@@ -146,9 +150,10 @@ const FRAMED: [(&str, Framed); 14] = [
 const BANDS: &str = "tc has from 2 to 16, which priomap counts from 0";
 
 impl<'c> Reader<'c> {
-    pub(super) fn new(kind: &'c str, children: &'c [(&'c str, QueueConfig)]) -> Self {
+    pub(super) fn new(qdisc: &'c Entry, children: &'c [(&'c str, QueueConfig)]) -> Self {
         Self {
-            kind,
+            kind: &qdisc.kind,
+            classes: &qdisc.classes,
             children,
             ewma: None,
             raw: false,
@@ -164,6 +169,7 @@ impl<'c> Reader<'c> {
             "cake" => &["raw", "overhead", "mpu", "fwmark"],
             "tbf" => &["limit", "latency"],
             "prio" => &["bands", "priomap"],
+            "htb" => &["default", "direct_qlen"],
             "fq_codel" => &["ce_threshold_selector"],
             _ => &[],
         }
@@ -201,6 +207,12 @@ impl<'c> Reader<'c> {
                 };
                 stated.set(stated.key("ce_threshold_selector"), selector.value());
             }
+            ("htb", "direct_qlen") => {
+                let limit = Value::Packets(u64::from(integer(options.value(word)?)?));
+                stated.set(stated.key(word), limit);
+            }
+            ("htb", "default" | "direct_packets_stat" | "ver") => _ = options.value(word)?,
+            ("htb", "offload") => {}
             ("prio", "bands") => self.bands = integer(options.value(word)?)?,
             ("prio", "priomap") => {
                 let mut map = [0; 16];
@@ -304,6 +316,16 @@ impl<'c> Reader<'c> {
             }
             "cake" => {
                 self.framing(stated);
+                Ok(())
+            }
+            "htb" if self.classes.is_empty() => refuse(
+                "htb is a hierarchy of classes, which are not shown",
+                "add the lines of `tc class show`, or parse the line of a leaf and write its rate as \
+                 kind = \"tbf\"",
+            ),
+            "htb" => {
+                let classes = classes(self.classes, self.children, stated.notes)?;
+                stated.set(stated.key("classes"), classes);
                 Ok(())
             }
             "tbf" => self.inner(stated),

@@ -39,6 +39,12 @@ pub fn qdisc_commands(
     frame_bytes: u64,
     packet_bytes: u64,
 ) -> Result<Vec<String>, UnitError> {
+    if let QueueConfig::Htb(_) = queue {
+        return refuse(
+            "the classes of htb need commands and filters of their own",
+            "write `tc class add` for each class by hand, with its rate, ceil, burst and cburst",
+        );
+    }
     let scale = Scale {
         ours: frame_bytes.max(1),
         theirs: packet_bytes + u64::from(ETHERNET_HEADER),
