@@ -21,7 +21,9 @@ pub use host::agent::{Agent, agents, flow_outcome, receiver_of};
 pub use host::ideal::IdealPath;
 pub use host::interface::InterfaceConfig;
 pub use link::bottleneck::{Bottleneck, BottleneckEvent, PacketFate};
-pub use link::impairment::{Duplicate, Fate, ImpairmentProcess, Impairments, Jitter, Reorder};
+pub use link::impairment::{
+    Duplicate, Fate, ImpairmentProcess, Impairments, Interrupts, Jitter, Reorder,
+};
 pub use link::loss::{
     GilbertElliott, IndependentLoss, LossConfig, LossLaw, LossOf, LossProcess, LossScope,
     LossState, LossUnit,

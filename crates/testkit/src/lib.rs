@@ -11,5 +11,5 @@ mod reference;
 
 pub use comparison::compare;
 pub use mutation::Mutation;
-pub use random::{coincidences, graphs, networks, pause_some};
+pub use random::{coincidences, graphs, interrupt_some, networks, pause_some};
 pub use reference::{run_mutant, run_reference};

@@ -42,6 +42,8 @@ pub enum Mutation {
     OutageIgnored,
     /// Packets overtake one another although jitter keeps their order.
     OrderNotKept,
+    /// Each arrival at a network card interrupts at once.
+    EachArrivalInterrupts,
     /// Impairments are drawn even for a packet that is lost.
     ImpairedBeforeLoss,
     /// A duplicate of a packet that reordering holds back is held back, too.
@@ -60,7 +62,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// All mutations.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::LimitOffByOne,
         Self::TiesByInsertion,
         Self::TimerBeforeDelivery,
@@ -80,6 +82,7 @@ impl Mutation {
         Self::BuffersNotShared,
         Self::OutageIgnored,
         Self::OrderNotKept,
+        Self::EachArrivalInterrupts,
         Self::ImpairedBeforeLoss,
         Self::CopyHeldBack,
         Self::PureDelayForgotten,

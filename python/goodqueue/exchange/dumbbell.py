@@ -20,7 +20,16 @@ FAST = 1000
 HEADER_BYTES = 40
 """Headers of IP and TCP without options, in bytes."""
 
-IMPAIRMENTS = ("service", "pool", "loss", "jitter", "reorder", "duplicate", "pause")
+IMPAIRMENTS = (
+    "service",
+    "pool",
+    "loss",
+    "jitter",
+    "reorder",
+    "duplicate",
+    "interrupts",
+    "pause",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -323,7 +323,7 @@ reverse = { jitter = { law = \"uniform\", from = \"0s\", to = \"1ms\" } }";
                 probability: 0.01,
                 delay: Span::from_millis(5)
             }),
-            duplicate: None,
+            ..none.clone()
         }
     );
     let (from, to) = (0.0, 0.001);
@@ -345,6 +345,29 @@ reverse = { jitter = { law = \"uniform\", from = \"0s\", to = \"1ms\" } }";
     assert!(summary["links"]["bottleneck"]["reordered"].as_u64() > Some(0));
     assert_eq!(summary["links"]["bottleneck.reverse"]["reordered"], 0);
     assert!(summary["totals"]["duplicated"].as_u64() > Some(0));
+}
+
+#[test]
+fn packets_in_front_of_a_network_card_keep_their_order() {
+    let card = "rate = \"1Mbps\"\ninterrupts = { interval = \"64us\" }";
+    let scenario = good(&text("", &format!("{card}\nreverse = {{}}")));
+    check_round_trip(&scenario);
+    let links = scenario.network().links;
+    let interval = |link: usize| links[link].impairments.interrupts.map(|card| card.interval);
+    assert_eq!(interval(0), Some(Span::from_micros(64)));
+    // Each direction has a card of its own.
+    assert_eq!(interval(1), None);
+    for overtaking in [
+        "jitter = { law = \"exponential\", mean = \"1ms\", order = \"free\" }",
+        "reorder = { probability = \"1%\", delay = \"5ms\" }",
+    ] {
+        let error = read(&text("", &format!("{card}\n{overtaking}"))).expect_err("overtaking");
+        assert_eq!(error.key, "topology.bottleneck.interrupts");
+    }
+    let with = "jitter = { law = \"exponential\", mean = \"1ms\" }";
+    check_round_trip(&good(&text("", &format!("{card}\n{with}"))));
+    let too_long = card.replace("64us", "2s");
+    assert!(read(&text("", &too_long)).is_err());
 }
 
 #[test]
@@ -387,7 +410,7 @@ fn the_examples_of_the_pages_are_accepted() {
         check_round_trip(&good(&text("", "rate = \"1Mbps\"").replace(usual, line)));
     }
     let impairments = examples(include_str!("../../../../docs/impairments.md"));
-    assert_eq!(impairments.len(), 5);
+    assert_eq!(impairments.len(), 6);
     for line in impairments {
         check_round_trip(&good(&text("", &format!("rate = \"1Mbps\"\n{line}"))));
     }

@@ -100,6 +100,7 @@ impl ImpairedPath {
         if !self.process.keeps_order() {
             return arrival;
         }
+        let arrival = self.process.hand_over(arrival);
         self.latest = arrival.max(self.latest.saturating_add(Span(1)));
         self.latest
     }

@@ -1,12 +1,12 @@
-//! Impairments of packets behind a link's transmitter: varying delays, packets held back, and
-//! copies.
+//! Impairments of packets behind a link's transmitter: varying delays, packets held back, copies,
+//! and a network card at the far end that interrupts its machine at intervals.
 //!
 //! They all happen in propagation, after the queue, the transmission and any loss. The queue and
 //! its limit are therefore unaffected.
 
 use crate::workload::law::Law;
 use goodqueue_types::parameters::{LONGEST, fraction, span};
-use goodqueue_types::{RandomStream, Span, parameters};
+use goodqueue_types::{RandomStream, Span, Time, parameters};
 
 /// Impairments of a link. The default has none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +17,8 @@ pub struct Impairments {
     pub reorder: Option<Reorder>,
     /// Probability that a packet arrives twice, from 0 to 1.
     pub duplicate: Option<f64>,
+    /// Interrupts of the network card behind the link.
+    pub interrupts: Option<Interrupts>,
 }
 
 /// Random addition to the propagation delay.
@@ -37,6 +39,16 @@ parameters! {
         /// Additional delay of a packet that is held back.
         delay: Span = Span::ZERO => span(Span(1), LONGEST).required().example("5ms")
             .doc("Additional delay of these packets.");
+    }
+
+    /// A network card that hands packets over to its machine in interrupts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Interrupts("interrupts") {
+        /// Shortest time between two interrupts of the network card behind the link. A packet that
+        /// arrives after a longer time interrupts at once. Others wait until the time is over, and
+        /// all that wait are handed over together.
+        interval: Span = Span(1)
+            => span(Span(1), Span::from_secs(1)).required().example("64us");
     }
 
     /// Packets that arrive twice.
@@ -70,6 +82,7 @@ pub struct Fate {
 #[derive(Clone, Debug)]
 pub struct ImpairmentProcess {
     config: Impairments,
+    card: Option<Card>,
     jitter: RandomStream,
     reorder: RandomStream,
     duplicate: RandomStream,
@@ -82,6 +95,7 @@ impl ImpairmentProcess {
         let stream = |purpose| RandomStream::new(seed, purpose, index as u64);
         config.any().then(|| Self {
             config: config.clone(),
+            card: config.interrupts.map(Card::new),
             jitter: stream("jitter"),
             reorder: stream("reorder"),
             duplicate: stream("duplicate"),
@@ -110,10 +124,47 @@ impl ImpairmentProcess {
         jitter.map_or(Span::ZERO, |jitter| jitter.law.draw_span(&mut self.jitter))
     }
 
-    /// Returns true if packets that are not held back keep their order.
+    /// Returns the time at which a packet that reaches the end of the link at `arrival` is handed
+    /// over. The packets come in order of time, except that one may come while others wait whose
+    /// arrival was later; it is handed over with them.
+    pub fn hand_over(&mut self, arrival: Time) -> Time {
+        let card = self.card.as_mut();
+        card.map_or(arrival, |card| card.interrupt(arrival))
+    }
+
+    /// Returns true if packets that are not held back keep their order. A network card's receive
+    /// queue always does.
     pub fn keeps_order(&self) -> bool {
         let jitter = self.config.jitter.as_ref();
-        jitter.is_none_or(|jitter| jitter.keeps_order)
+        self.card.is_some() || jitter.is_none_or(|jitter| jitter.keeps_order)
+    }
+}
+
+/// State of a network card: the time of its last interrupt, which may be to come.
+#[derive(Clone, Debug)]
+struct Card {
+    interval: Span,
+    last: Option<Time>,
+}
+
+impl Card {
+    fn new(config: Interrupts) -> Self {
+        let Interrupts { interval } = config;
+        Self {
+            interval,
+            last: None,
+        }
+    }
+
+    /// Returns the interrupt that hands over a packet that arrives at this time.
+    fn interrupt(&mut self, arrival: Time) -> Time {
+        let interrupt = match self.last {
+            Some(last) if arrival <= last => last,
+            Some(last) => arrival.max(last.saturating_add(self.interval)),
+            None => arrival,
+        };
+        self.last = Some(interrupt);
+        interrupt
     }
 }
 

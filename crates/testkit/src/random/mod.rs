@@ -9,4 +9,4 @@ mod sessions;
 
 pub use coincidences::coincidences;
 pub use graph::graphs;
-pub use network::{networks, pause_some};
+pub use network::{interrupt_some, networks, pause_some};

@@ -11,9 +11,9 @@ use goodqueue_queue::{
 };
 use goodqueue_sim::{
     DeliveryTrace, EchoReply, Equipment, FlowConfig, GameConfig, Impairments, InterfaceConfig,
-    Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network, PacketSize, PauseConfig, PoolConfig,
-    RateStep, RateTrace, Record, Reorder, ServiceConfig, SourceConfig, StreamConfig, UniformRates,
-    VoiceConfig, WorkloadConfig,
+    Interrupts, Jitter, Law, LinkConfig, LossConfig, MarkovRates, Network, PacketSize, PauseConfig,
+    PoolConfig, RateStep, RateTrace, Record, Reorder, ServiceConfig, SourceConfig, StreamConfig,
+    UniformRates, VoiceConfig, WorkloadConfig,
 };
 use goodqueue_tcp::cc::GaimdConfig;
 use goodqueue_tcp::{
@@ -101,6 +101,22 @@ pub fn pause_some(network: &mut Network) {
         }
     }
     network.keep_in_step();
+}
+
+/// Puts network cards behind some links of half of all networks. Their intervals are one transmission
+/// to several round trips. The network's seed draws them.
+pub fn interrupt_some(network: &mut Network) {
+    let mut random = RandomStream::new(network.seed, "interrupts", 0);
+    if random.bits().is_multiple_of(2) {
+        return;
+    }
+    for link in &mut network.links {
+        if !link.only_delays() && random.bits().is_multiple_of(3) {
+            let micros = [100, 1_000, 10_000][(random.bits() % 3) as usize];
+            let interval = Span::from_micros(micros);
+            link.impairments.interrupts = Some(Interrupts { interval });
+        }
+    }
 }
 
 /// Draws the end of the run: a whole number of milliseconds, at which other events occur, or any
@@ -371,6 +387,7 @@ fn impairments() -> impl Strategy<Value = Impairments> {
         jitter,
         reorder,
         duplicate,
+        interrupts: None,
     });
     prop_oneof![4 => Just(Impairments::default()), 1 => impairments]
 }

@@ -5,7 +5,8 @@ use super::plain_service::PlainService;
 use crate::Mutation;
 use goodqueue_queue::{Backlog, BufferPool, Configuration, Context, Discipline, Limit, Verdict};
 use goodqueue_sim::{
-    Buffer, ImpairmentProcess, LinkConfig, LinkMeter, LossProcess, Network, SharedBuffer,
+    Buffer, ImpairmentProcess, Interrupts, LinkConfig, LinkMeter, LossProcess, Network,
+    SharedBuffer,
 };
 use goodqueue_types::{Packet, RandomStream, Span, Time};
 
@@ -27,6 +28,8 @@ pub struct Link<'a> {
     random: RandomStream,
     loss: Option<LossProcess>,
     impairments: Option<ImpairmentProcess>,
+    /// Interrupts of the network card behind the link, some of which may be to come.
+    interrupts: Vec<Time>,
     /// Latest arrival so far, where jitter keeps the order of packets.
     latest: Time,
     /// Arrival of each transmitted packet and its place among simultaneous arrivals, in the order
@@ -76,6 +79,7 @@ impl<'a> Link<'a> {
             random,
             loss: config.loss.map(|config| LossProcess::new(config, loss)),
             impairments: ImpairmentProcess::new(&config.impairments, network.seed, index),
+            interrupts: Vec::new(),
             latest: Time::ZERO,
             arrivals_there: Vec::new(),
             duplicated: 0,
@@ -135,10 +139,14 @@ impl<'a> Link<'a> {
         };
         let fate = process.decide();
         let keeps_order = process.keeps_order() && mutation != Some(Mutation::OrderNotKept);
-        let delay = self.config.delay;
+        let (delay, interrupts) = (self.config.delay, self.config.impairments.interrupts);
+        let interrupts = interrupts.filter(|_| mutation != Some(Mutation::EachArrivalInterrupts));
         let mut after = |jitter: Span| {
-            let arrival = now.saturating_add(delay).saturating_add(jitter);
+            let mut arrival = now.saturating_add(delay).saturating_add(jitter);
             if keeps_order {
+                if let Some(Interrupts { interval }) = interrupts {
+                    arrival = next_interrupt(&mut self.interrupts, arrival, interval);
+                }
                 self.latest = arrival.max(self.latest + Span(1));
                 self.latest
             } else {
@@ -177,5 +185,19 @@ impl<'a> Link<'a> {
 
     pub fn frame_bytes(&self, packet: &Packet) -> u64 {
         packet.frame_bytes(self.config.framing)
+    }
+}
+
+/// Returns the interrupt that hands over a packet that has arrived: the first one from then on if it
+/// is due, or one that this arrival causes.
+fn next_interrupt(interrupts: &mut Vec<Time>, arrival: Time, interval: Span) -> Time {
+    let due = interrupts.last().copied();
+    match due {
+        Some(due) if due >= arrival => due,
+        _ => {
+            let earliest = due.map_or(Time::ZERO, |last| last.saturating_add(interval));
+            interrupts.push(earliest.max(arrival));
+            earliest.max(arrival)
+        }
     }
 }

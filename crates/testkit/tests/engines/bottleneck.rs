@@ -2,8 +2,8 @@
 
 use goodqueue_queue::{Configuration, Limit, QueueConfig, examples};
 use goodqueue_sim::{
-    Bottleneck, Equipment, Impairments, Jitter, Law, LossConfig, Network, PacketFate, RateStep,
-    RateTrace, Reorder, ServiceConfig, WorkloadConfig, run,
+    Bottleneck, Equipment, Impairments, Interrupts, Jitter, Law, LossConfig, Network, PacketFate,
+    RateStep, RateTrace, Reorder, ServiceConfig, WorkloadConfig, run,
 };
 use goodqueue_tcp::{CongestionControlConfig, EcnMode, TcpConfig};
 use goodqueue_testkit::dumbbell::{BOTTLENECK, Dumbbell};
@@ -130,6 +130,9 @@ fn kinds() -> Vec<Kind> {
                     delay: Span::from_millis(3),
                 }),
                 duplicate: Some(0.02),
+                interrupts: keeps_order.then_some(Interrupts {
+                    interval: Span::from_millis(2),
+                }),
             };
         }
     };

@@ -8,7 +8,7 @@ use goodqueue_sim::{
     BetweenLosses, LinkConfig, Network, Outcome, PauseOutcome, WorkloadConfig, run,
 };
 use goodqueue_testkit::{Mutation, compare, run_mutant, run_reference};
-use goodqueue_testkit::{coincidences, graphs, networks, pause_some};
+use goodqueue_testkit::{coincidences, graphs, interrupt_some, networks, pause_some};
 use goodqueue_types::{LinkId, Rate, Span};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -30,6 +30,7 @@ proptest! {
     #[test]
     fn engines_agree_packet_for_packet(mut network in networks()) {
         pause_some(&mut network);
+        interrupt_some(&mut network);
         let (fast, reference) = (run(&network), run_reference(&network));
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }
@@ -38,6 +39,7 @@ proptest! {
     #[test]
     fn engines_agree_on_simultaneous_events(mut network in coincidences()) {
         pause_some(&mut network);
+        interrupt_some(&mut network);
         let (fast, reference) = (run(&network), run_reference(&network));
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }
@@ -46,6 +48,7 @@ proptest! {
     #[test]
     fn engines_agree_packet_for_packet_around_rings(mut network in graphs()) {
         pause_some(&mut network);
+        interrupt_some(&mut network);
         let (fast, reference) = (run(&network), run_reference(&network));
         prop_assert_eq!(compare(&fast, &reference), Ok(()));
     }
@@ -66,6 +69,7 @@ fn fixed(networks: impl Strategy<Value = Network>) -> impl Iterator<Item = Netwo
 fn every_mutation_of_a_rule_is_found() {
     let mut networks: Vec<Network> = fixed_networks().take(MUTANT_CASES).collect();
     networks.iter_mut().for_each(pause_some);
+    networks.iter_mut().for_each(interrupt_some);
     let fast: Vec<_> = networks.iter().map(run).collect();
     for mutation in Mutation::ALL {
         let found = networks
@@ -79,6 +83,20 @@ fn every_mutation_of_a_rule_is_found() {
             "{mutation:?} was not found in {MUTANT_CASES} networks"
         );
     }
+}
+
+/// Network cards hold packets back in both engines.
+#[test]
+fn interrupts_agree_packet_for_packet() {
+    let mut changed = 0;
+    for (place, mut network) in fixed_networks().take(100).enumerate() {
+        let before = run(&network).totals;
+        interrupt_some(&mut network);
+        let fast = run(&network);
+        changed += u32::from(fast.totals != before);
+        assert_eq!(compare(&fast, &run_reference(&network)), Ok(()), "{place}");
+    }
+    assert!(changed > 20, "{changed} of 100 networks noticed");
 }
 
 /// Windows that open at a limited rate need timers of their own.

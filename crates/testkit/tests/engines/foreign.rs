@@ -190,7 +190,7 @@ fn links() -> Vec<(&'static str, Change)> {
                     probability: 0.05,
                     delay: Span::from_millis(30),
                 }),
-                duplicate: None,
+                ..Impairments::default()
             }),
         ),
         ("interfaces", Box::new(interfaces)),

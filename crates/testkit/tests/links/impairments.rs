@@ -3,12 +3,12 @@
 
 use goodqueue_queue::Limit;
 use goodqueue_sim::{
-    Impairments, Jitter, Law, LinkConfig, Metric, Network, Outcome, Reorder, SourceConfig,
-    VoiceConfig, WorkloadConfig, run,
+    Impairments, Interrupts, Jitter, Law, LinkConfig, Metric, Network, Outcome, Reorder,
+    SourceConfig, VoiceConfig, WorkloadConfig, run,
 };
 use goodqueue_tcp::{Profile, TcpConfig};
 use goodqueue_testkit::dumbbell::Dumbbell;
-use goodqueue_types::{PacketEventKind, Rate, Span, Time};
+use goodqueue_types::{FlowId, Packet, PacketEvent, PacketEventKind, Rate, Span, Time};
 use std::sync::Arc;
 
 /// Returns a network of one flow that lasts a minute, over a link of 10 Mb/s with these impairments
@@ -77,6 +77,22 @@ fn deliveries(network: &mut Network) -> (Vec<u64>, Vec<Span>, Outcome) {
         .map(|event| (event.packet.number, event.time - event.packet.sent))
         .unzip();
     (numbers, delays, outcome)
+}
+
+/// Returns time and packet of each delivery, in order of time.
+fn handed_over(outcome: &Outcome) -> Vec<(Time, Packet)> {
+    let delivered = |event: &&PacketEvent| event.kind == PacketEventKind::Delivered;
+    let events = outcome.packets.iter().filter(delivered);
+    let mut found: Vec<_> = events.map(|event| (event.time, event.packet)).collect();
+    found.sort_by_key(|(time, _)| *time);
+    found
+}
+
+fn interrupts(interval: Span) -> Impairments {
+    Impairments {
+        interrupts: Some(Interrupts { interval }),
+        ..Impairments::default()
+    }
 }
 
 fn reordered(numbers: &[u64]) -> u64 {
@@ -256,6 +272,53 @@ fn a_call_plays_a_packet_once() {
     assert!((loss - 100.0 / 3_000.0).abs() < 1e-4, "{loss}");
 }
 
+/// The flows of a machine share the interrupts of its network card: packets of both arrive together,
+/// in the order in which they left the link, and an interval lies between these times.
+#[test]
+fn flows_share_the_interrupts_of_a_card() {
+    let interval = Span::from_millis(6);
+    let mut shared = network(datagrams(Span::from_millis(2)), interrupts(interval));
+    let mut second = shared.flows[0].clone();
+    second.start = Time::ZERO + Span::from_micros(900);
+    shared.flows.push(second);
+    shared.record.packets = true;
+    let outcome = run(&shared);
+    let delivered = handed_over(&outcome);
+    assert_eq!(outcome.totals.dropped, 0);
+    assert!(delivered.len() > 59_000, "{}", delivered.len());
+    let sent: Vec<_> = delivered.iter().map(|(_, packet)| packet.sent).collect();
+    assert!(sent.is_sorted());
+    // Behind the card is a link of 100 Mb/s, on which a packet takes 80 us.
+    let apart = Span::from_millis(1);
+    let mut last = None;
+    for packets in delivered.chunk_by(|(one, _), (two, _)| *two - *one < apart) {
+        let at = packets[0].0;
+        if let Some(last) = last.replace(at) {
+            assert!(at - last >= interval, "{:?}", at - last);
+            // Two flows send a packet every two milliseconds.
+            assert!((5..=7).contains(&packets.len()), "{}", packets.len());
+            let of = |flow| {
+                packets
+                    .iter()
+                    .any(|(_, packet)| packet.flow == FlowId(flow))
+            };
+            assert!(of(0) && of(1));
+        }
+    }
+    assert!(last > Some(Time::ZERO + Span::from_secs(59)));
+}
+
+/// A packet that comes alone is not late: the card interrupts at once.
+#[test]
+fn sparse_packets_are_handed_over_at_once() {
+    let [late, usual] = [interrupts(Span::from_millis(3)), Impairments::default()].map(|card| {
+        let mut network = network(datagrams(Span::from_millis(4)), card);
+        network.record.packets = true;
+        handed_over(&run(&network))
+    });
+    assert_eq!(late, usual);
+}
+
 /// A link whose impairments are all zero has the same results as a link without impairments, with
 /// more events.
 #[test]
@@ -270,6 +333,7 @@ fn impairments_of_nothing_change_nothing() {
             delay: Span::from_millis(1),
         }),
         duplicate: Some(0.0),
+        ..Impairments::default()
     };
     let mut plain = network(bulk(Profile::Linux), Impairments::default());
     plain.links.iter_mut().for_each(|link| {

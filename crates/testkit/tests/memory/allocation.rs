@@ -75,6 +75,7 @@ fn allocations_after_the_warm_up(seed: u64) {
             delay: Span::from_millis(20),
         }),
         duplicate: Some(0.01),
+        ..Impairments::default()
     };
     let mut simulation = Simulation::new(&network, NoProbe);
     simulation.run_until(half);

@@ -1,7 +1,7 @@
 //! The keys of what a link does to packets on their way.
 
 use super::{Key, Kind, key, law};
-use goodqueue_sim::{Duplicate, PauseConfig, Reorder};
+use goodqueue_sim::{Duplicate, Interrupts, PauseConfig, Reorder};
 
 pub(crate) const ORDER: Key = key(
     "order",
@@ -41,4 +41,12 @@ pub(super) const DUPLICATE: Key = key(
     "none",
     "{ probability = \"0.1%\" }",
     "Packets that arrive twice.",
+);
+
+pub(super) const INTERRUPTS: Key = key(
+    "interrupts",
+    Kind::Table(Interrupts::SPEC),
+    "none",
+    "{ interval = \"64us\" }",
+    "Interrupts of the network card behind the link, which all its flows share; see docs/hosts.md.",
 );

@@ -1,7 +1,7 @@
 //! The keys of `[topology]`.
 
 use super::framing::FRAMING;
-use super::impairment::{DUPLICATE, JITTER, PAUSE, REORDER};
+use super::impairment::{DUPLICATE, INTERRUPTS, JITTER, PAUSE, REORDER};
 use super::pool::{LINK_POOL, POOLS};
 use super::{DELAY, Key, Kind, LOSS, MAX_LINKS, REQUIRED, SERVICE, Spec, key};
 use goodqueue_types::parameters::{concat_keys, count_keys};
@@ -262,6 +262,7 @@ const WIRE_KEYS: &[Key] = &[
     JITTER,
     REORDER,
     DUPLICATE,
+    INTERRUPTS,
     PAUSE,
     REVERSE,
 ];
@@ -354,6 +355,7 @@ static ACCESS_LINK: Spec = Spec {
         JITTER,
         REORDER,
         DUPLICATE,
+        INTERRUPTS,
         PAUSE,
         REVERSE,
     ],
@@ -404,6 +406,7 @@ static FAR_ACCESS_LINK: Spec = Spec {
         JITTER,
         REORDER,
         DUPLICATE,
+        INTERRUPTS,
         PAUSE,
         key(
             "reverse",
@@ -460,6 +463,7 @@ static REVERSE_LINK: Spec = Spec {
         JITTER,
         REORDER,
         DUPLICATE,
+        INTERRUPTS,
         PAUSE,
     ],
 };

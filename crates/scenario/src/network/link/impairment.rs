@@ -1,4 +1,4 @@
-//! `jitter`, `reorder` and `duplicate` of a link.
+//! `jitter`, `reorder`, `duplicate` and `interrupts` of a link.
 
 use crate::flow::law::Laws;
 use crate::language::error::Checked;
@@ -10,11 +10,34 @@ use goodqueue_types::parameters::{Parameter, Value};
 
 /// Reads the impairments from a link's table.
 pub(crate) fn read(link: &Reader<'_>, laws: Laws<'_>) -> Checked<Impairments> {
-    Ok(Impairments {
+    let config = Impairments {
         jitter: read_jitter(link, laws)?,
         reorder: value::at(link, "reorder")?,
         duplicate: value::at(link, "duplicate")?.map(|Duplicate { probability }| probability),
-    })
+        interrupts: value::at(link, "interrupts")?,
+    };
+    check_order(link, &config)?;
+    Ok(config)
+}
+
+/// Refuses packets that overtake one another in front of a network card.
+fn check_order(link: &Reader<'_>, config: &Impairments) -> Checked<()> {
+    let Some(field) = link
+        .get("interrupts")
+        .filter(|_| config.interrupts.is_some())
+    else {
+        return Ok(());
+    };
+    let free = config
+        .jitter
+        .as_ref()
+        .is_some_and(|jitter| !jitter.keeps_order);
+    if !free && config.reorder.is_none() {
+        return Ok(());
+    }
+    let message = "packets with \"interrupts\" cannot overtake one another on the same link";
+    let help = "leave out \"reorder\" and order = \"free\" here, or move them to another link";
+    Err(field.problem(message, help))
 }
 
 fn read_jitter(link: &Reader<'_>, laws: Laws<'_>) -> Checked<Option<Jitter>> {
@@ -33,6 +56,7 @@ pub(crate) fn items(config: &Impairments) -> Vec<(&'static str, String)> {
         jitter,
         reorder,
         duplicate,
+        interrupts,
     } = config;
     let mut items = Vec::new();
     if let Some(Jitter { law, keeps_order }) = jitter {
@@ -52,6 +76,9 @@ pub(crate) fn items(config: &Impairments) -> Vec<(&'static str, String)> {
     if let Some(probability) = *duplicate {
         let duplicate = Duplicate { probability };
         items.push(("duplicate", value::write(&duplicate.value(), Kind::Free)));
+    }
+    if let Some(interrupts) = interrupts {
+        items.push(("interrupts", value::write(&interrupts.value(), Kind::Free)));
     }
     items
 }

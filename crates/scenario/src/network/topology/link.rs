@@ -15,13 +15,14 @@ use goodqueue_types::{Framing, Rate, Span};
 /// Longest time in seconds that a queue may take to empty. Instants reach 18 million seconds.
 const LONGEST_BACKLOG: u128 = 10_000_000;
 /// Keys of links that have no meaning for a link that only delays.
-const LINK_MEANS_MORE: [&str; 7] = [
+const LINK_MEANS_MORE: [&str; 8] = [
     "pool",
     "drop_list",
     "loss",
     "jitter",
     "reorder",
     "duplicate",
+    "interrupts",
     "pause",
 ];
 /// Largest IP packet with the largest framing, in ATM cells.

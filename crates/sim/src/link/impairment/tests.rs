@@ -35,6 +35,7 @@ fn packets_are_held_back_and_copied_as_often_as_said_and_independently() {
                 delay,
             }),
             duplicate: Some(q),
+            ..Impairments::default()
         });
         let count = |is: fn(&Fate) -> bool| fates.iter().filter(|fate| is(fate)).count();
         assert_share(count(|fate| fate.held_back.is_some()), p);
@@ -104,6 +105,7 @@ fn one_impairment_does_not_shift_the_draws_of_another() {
         jitter: Some(jitter(Law::exponential(0.001))),
         reorder,
         duplicate,
+        ..Impairments::default()
     });
     let held_back =
         |fates: &[Fate]| -> Vec<_> { fates.iter().map(|fate| fate.held_back).collect() };
@@ -113,4 +115,29 @@ fn one_impairment_does_not_shift_the_draws_of_another() {
 #[test]
 fn no_impairments_are_no_process() {
     assert!(ImpairmentProcess::new(&Impairments::default(), 1, 0).is_none());
+}
+
+/// The first arrival interrupts at once. Those before the end of the interval wait for its end, at
+/// which the card hands over all that have come.
+#[test]
+fn a_card_interrupts_at_an_arrival_or_at_the_end_of_the_interval() {
+    let micros = |us| Time::ZERO + Span::from_micros(us);
+    let mut process = ImpairmentProcess::new(
+        &Impairments {
+            interrupts: Some(Interrupts {
+                interval: Span::from_micros(50),
+            }),
+            ..Impairments::default()
+        },
+        1,
+        0,
+    )
+    .expect("a card");
+    let arrivals = [5, 6, 54, 55, 56, 105, 156, 300, 349];
+    let handed_over = arrivals.map(|us| process.hand_over(micros(us)));
+    assert_eq!(
+        handed_over,
+        [5, 55, 55, 55, 105, 105, 156, 300, 350].map(micros)
+    );
+    assert_eq!(process.decide().jitter, Span::ZERO);
 }
