@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from evidence.hosts_measured import effects, make, page
 
@@ -60,3 +63,18 @@ def test_each_interface_has_a_run_behind_both_limits() -> None:
     assert effects.text(rows).endswith(
         "| one | 50.0 % / 50.0 % | 1.0 / 1.0 | 0.000 % / 0.000 % | 2.00 ms / 2.00 ms |\n"
     )
+
+
+def test_virtual_ethernet_has_no_byte_queue_limits() -> None:
+    queue = "/sys/class/net/va/queues/tx-0"
+    commands = (
+        "ip link add name va type veth peer name vb",
+        "mount -t sysfs none /sys",
+        f"ls {queue}",
+    )
+    inside = ("unshare", "-Urnm", "sh", "-ec", "; ".join(commands))
+    listed = subprocess.run(inside, check=False, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip(f"no namespaces here: {listed.stderr.strip()}")
+    assert "tx_timeout" in listed.stdout
+    assert "byte_queue_limits" not in listed.stdout
