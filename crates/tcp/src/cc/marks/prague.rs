@@ -5,7 +5,7 @@
 
 mod classic;
 
-use goodqueue_types::parameters::{DELAY, Key, flag, integer};
+use goodqueue_types::parameters::{DELAY, Key, flag, integer, number};
 use goodqueue_types::{Rate, Span, Time, parameters};
 
 use self::classic::ClassicQueue;
@@ -31,6 +31,10 @@ parameters! {
         ///
         /// Linux `prague_ecn_fallback`, which is off by default.
         ecn_fallback: bool = false => flag().example("true");
+        /// Smallest window, in segments. Below two segments the pace alone limits the rate.
+        ///
+        /// Linux until version 0.5 of Prague counted whole segments, at least 2 (`MIN_CWND`).
+        min_window: f64 = 1.0 / 64.0 => number(1.0 / 64.0, 2.0).example("2");
     }
 }
 
@@ -42,8 +46,6 @@ const MAX_ALPHA: u64 = 1 << (ALPHA_BITS + GAIN_BITS);
 /// Number of segments that may be in flight even if the window is smaller. The pace then keeps the
 /// rate below this number per round trip.
 const MIN_IN_FLIGHT: f64 = 2.0;
-/// Smallest window, in segments. A pace of zero would never test the path again.
-const MIN_WINDOW: f64 = 1.0 / 64.0;
 /// Inverse of the longest burst, in seconds (0.25 ms).
 const BURSTS_PER_SECOND: f64 = 4096.0;
 /// Gain of the smoothed round-trip time (RFC 6298).
@@ -197,7 +199,7 @@ impl Prague {
     }
 
     fn reduce_to(&mut self, bytes: f64) {
-        self.cwnd = bytes.max(MIN_WINDOW * self.mss);
+        self.cwnd = bytes.max(self.config.min_window * self.mss);
     }
 
     /// Sets ssthresh, to at least two segments (RFC 5681 equation 4).

@@ -116,7 +116,31 @@ fn an_echo_takes_half_of_alpha() {
         ack(&mut control, 90, 1, 1, false);
     }
     near(control.window(), 2000.0);
-    near(window(&control), MIN_WINDOW);
+    near(window(&control), 1.0 / 64.0);
+}
+
+/// Linux 5.13 (`MIN_CWND`): many flows on a short queue keep two segments each, and the pace is that
+/// of these segments.
+#[test]
+fn the_window_is_never_below_its_minimum() {
+    let prague = PragueConfig {
+        min_window: 2.0,
+        ..PragueConfig::default()
+    };
+    let mut control = control(5.0, Span::from_millis(50), prague);
+    for round in 0..20 {
+        control.on_congestion_event(&CongestionEvent {
+            now: at(1_000 * round),
+            signal: CongestionSignal::Loss,
+            ..CongestionEvent::default()
+        });
+        ack(&mut control, 1_000 * round + 500, 1, 1, false);
+        assert!(window(&control) >= 2.0);
+    }
+    near(window(&control), 2.0);
+    near(control.window(), 2000.0);
+    let pace = control.pacing_rate().map_or(0, |pace| pace.0);
+    assert_eq!(pace, (8.0 * 2.0 * control.packet / 0.05) as u64);
 }
 
 /// Section "Additive Increase and ECN Feedback": one segment per round trip, earned by unmarked
