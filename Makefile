@@ -140,8 +140,9 @@ conformance: ## run public TCP scripts: make conformance PACKETDRILL=folder-of-s
 	cargo run --locked --quiet --package goodqueue-testkit --bin conformance -- $(PACKETDRILL)
 
 # A workspace of its own, whose crates `make setup` does not fetch.
-quinn: ## build and test the example with the QUIC stack quinn
+quinn: setup ## build and test the example with the QUIC stack quinn
 	cd examples/quic && cargo build --locked --quiet --release && cargo test --locked --quiet --release
+	GOODQUEUE_QUINN=1 $(BIN)/python -m pytest -q tests/characterization/test_stack.py
 
 docs: ## the programming interface of the Rust crates, in target/doc
 	cargo doc --locked --no-deps --quiet

@@ -67,10 +67,45 @@ def test_the_directory_has_a_page_a_picture_and_scenarios_that_run(
 
 
 @pytest.mark.parametrize(
+    ("control", "code", "counts"),
+    [
+        ("cubic", 0, {"inside": 3, "outside": 0, "not shown": 0}),
+        ("bbr", 3, {"inside": 1, "outside": 2, "not shown": 0}),
+    ],
+)
+def test_the_exit_code_says_if_a_control_is_inside_its_bands(
+    control: str,
+    code: int,
+    counts: dict[str, int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Two flows of BBR take most of a link from CUBIC behind buffers up to one BDP."""
+    store, out = str(tmp_path / "s"), str(tmp_path / "out")
+    command = ["characterize", "--control", control, "--section", "5.2.1", "--seeds", "5"]
+    command += ["--store", store, "--against", "none"]
+    assert run_command([*command, "--json"]) == code
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["bands"] == counts
+    bands = [one["band"] for section in printed["sections"] for one in section["figures"]]
+    [band, *_] = [one for one in bands if one is not None]
+    assert (band["least"], band["most"]) == (0.5, 2.0)
+    assert "RFC 5348" in band["source"]
+    assert run_command([*command, "--out", out]) == code
+    assert f"{counts['inside']} figures inside" in capsys.readouterr().out
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "RFC 5348" in page
+    assert f"<b>{counts['inside']} of 3</b> figures of {control} are in their bands" in page
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "name one queue"),
         (["codel", "--control", "cubic"], "name one queue"),
+        (["codel", "--stack", "quinn"], "--stack needs --control"),
+        (["--control", "bbr", "--stack", "./no-program"], "./no-program is no program"),
+        (["--control", "bbr", "--stack", "quinn", "--cluster", "tcp://localhost:1"], "omit"),
         (["codel", "--quick", "--seeds", "3"], "--quick has two seeds"),
         (["codel", "--section", "99"], "--section 99 is unknown"),
         (["codell"], "codell"),

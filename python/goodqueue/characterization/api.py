@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue.characterization.guide import guide
 from goodqueue.characterization.measure import Characterization
 from goodqueue.characterization.measure import characterize as measured
+from goodqueue.characterization.stack import Programs, StackSubject, stack_of, subject_of
 from goodqueue.characterization.subject import Subject, control_of, own, queue_of
 from goodqueue.errors import RequestError
 from goodqueue.study.runner import Runner, user_store
@@ -39,6 +40,7 @@ def characterize(  # noqa: PLR0913 - all are options, by name
     *,
     queue: str | QueueFactory | None = None,
     control: str | ControlFactory | None = None,
+    stack: str | None = None,
     against: str | QueueFactory | ControlFactory | None = None,
     sections: Sequence[str] = (),
     seeds: int = SEEDS,
@@ -57,7 +59,10 @@ def characterize(  # noqa: PLR0913 - all are options, by name
         queue: a queue as in `tc` or as a table of scenario files, or a class at the top of a
             module (docs/queues/own.md).
         control: a congestion control by its name, as a table of scenario files, or a class at the
-            top of a module (docs/own-control.md).
+            top of a module (docs/own-control.md). With a stack it is the stack's name of the
+            control.
+        stack: the program of another transport stack, whose control is characterised: its path, or
+            a name such as "quinn" for `goodqueue-quinn` on PATH (docs/foreign-stacks.md).
         against: subject of comparison; None for drop tail of one bandwidth-delay product or for
             `cubic`, and "none" for no comparison.
         sections: numbers of sections, such as "8.2"; all if there are none.
@@ -71,7 +76,7 @@ def characterize(  # noqa: PLR0913 - all are options, by name
 
     Raises:
         RequestError: if neither or both of `queue` and `control` are given, or a section is
-            unknown, or a class is not found by its name.
+            unknown, or a class or the program of a stack is not found, or this program fails.
         ScenarioError: if the queue or the control cannot be read.
 
     Examples:
@@ -91,12 +96,20 @@ def characterize(  # noqa: PLR0913 - all are options, by name
     document = guide("rfc9743" if queue is None else "rfc7928")
     chosen = document.chosen(sections)
     read = _Reader(allow_python=allow_python)
-    subject = read.control(control) if control is not None else read.queue(queue or "")
+    if stack is not None:
+        if not isinstance(control, str):
+            raise RequestError("--stack needs --control with the name of one of its controls")
+        subject: Subject = subject_of(stack_of(stack), control)
+    else:
+        subject = read.control(control) if control is not None else read.queue(queue or "")
     other = read.against(document, subject, against)
     executor = executor or Threads(jobs)
     with user_store(STORE, None if store is None else Path(store)) as runs:
         runner = Runner(runs, executor, on_run)
-        return measured(document, subject, other, chosen, range(1, seeds + 1), runner)
+        own_runner = None
+        if isinstance(subject, StackSubject):
+            own_runner = Runner(runs, Programs(subject, jobs), on_run)
+        return measured(document, subject, other, chosen, range(1, seeds + 1), runner, own_runner)
 
 
 @dataclass(frozen=True)
@@ -133,6 +146,6 @@ class _Reader:
         chosen: Any = document.against if against is None else against
         is_control = document.document == "RFC 9743"
         other = self.control(chosen) if is_control else self.queue(chosen)
-        if other.value == subject.value:
+        if other.value == subject.value and type(other) is type(subject):
             return None
         return replace(other, name=document.against_name) if against is None else other

@@ -10,6 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from goodqueue import _core
+from goodqueue.characterization.bands import Band, band_of
 from goodqueue.errors import RequestError, nearest
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class Section:
         measures: the figures.
         cases: the scenarios.
         ellipse: the metrics of the trade-off.
+        bands: bounds of figures.
     """
 
     key: str
@@ -98,6 +100,12 @@ class Section:
     measures: tuple[Measure, ...]
     cases: tuple[Case, ...]
     ellipse: Ellipse
+    bands: tuple[Band, ...] = ()
+
+    def band(self, case: Case, measure: Measure) -> Band | None:
+        """Returns the band of a figure in a case; None if it has none."""
+        found = (one for one in self.bands if one.metric == measure.metric)
+        return next((one for one in found if one.holds_in(case.name)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +213,7 @@ def _section(key: str, table: Mapping[str, Any], outline: Mapping[str, Any]) -> 
         measures=tuple(map(_measure, table["measures"])),
         cases=cases,
         ellipse=Ellipse(**table.get("ellipse", {})),
+        bands=tuple(map(band_of, table.get("band", []))),
     )
 
 

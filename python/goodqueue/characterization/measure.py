@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from goodqueue.characterization.bands import STANDINGS, Band, Standing
 from goodqueue.characterization.ellipse import GaussianEllipse, most_likely
 from goodqueue.characterization.figures import better_of, figure_of
 from goodqueue.errors import ScenarioError
 from goodqueue.study.compare import Sample, difference, finding, sample
-from goodqueue.study.plan import longest_first, run_of, variant_of
+from goodqueue.study.plan import longest_first, run_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,7 @@ class Score:
         other: the values of the subject of comparison; None without one.
         change: the differences, seed by seed; None without both.
         verdict: result of the comparison; empty without both.
+        band: bounds of the figure, if it has any.
     """
 
     measure: Measure
@@ -44,6 +46,12 @@ class Score:
     other: Sample | None = None
     change: Sample | None = None
     verdict: str = ""
+    band: Band | None = None
+
+    @property
+    def standing(self) -> Standing | None:
+        """The side of the band on which the subject's figure is; None without a band."""
+        return None if self.band is None else self.band.standing(self.own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,12 @@ class Characterization:
         verdicts = [score.verdict for one in self.found for score in one.scores]
         return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
 
+    @property
+    def standings(self) -> dict[Standing, int]:
+        """Number of figures with a band on each side of it."""
+        sides = [score.standing for one in self.found for score in one.scores]
+        return {side: sides.count(side) for side in STANDINGS}
+
 
 Values = dict[str, list[float]]
 """Values of a case by metric, in the order of the seeds."""
@@ -120,6 +134,7 @@ def characterize(  # noqa: PLR0913, PLR0917
     sections: Sequence[Section],
     seeds: Sequence[int],
     runner: Runner,
+    own_runner: Runner | None = None,
 ) -> Characterization:
     """Runs the sections that the runner's store does not contain yet, and compares.
 
@@ -130,13 +145,14 @@ def characterize(  # noqa: PLR0913, PLR0917
         sections: the sections to run.
         seeds: the seeds of each scenario.
         runner: runner of the scenarios.
+        own_runner: runner of the subject's scenarios, if it is another one.
 
     Raises:
         ScenarioError: if the subject fits no scenario.
         KeyboardInterrupt: at Ctrl-C; finished runs are in the store.
     """
     cases = [(section, case) for section in sections for case in section.cases]
-    own, refused = _values(guide, subject, cases, seeds, runner)
+    own, refused = _values(guide, subject, cases, seeds, own_runner or runner)
     other: dict[int, Values] = {}
     if against is not None:
         other, _ = _values(guide, against, cases, seeds, runner)
@@ -159,11 +175,9 @@ def _values(
     refused: dict[int, ScenarioError] = {}
     for place, (_, case) in enumerate(cases):
         try:
-            scenario = subject.scenario(case, guide.subject)
+            variants.append(subject.variant(case, guide.subject, place))
         except ScenarioError as error:
             refused[place] = error
-        else:
-            variants.append(variant_of(scenario, {}, place))
     if not variants and refused:
         raise next(iter(refused.values()))
     metrics = sorted({name for section, _ in cases for name in _metrics(section)})
@@ -188,8 +202,11 @@ def _found(
 ) -> Found:
     if own is None:
         return Found(section, case, refused=refused)
-    scores = [_score(measure, own, other) for measure in section.measures]
-    present = tuple(score for score in scores if score.own or score.other)
+    scores = [
+        replace(_score(measure, own, other), band=section.band(case, measure))
+        for measure in section.measures
+    ]
+    present = tuple(score for score in scores if score.own or score.other or score.band)
     points = _points(section, own)
     return Found(section, case, present, points, _points(section, other) if other else ())
 

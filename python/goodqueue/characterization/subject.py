@@ -12,6 +12,7 @@ from goodqueue.errors import ScenarioError
 from goodqueue.runs.api import NamedText, load
 from goodqueue.runs.plugins import table_of
 from goodqueue.runs.settings import inline_table, queue_table, settings_of, toml_of
+from goodqueue.study.plan import variant_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from goodqueue.runs.controls import ControlFactory
     from goodqueue.runs.queues import QueueFactory
     from goodqueue.runs.settings import Settings
+    from goodqueue.study.model import Variant
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,14 @@ class Subject:
         text = toml_of(self.settings(case, placeholder))
         source = NamedText(text, f"scenario with {self.name}")
         return load(source, set=case.changes, allow_python=self.allow_python)
+
+    def variant(self, case: Case, placeholder: str, index: int) -> Variant:
+        """Returns what is run of a case, under an index.
+
+        Raises:
+            ScenarioError: if the subject does not fit the scenario.
+        """
+        return variant_of(self.scenario(case, placeholder), {}, index)
 
     def settings(self, case: Case, placeholder: str) -> Settings:
         """Returns the settings of a case with this subject, without the case's changes.

@@ -2,10 +2,11 @@
 
 Exit codes: 0 the question was answered; 2 the request or its input is wrong (one message says
 where, and what to write instead); 3 `size`, `tune` or `home` showed that no buffer or value keeps
-the bounds; 4 `sweep` ran and some of its runs failed; 5 `results --verify` found damage; 6 the
-answer of `size`, `tune` or `home` is an estimate; 7 `emulate` ran and is not to be trusted; 8 a
-program that `emulate` ran has failed; 130 interrupted, with the finished parts kept; 1 a fault of
-goodqueue itself.
+the bounds, or `characterize` that a figure is outside its band; 4 `sweep` ran and some of its runs
+failed; 5 `results --verify` found damage; 6 the answer of `size`, `tune` or `home` is an estimate,
+or too few seeds of `characterize` show if a figure is outside its band; 7 `emulate` ran and is not
+to be trusted; 8 a program that `emulate` ran has failed; 130 interrupted, with the finished parts
+kept; 1 a fault of goodqueue itself.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     ),
     "characterize": (
         "goodqueue characterize fq_codel --quick",
-        'goodqueue characterize "codel target 20ms" --against codel --out report',
+        "goodqueue characterize --stack quinn --control bbr --out report",
     ),
     "schema": ("goodqueue schema", "goodqueue schema > scenario.schema.json"),
     "reproduce": (

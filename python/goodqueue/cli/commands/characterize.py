@@ -37,6 +37,14 @@ class Characterize:
             "as in scenario files.",
         ),
     ] = None
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROGRAM",
+            help="Characterise this control of another transport stack: the path of its program, "
+            "or quinn for goodqueue-quinn on PATH. Words after it are its options.",
+        ),
+    ] = None
     against: Annotated[
         str | None,
         typer.Option(
@@ -92,5 +100,9 @@ class Characterize:
                 "name one queue, as in goodqueue characterize fq_codel, or one control with "
                 "--control NAME"
             )
+        if self.stack is not None and self.control is None:
+            raise typer.BadParameter("--stack needs --control with one of the stack's controls")
+        if self.stack is not None and self.cluster is not None:
+            raise typer.BadParameter("--stack runs its program here; omit it, or omit --cluster")
         if self.quick and self.seeds is not None:
             raise typer.BadParameter("--quick has two seeds; omit it, or omit --seeds")

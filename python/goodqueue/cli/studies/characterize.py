@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.characterization.api import QUICK_SEEDS, SEEDS, characterize
 from goodqueue.cli.commands.options import drawing
-from goodqueue.cli.exits import EXIT_INTERRUPTED
+from goodqueue.cli.exits import EXIT_INTERRUPTED, EXIT_NOT_FEASIBLE, EXIT_UNPROVED
 from goodqueue.cli.files import may_import, print_written, write_json
 from goodqueue.cli.studies.executor import executor_of
 from goodqueue.core.extras import require
@@ -40,6 +40,7 @@ def characterize_subject(asked: Characterize) -> int:
             found = characterize(
                 queue=asked.queue,
                 control=asked.control,
+                stack=asked.stack,
                 against=asked.against,
                 sections=sections,
                 seeds=QUICK_SEEDS if asked.quick else asked.seeds or SEEDS,
@@ -57,11 +58,19 @@ def characterize_subject(asked: Characterize) -> int:
         _write(found, asked.out, pictured)
     if asked.json:
         print_json(as_json(found))
-        return 0
+        return _exit_code(found)
     print_characterization(found)
     if asked.out is not None:
         print_written(asked.out)
-    return 0
+    return _exit_code(found)
+
+
+def _exit_code(found: Characterization) -> int:
+    """Returns 0 if no figure is shown or suspected to be outside its band."""
+    sides = found.standings
+    if sides["outside"]:
+        return EXIT_NOT_FEASIBLE
+    return EXIT_UNPROVED if sides["not shown"] else 0
 
 
 def _write(found: Characterization, out: Path, pictured: Drawing) -> None:

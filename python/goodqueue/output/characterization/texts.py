@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from goodqueue.study.compare import Sample
 
 COLOURS = {"better": "green", "worse": "red"}
+SIDES = {"outside": "red", "not shown": "yellow"}
 
 
 def text_of(score: Score, values: Sample | None) -> str:
@@ -36,6 +37,42 @@ def _column_of(measure: Measure) -> str:
     if len(measure.parts) > 1:
         return ""
     return measure.metric.removesuffix(".sum").removesuffix(".min").removesuffix(".max")
+
+
+def band_text(score: Score) -> str:
+    """Returns the band of a figure with its unit and the side on which the figure is."""
+    return "" if score.band is None else f"{bounds(score)}: {score.standing}"
+
+
+def bounds(score: Score) -> str:
+    """Returns the bounds of a figure with their unit."""
+    assert score.band is not None
+    name = _column_of(score.measure)
+    least, most = (
+        quantity(name, bound) if name else f"{bound:g}"
+        for bound in (score.band.least, score.band.most)
+    )
+    if math.isinf(score.band.least):
+        return f"at most {most}"
+    return f"at least {least}" if math.isinf(score.band.most) else f"{least} to {most}"
+
+
+def band_lines(found: Characterization) -> list[str]:
+    """Returns how many figures are in their bands, and each other figure with its band's source."""
+    sides = found.standings
+    if not any(sides.values()):
+        return []
+    rest = [f"{sides[side]} {side}" for side in ("outside", "not shown")]
+    lines = [f"Bands: {sides['inside']} figures inside, {', '.join(rest)}."]
+    for one in found.found:
+        for score in one.scores:
+            if score.band is not None and score.standing != "inside":
+                title = figure_of(score.measure).title
+                lines.append(
+                    f"  {score.standing}: {one.section.number} {one.section.title}{_of(one)}, "
+                    f"{title} {text_of(score, score.own)}, {bounds(score)}. {score.band.source}"
+                )
+    return lines
 
 
 def headline(found: Characterization) -> str:
@@ -65,6 +102,8 @@ def print_characterization(found: Characterization) -> None:
         stdout().print(f"not run: {part.number} {part.title}: {part.why}", markup=False)
     if text := headline(found):
         stdout().print(f"\n{text}", markup=False)
+    for line in band_lines(found):
+        stdout().print(line, markup=False)
 
 
 def _of(one: Found) -> str:
@@ -74,10 +113,13 @@ def _of(one: Found) -> str:
 def _table(found: Characterization, one: Found) -> object:
     heads, rows = cells(found, one)
     shown = [
-        [plain(name), *map(plain, own), *(_coloured(score) for _ in heads[3:])]
-        for (name, *own), score in zip(rows, one.scores, strict=True)
+        [*map(plain, row), *(_coloured(score) for _ in heads[3:4])]
+        for row, score in zip(rows, one.scores, strict=True)
     ]
-    return table("", heads, shown, [heads[1], "finding"])
+    if any(score.band for score in one.scores):
+        heads = [*heads, "band"]
+        shown = [[*row, _side(score)] for row, score in zip(shown, one.scores, strict=True)]
+    return table("", heads, shown, [heads[1], "finding", "band"])
 
 
 def cells(found: Characterization, one: Found) -> tuple[list[str], list[list[str]]]:
@@ -101,6 +143,12 @@ def _coloured(score: Score) -> str:
     return f"[{colour}]{score.verdict}[/]" if colour else score.verdict or MISSING
 
 
+def _side(score: Score) -> str:
+    text = plain(band_text(score))
+    colour = SIDES.get(score.standing or "")
+    return f"[{colour}]{text}[/]" if colour else text
+
+
 def as_json(found: Characterization) -> dict[str, Any]:
     """Returns every figure, in seconds, bit/s and shares, with the ends of its 95 % interval."""
     return {
@@ -111,6 +159,7 @@ def as_json(found: Characterization) -> dict[str, Any]:
         "seeds": list(found.seeds),
         "results_version": _core.results_version(),
         "verdicts": found.tally,
+        "bands": found.standings,
         "sections": [_found_json(one) for one in found.found],
         "not_run": [
             {"number": part.number, "title": part.title, "why": part.why} for part in found.not_run
@@ -139,6 +188,18 @@ def _score_json(score: Score) -> dict[str, Any]:
         "against": _sample_json(score.other),
         "difference": _sample_json(score.change),
         "finding": score.verdict or None,
+        "band": _band_json(score),
+    }
+
+
+def _band_json(score: Score) -> dict[str, Any] | None:
+    if score.band is None:
+        return None
+    return {
+        "least": score.band.least if math.isfinite(score.band.least) else None,
+        "most": score.band.most if math.isfinite(score.band.most) else None,
+        "source": score.band.source,
+        "standing": score.standing,
     }
 
 
