@@ -11,16 +11,13 @@ import json
 import re
 import shlex
 import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evidence.core.answers import answer_of
-from evidence.core.cells import Cell
 from evidence.core.derived import ROOT, Derived, MissingError
+from evidence.core.homes import homes
 from evidence.core.pages import with_part
 from evidence.htb.drawn import TREES, tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RECORD = "evidence/htb/6.18.txt"
 PAGE, PART = "docs/queues/htb.md", "htb kernel"
@@ -131,25 +128,12 @@ customers load without end. `htb` of Linux has a class for each ([queues/htb.md]
 """
 
 
-def canary() -> Iterator[Cell]:
-    """Yields runs of fewer customers."""
-    for rate in ("40Mbps", "60Mbps"):
-        settings = {
-            RATE: rate,
-            "topology.bottleneck.queue.classes.1.count": 50,
-            "flow.download.count": 48,
-            "flow.heavy.count": 2,
-        }
-        yield Cell.of(SCENARIO, settings)
-
-
 THINGS = [
     Derived(
         "htb/kernel",
         compare,
         products=(f"{PAGE}#{PART}",),
         inputs=(RECORD, "crates/queue/src/shaper/htb", "crates/tc/tests/kernel/mod.rs"),
-        cells=canary,
         measured="Linux 6.18",
     ),
     Derived(
@@ -157,7 +141,7 @@ THINGS = [
         ask,
         products=(f"{QUESTIONS}#{THREADS}",),
         inputs=(SCENARIO,),
-        cells=canary,
+        cells=homes,
         seeds="1 to 4",
     ),
 ]
