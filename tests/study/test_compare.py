@@ -171,6 +171,43 @@ def test_pictures_overlay_the_first_seed(small: Path, tmp_path: Path, store: lis
     assert again.returncode == 0, again.stderr
 
 
+def test_the_report_begins_with_what_differs_and_has_every_figure(
+    small: Path, tmp_path: Path, store: list[str]
+) -> None:
+    page = tmp_path / "page.html"
+    variants = ("--variant", "", "--variant", f"{LIMIT}=5p", "--variant", f"{LIMIT}=20p")
+    arguments = (*JITTER, *variants, "--replicates", 3, "--report", page, *store)
+    done = goodqueue("compare", small, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert str(page) in done.stdout + done.stderr
+    text = page.read_text(encoding="utf-8")
+    found = compared(small, *JITTER, *variants, "--replicates", 3, *store)
+    differ = {
+        key
+        for side in found["differences"]
+        for key, one in side["figures"].items()
+        if one["finding"] != "no difference shown"
+    }
+    assert f"<b>{len(differ)} of " in text
+    for name in ("limit=5p", "limit=20p"):
+        assert f"With {name}, " in text
+        assert f"<h2>{name} minus as written, seed by seed</h2>" in text
+    assert text.index("<b>") < text.index("<img") < text.index("<table>")
+    assert text.count("<img") == 3
+    assert "http" not in re.sub(r'xmlns="[^"]*"', "", text)
+
+
+def test_a_report_never_replaces_a_file_of_someone_else(
+    small: Path, tmp_path: Path, store: list[str]
+) -> None:
+    mine = tmp_path / "notes.html"
+    mine.write_text("my notes")
+    variants = ("--variant", "", "--variant", f"{LIMIT}=5p")
+    done = goodqueue("compare", small, *variants, "--report", mine, *store)
+    assert "is not a page of goodqueue" in refused(done)
+    assert mine.read_text() == "my notes"
+
+
 def test_scenarios_that_cannot_be_compared_are_refused(
     small: Path, tmp_path: Path, store: list[str]
 ) -> None:

@@ -1,19 +1,20 @@
-"""`goodqueue compare`: scenarios side by side, as tables, JSON and pictures."""
+"""`goodqueue compare`: scenarios side by side, as tables, JSON, pictures and a page."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue.cli.commands.options import drawing, overrides
 from goodqueue.cli.exits import EXIT_INTERRUPTED
-from goodqueue.cli.files import print_written, source_of, write_json
+from goodqueue.cli.files import print_written, print_wrote, source_of, write_json
 from goodqueue.cli.hosts import note_hosts
 from goodqueue.core.extras import require
-from goodqueue.core.files.outdir import check_apart, check_output, whole_directory
+from goodqueue.core.files.outdir import check_apart, check_output, check_page, whole_directory
 from goodqueue.errors import RequestError
 from goodqueue.output.progress import counted_runs
-from goodqueue.output.runs.comparison import print_comparison
+from goodqueue.output.runs.comparison import print_comparison, write_comparison
 from goodqueue.output.terminal import goes_on, print_json, stderr
 from goodqueue.runs.api import load, run
 from goodqueue.runs.memory import check_runs, limit_of
@@ -24,9 +25,11 @@ from goodqueue.study.runner import Runner, user_store
 from goodqueue.study.threads import Threads
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goodqueue.cli.commands.runs.compare import Compare
     from goodqueue.core.drawing import Drawing
-    from goodqueue.runs.results.result import Result
+    from goodqueue.plots.style import Picture
     from goodqueue.study.compare import Comparison
 
 MAX_SIDES = 12
@@ -37,15 +40,22 @@ def compare_scenarios(asked: Compare) -> int:
     """Runs the scenarios, prints their differences, writes the files; returns the exit code."""
     pictured = drawing(asked)
     sides = _sides(asked)
-    if asked.out is not None:
+    drawn = asked.out is not None or asked.report is not None
+    if drawn:
         require("polars", "matplotlib")
+    if asked.out is not None:
         check_output(asked.out)
+    if asked.report is not None:
+        check_page(asked.report)
     read = [name for side in sides for name in files_read(side.scenario)]
     named = [file for file in asked.files if file != "-"]
-    check_apart([*named, *read], {"--out/": asked.out, "--store": asked.store})
+    check_apart(
+        [*named, *read],
+        {"--out/": asked.out, "--store": asked.store, "--report": asked.report},
+    )
     limit = limit_of(asked.memory)
     note_hosts(side.scenario for side in sides)
-    check_runs((side.scenario for side in sides), limit, series=asked.out is not None)
+    check_runs((side.scenario for side in sides), limit, series=drawn)
     with user_store("compare", asked.store) as store, counted_runs("comparing") as on_run:
         runner = Runner(store, Threads(asked.jobs, limit), on_run)
         try:
@@ -53,14 +63,19 @@ def compare_scenarios(asked: Compare) -> int:
         except KeyboardInterrupt:
             stderr().print(goes_on(runner.lasting))
             return EXIT_INTERRUPTED
+    pictures = _drawn(found, asked.memory) if drawn else []
     if asked.out is not None:
-        _write(found, asked.out, pictured, asked.memory)
+        _write(found, asked.out, pictured, pictures)
+    if asked.report is not None:
+        write_comparison(found, pictures, sys.argv[1:], asked.report)
     if asked.json:
         print_json(found.as_dict())
         return 0
     print_comparison(found)
     if asked.out is not None:
         print_written(asked.out)
+    if asked.report is not None:
+        print_wrote(asked.report)
     return 0
 
 
@@ -109,25 +124,31 @@ def _sides(asked: Compare) -> list[Side]:
     return sides
 
 
-def _write(found: Comparison, out: Path, pictured: Drawing, memory: str | None) -> None:
-    """Writes the directory: figures, scenarios, and pictures of the first seed."""
+def _drawn(found: Comparison, memory: str | None) -> list[Picture]:
+    """Returns pictures over time of the first seed, with a line for each side."""
     from goodqueue.plots.compare import pictures
-    from goodqueue.plots.style import save_all
 
-    results: dict[str, Result] = {}
-    for side in found.sides:
-        text = side.scenario.resolved_toml()
-        results[side.name] = run(
-            text,
+    results = {
+        side.name: run(
+            side.scenario.resolved_toml(),
             seed=found.seeds[0],
             series=True,
             packets=False,
             throughput=True,
             memory=memory,
         )
+        for side in found.sides
+    }
+    return pictures(results, [side.link for side in found.sides])
+
+
+def _write(found: Comparison, out: Path, pictured: Drawing, drawn: Sequence[Picture]) -> None:
+    """Writes the directory: figures, scenarios, and pictures of the first seed."""
+    from goodqueue.plots.style import save_all
+
     with whole_directory(out) as directory:
         for index, side in enumerate(found.sides, start=1):
             text = side.scenario.resolved_toml()
             (directory / f"scenario-{index}.toml").write_text(text, encoding="utf-8")
-        save_all(pictures(results, [side.link for side in found.sides]), directory, pictured)
+        save_all(drawn, directory, pictured)
         write_json(directory, found.as_dict())

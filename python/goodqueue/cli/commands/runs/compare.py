@@ -69,6 +69,12 @@ class Compare:
             "first seed to this directory, in place of earlier results there.",
         ),
     ] = None
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also write the comparison as a self-contained HTML page."
+        ),
+    ] = None
     format_: FormatOption = None
     caption: CaptionOption = True
     jobs: JobsOption = None
