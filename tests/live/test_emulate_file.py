@@ -130,6 +130,15 @@ def test_flow_control_of_links_is_refused(tmp_path: Path) -> None:
         )
 
 
+def test_a_program_that_sets_a_shaper_is_refused(tmp_path: Path) -> None:
+    file = dumbbell(tmp_path, bulk("one", 5001))
+    program = 'autorate = { kind = "sqm_autorate", ping = "ping" }'
+    cake = f'{{ kind = "cake", bandwidth = "8Mbps" }}, {program}'
+    ping = '\n[[flow]]\nname = "ping"\nworkload = { kind = "ping" }\n'
+    file.write_text(file.read_text().replace('{ limit = "20p" }', cake) + ping)
+    assert "no programs that set shapers" in refused(goodqueue("emulate", str(file)))
+
+
 def test_an_interface_of_simulated_hosts_is_refused(tmp_path: Path) -> None:
     file = dumbbell(tmp_path, bulk("one", 5001, "interface = { super_segments = true }\n"))
     assert "'one' has an interface" in refused(goodqueue("emulate", str(file)))

@@ -251,6 +251,13 @@ macro_rules! disciplines {
                     Self::Custom(queue) => queue.average(),
                 }
             }
+
+            fn set_rate(&mut self, rate: Rate) {
+                match self {
+                    $(Self::$kind(queue) => queue.set_rate(rate),)+
+                    Self::Custom(queue) => queue.set_rate(rate),
+                }
+            }
         }
     };
 }

@@ -58,7 +58,7 @@ pub use shaper::htb::{Htb, HtbClass, HtbConfig};
 pub use shaper::policer::{Policer, PolicerConfig};
 pub use shaper::tbf::{Inner, Tbf, TbfConfig, TbfPeak};
 
-use goodqueue_types::{DropReason, Ecn, Framing, Packet, RandomStream, Time};
+use goodqueue_types::{DropReason, Ecn, Framing, Packet, RandomStream, Rate, Time};
 use std::fmt;
 
 /// Action of a discipline on a packet other than queueing it.
@@ -161,6 +161,10 @@ pub trait QueueDiscipline: BoxedClone + Send {
     fn average(&self) -> Option<f64> {
         None
     }
+
+    /// Gives a shaper another rate, as `tc qdisc change` does. Only [`Cake`] has such a rate; the time
+    /// at which it may send its next packet stays.
+    fn set_rate(&mut self, _rate: Rate) {}
 }
 
 /// Copy of a queue in the same state, behind a pointer. Every discipline that is `Clone` has it.

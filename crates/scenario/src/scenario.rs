@@ -425,6 +425,7 @@ pub(crate) fn read_scenario(
         traffic: &layout.traffic,
         hosts,
         waiting,
+        flows: &flows,
         checksums,
     };
     topology.read_queues(&topology_table, &queues)?;

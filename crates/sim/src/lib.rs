@@ -20,6 +20,10 @@ pub use goodqueue_tcp::{Limited, TimeLimited};
 pub use host::agent::{Agent, agents, flow_outcome, receiver_of};
 pub use host::ideal::IdealPath;
 pub use host::interface::InterfaceConfig;
+pub use link::autorate::{
+    Autorate, AutorateConfig, AutorateLaw, AutorateProcess, AutorateState, CakeAutorate, Load,
+    Reply, SqmAutorate,
+};
 pub use link::bottleneck::{Bottleneck, BottleneckEvent, PacketFate};
 pub use link::impairment::{
     Duplicate, Fate, ImpairmentProcess, Impairments, Interrupts, Jitter, Reorder,
@@ -42,8 +46,8 @@ pub use measure::life::{Happening, Life, LifeProbe, LifeRange, Moment, SenderSta
 pub use measure::link_meter::{LinkMeter, Window};
 pub use measure::loss_bursts::meters;
 pub use measure::outcome::{
-    AverageQueue, BusyPeriods, Distribution, FlowOutcome, LinkOutcome, LossBurstOutcome,
-    OneWayDelay, Outcome, PauseOutcome, PoolOutcome, Series, Totals,
+    AutorateOutcome, AverageQueue, BusyPeriods, Distribution, FlowOutcome, LinkOutcome,
+    LossBurstOutcome, OneWayDelay, Outcome, PauseOutcome, PoolOutcome, Series, Totals,
 };
 pub use measure::signals::{Signal, Signals};
 pub use network::{

@@ -2,6 +2,7 @@
 //! plain values. The scenario crate builds them and both engines read them.
 
 use crate::host::interface::InterfaceConfig;
+use crate::link::autorate::Autorate;
 use crate::link::impairment::Impairments;
 use crate::link::loss::LossConfig;
 use crate::link::pause::PauseConfig;
@@ -127,6 +128,8 @@ pub struct Equipment {
     pub impairments: Impairments,
     /// Flow control by the node behind the link, if it has any.
     pub pause: Option<PauseConfig>,
+    /// Program that sets the rate of the queue, which must be [`Cake`](goodqueue_queue::Cake).
+    pub autorate: Option<Box<Autorate>>,
     /// Other direction of the same cable, which carries the PAUSE frames for this one. Without it they
     /// wait for no frame, and have the delay of this link.
     pub opposite: Option<LinkId>,
@@ -147,6 +150,7 @@ impl Equipment {
             loss: None,
             impairments: Impairments::default(),
             pause: None,
+            autorate: None,
             opposite: None,
             in_step: false,
         }

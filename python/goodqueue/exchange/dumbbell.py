@@ -29,6 +29,7 @@ IMPAIRMENTS = (
     "duplicate",
     "interrupts",
     "pause",
+    "autorate",
 )
 
 

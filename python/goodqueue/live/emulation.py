@@ -167,6 +167,8 @@ def programs_of(scenario: Scenario) -> list[Program]:
         raise RequestError("`emulate` has no buffers that links share: remove [[topology.pool]]")
     if _has(settings["topology"], "pause"):
         raise RequestError("`emulate` has no flow control of links: remove their `pause`")
+    if _has(settings["topology"], "autorate"):
+        raise RequestError("`emulate` has no programs that set shapers: remove their `autorate`")
     flows = [group for group in settings["flow"] for _ in range(group["count"])]
     if len(flows) > MAX_FLOWS:
         raise RequestError(f"`emulate` runs the programs of at most {MAX_FLOWS} flows")

@@ -160,6 +160,7 @@ fn check_direction(name: &str, link: &LinkDirection) -> Result<(), String> {
             "jitter, reordering or copies",
         ),
         (link.pause.is_some(), "flow control"),
+        (link.autorate.is_some(), "programs that set a shaper's rate"),
     ];
     match reasons.iter().find(|(has, _)| *has) {
         Some((_, what)) => Err(format!("the hybrid engine has no {what}: \"{name}\"")),

@@ -74,6 +74,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Returns true if the table may have this key.
+    pub(crate) fn may_have(&self, name: &str) -> bool {
+        self.spec.keys.iter().any(|key| key.name == name)
+    }
+
     /// Returns the value of a key, if given.
     pub(crate) fn get(&self, name: &str) -> Option<Field<'a>> {
         let key = self.spec.keys.iter().find(|key| key.name == name);

@@ -11,7 +11,7 @@ use crate::flow::FlowGroup;
 use crate::network::path::Path;
 use crate::network::topology::{Access, DuplexLink, LinkDirection, Shape};
 use crate::scenario::Scenario;
-use goodqueue_sim::{BetweenLosses, Equipment, FlowConfig, LinkConfig, Network};
+use goodqueue_sim::{Autorate, BetweenLosses, Equipment, FlowConfig, LinkConfig, Network};
 use goodqueue_types::{Hosts, LinkId, RandomStream, Span, Time};
 use std::sync::Arc;
 
@@ -47,8 +47,26 @@ pub(crate) fn build(scenario: &Scenario) -> Network {
             link.opposite = Some(LinkId(index ^ 1));
         }
     }
+    add_autorates(&mut network, scenario);
     network.keep_in_step();
     network
+}
+
+/// Gives each link whose shaper is set by a program this program and its ping flows.
+fn add_autorates(network: &mut Network, scenario: &Scenario) {
+    for (index, link) in scenario.topology.trunk.iter().enumerate() {
+        for (at, direction) in [(2 * index, &link.forward), (2 * index + 1, &link.reverse)] {
+            let Some(config) = direction.autorate.clone() else {
+                continue;
+            };
+            let is_its =
+                |flow: &FlowConfig| scenario.flows[flow.group as usize].name == config.law().ping();
+            let flows = (0_u32..).zip(&network.flows);
+            let pings = flows.filter(|(_, flow)| is_its(flow)).map(|(id, _)| id);
+            let pings = pings.collect();
+            network.links[at].autorate = Some(Box::new(Autorate { config, pings }));
+        }
+    }
 }
 
 /// Returns one direction of a link between routers.
@@ -94,6 +112,7 @@ fn equipment(config: &LinkDirection) -> Equipment {
         loss: config.loss,
         impairments: config.impairments.clone(),
         pause: config.pause,
+        autorate: None,
         opposite: None,
         in_step: false,
     }

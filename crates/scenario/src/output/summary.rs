@@ -131,6 +131,7 @@ pub(crate) fn link_json(scenario: &Scenario, config: &LinkConfig, link: &LinkOut
         loss_bursts(map, link);
         fairness(map, link);
         pauses(map, link);
+        autorate(map, link);
     }
     keys
 }
@@ -142,6 +143,16 @@ fn pauses(map: &mut Map<String, Value>, link: &LinkOutcome) {
         map.insert("paused_s".to_owned(), json!(pause.paused.as_secs_f64()));
         map.insert("peak_waiting_bytes".to_owned(), json!(pause.peak_bytes));
         map.insert("pause_cycle".to_owned(), json!(pause.in_cycle));
+    }
+}
+
+/// Adds the rates that a program gave the link's shaper.
+fn autorate(map: &mut Map<String, Value>, link: &LinkOutcome) {
+    if let Some(rates) = link.autorate {
+        map.insert("mean_shaper_rate_bps".to_owned(), json!(rates.mean_bps));
+        map.insert("min_shaper_rate_bps".to_owned(), json!(rates.min.0));
+        map.insert("max_shaper_rate_bps".to_owned(), json!(rates.max.0));
+        map.insert("shaper_rate_changes".to_owned(), json!(rates.changes));
     }
 }
 

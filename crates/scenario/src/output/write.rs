@@ -109,6 +109,11 @@ fn items(link: &LinkDirection, pools: &[PoolConfig]) -> Vec<(&'static str, Strin
     }
     items.extend(crate::network::link::impairment::items(&link.impairments));
     items.extend(link.pause.iter().map(crate::network::link::pause::item));
+    items.extend(
+        link.autorate
+            .iter()
+            .map(crate::network::link::autorate::item),
+    );
     items
 }
 

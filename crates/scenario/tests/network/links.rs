@@ -51,6 +51,53 @@ fn check_round_trip(scenario: &Scenario) {
     assert_eq!(format!("{one:?}"), format!("{other:?}"), "{written}");
 }
 
+/// A program needs a shaper to set, pings of a flow, and rates in rising order.
+#[test]
+fn a_program_that_sets_a_shaper_is_refused_without_shaper_or_pings() {
+    let text = |link: &str| {
+        format!(
+            r#"
+            schema_version = 2
+            duration = "3s"
+            topology = {{ shape = "dumbbell", bottleneck = {{ rate = "10Mbps", delay = "10ms", {link} }} }}
+            [[flow]]
+            name = "bulk"
+            workload = {{ kind = "bulk" }}
+            [[flow]]
+            name = "reflector"
+            workload = {{ kind = "ping" }}
+            "#
+        )
+    };
+    let parse = |link: &str| Scenario::parse(text(link).as_bytes(), "test.toml", &[]);
+    let shaper = r#"queue = { kind = "cake", bandwidth = "8Mbps" }"#;
+    let with = |keys: &str| format!("{shaper}, autorate = {{ kind = \"cake_autorate\", {keys} }}");
+    let good = parse(&with(r#"ping = "reflector", base = "8Mbps""#));
+    let good = good.unwrap_or_else(|error| panic!("{error}"));
+    let again = Scenario::parse(good.resolved_toml().as_bytes(), "again.toml", &[]);
+    let again = again.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(again.resolved_toml(), good.resolved_toml());
+    assert_eq!(
+        again.network().links[0].autorate,
+        good.network().links[0].autorate
+    );
+    for (link, message) in [
+        (with(r#"ping = "bulk""#), "no flow \"bulk\" sends pings at once"),
+        (with(r#"ping = "other""#), "no flow \"other\" sends pings at once"),
+        (
+            with(r#"ping = "reflector", base = "3Mbps""#),
+            "the base rate does not lie between the minimum and the maximum",
+        ),
+        (
+            r#"queue = { kind = "fq_codel" }, autorate = { kind = "sqm_autorate", ping = "reflector" }"#.to_owned(),
+            "the queue of this link has no bandwidth that could be set",
+        ),
+    ] {
+        let error = parse(&link).expect_err(message);
+        assert_eq!(error.message, message);
+    }
+}
+
 #[test]
 fn framing_is_bytes_a_link_layer_or_a_table() {
     let framing = |value: &str| {
@@ -313,7 +360,13 @@ reverse = { jitter = { law = \"uniform\", from = \"0s\", to = \"1ms\" } }";
     check_round_trip(&scenario);
     let links = scenario.network().links;
     let none = Impairments::default();
-    let jitter = |law, keeps_order| Some(Jitter { law, keeps_order });
+    let jitter = |law, keeps_order| {
+        Some(Jitter {
+            law,
+            keeps_order,
+            every: None,
+        })
+    };
     let (mean, shape) = (0.002, 1.5);
     assert_eq!(
         links[0].impairments,
@@ -410,7 +463,7 @@ fn the_examples_of_the_pages_are_accepted() {
         check_round_trip(&good(&text("", "rate = \"1Mbps\"").replace(usual, line)));
     }
     let impairments = examples(include_str!("../../../../docs/impairments.md"));
-    assert_eq!(impairments.len(), 6);
+    assert_eq!(impairments.len(), 7);
     for line in impairments {
         check_round_trip(&good(&text("", &format!("rate = \"1Mbps\"\n{line}"))));
     }

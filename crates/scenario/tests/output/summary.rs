@@ -132,6 +132,18 @@ fn every_key_is_documented_and_every_documented_key_exists() {
     ]);
     let mut found = BTreeSet::new();
     keys(&summary, "", &mut found);
+    let shaped = run(&[
+        ("duration", "5s"),
+        (
+            "topology.bottleneck.queue",
+            "{ kind = \"cake\", bandwidth = \"900kbps\" }",
+        ),
+        (
+            "topology.bottleneck.autorate",
+            "{ kind = \"sqm_autorate\", ping = \"ping\", base = \"900kbps\" }",
+        ),
+    ]);
+    keys(&shaped["links"]["bottleneck"], "", &mut found);
     for name in ["links", "flows", "pools", "totals"] {
         found.remove(name);
     }

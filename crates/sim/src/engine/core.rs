@@ -44,6 +44,7 @@ pub struct Core<P> {
     pub in_flight: u64,
     pub probe: P,
     pub has_flow_control: bool,
+    pub has_autorate: bool,
     /// Packets that have just come to wait (true) or wait no longer, in a network with flow control.
     pub changes: Vec<(Packet, bool)>,
 }
@@ -127,6 +128,7 @@ impl<P: Probe> Core<P> {
             queued_untracked: 0,
             in_flight: 0,
             has_flow_control: network.links.iter().any(|link| link.pause.is_some()),
+            has_autorate: network.links.iter().any(|link| link.autorate.is_some()),
             changes: Vec::new(),
             routing,
             probe,
@@ -161,6 +163,9 @@ impl<P: Probe> Core<P> {
         }
         self.delivered += 1;
         let rtt = host.agent.receive(now, packet);
+        if self.has_autorate {
+            self.take_reply(packet, now);
+        }
         if P::ACTIVE {
             let kind = PacketEventKind::Delivered;
             self.probe.packet(PacketEvent {

@@ -146,6 +146,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         for host in 0..simulation.core.hosts.len() {
             simulation.core.arm(host);
         }
+        simulation.core.begin_autorates();
         simulation
     }
 

@@ -8,7 +8,7 @@ use crate::host::agent::sender_of;
 use crate::link::pause::PauseState;
 use crate::link::served_link::{ServedLink, Transmission};
 use goodqueue_queue::Verdict;
-use goodqueue_types::{DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Time};
+use goodqueue_types::{Body, DropReason, LinkId, Packet, PacketEvent, PacketEventKind, Time};
 
 /// Way in which the end of a transmission enters the event queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +38,60 @@ impl<P: Probe> Core<P> {
     /// Serves a link with a queue discipline whose transmission has ended or whose queue may
     /// release a packet. Returns the packet whose transmission begins, if one does.
     pub fn serve(&mut self, link: u32, now: Time) -> Option<Packet> {
+        if self.has_autorate {
+            self.steer(link, now);
+        }
         if self.has_flow_control {
             return self.serve_counted(link, now);
         }
         let begun = served(&mut self.served, link).serve(now, &mut self.shared_buffers);
         self.after_queue(link, now);
         begun
+    }
+
+    /// Lets the program of a link, if it has one, decide on its rate, and schedules its next tick.
+    #[cold]
+    #[inline(never)]
+    fn steer(&mut self, link: u32, now: Time) {
+        let index = link;
+        let link = served(&mut self.served, link);
+        let next_tick = |link: &ServedLink| link.autorate.as_ref().map(|one| one.next_tick());
+        let before = next_tick(link);
+        link.steer(now);
+        let next = next_tick(link).filter(|next| Some(*next) != before);
+        self.await_decision(index, next);
+    }
+
+    /// Schedules the first tick of each program.
+    pub fn begin_autorates(&mut self) {
+        for index in 0..self.served.len() {
+            let link = self.served[index].as_ref();
+            let autorate = link.and_then(|link| link.autorate.as_ref());
+            let tick = autorate.map(|autorate| autorate.next_tick());
+            self.await_decision(index as u32, tick);
+        }
+    }
+
+    /// Passes a packet to the programs that wait for it if it is the reply to their ping.
+    #[cold]
+    #[inline(never)]
+    pub fn take_reply(&mut self, packet: &Packet, now: Time) {
+        if !matches!(packet.body, Body::EchoReply { .. }) {
+            return;
+        }
+        for index in 0..self.served.len() {
+            let link = self.served[index].as_mut();
+            let autorate = link.and_then(|link| link.autorate.as_mut());
+            let handled = autorate.and_then(|autorate| autorate.take(now, packet));
+            self.await_decision(index as u32, handled);
+        }
+    }
+
+    /// Schedules a decision of a link's program, unless that is after the end of the run.
+    fn await_decision(&mut self, link: u32, time: Option<Time>) {
+        if let Some(time) = time.filter(|time| *time <= self.window.to) {
+            self.events.push(Event::new(time, Kind::Service, 0, link));
+        }
     }
 
     /// Passes on the actions of a queue discipline: its next event, its backlog, its drops and

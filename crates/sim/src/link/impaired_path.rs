@@ -81,7 +81,7 @@ impl ImpairedPath {
     /// Sends a packet, whose last bit left at `end`, and its copy, if there is one. `rank` is their
     /// place among simultaneous arrivals. Returns true if there is a copy.
     pub fn send(&mut self, packet: &Packet, rank: u32, end: Time) -> bool {
-        let fate = self.process.decide();
+        let fate = self.process.decide(end);
         let held_back = fate.held_back.unwrap_or(Span::ZERO);
         let arrival = self.keep_order(end, fate.jitter);
         self.push(packet, arrival.saturating_add(held_back), rank, false);

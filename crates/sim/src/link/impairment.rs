@@ -28,6 +28,8 @@ pub struct Jitter {
     pub law: Law,
     /// True if a packet waits for those ahead of it. Otherwise packets may overtake one another.
     pub keeps_order: bool,
+    /// Time for which an addition holds for all packets that leave; none if each has its own.
+    pub every: Option<Span>,
 }
 
 parameters! {
@@ -86,6 +88,9 @@ pub struct ImpairmentProcess {
     jitter: RandomStream,
     reorder: RandomStream,
     duplicate: RandomStream,
+    /// Additions drawn so far for intervals of `every`, and the last one.
+    drawn: u64,
+    step: Span,
 }
 
 impl ImpairmentProcess {
@@ -99,15 +104,17 @@ impl ImpairmentProcess {
             jitter: stream("jitter"),
             reorder: stream("reorder"),
             duplicate: stream("duplicate"),
+            drawn: 0,
+            step: Span::ZERO,
         })
     }
 
-    /// Decides on the next packet.
-    pub fn decide(&mut self) -> Fate {
+    /// Decides on the next packet, whose last bit leaves at `end`.
+    pub fn decide(&mut self, end: Time) -> Fate {
         let Impairments {
             reorder, duplicate, ..
         } = self.config;
-        let jitter = self.draw_jitter();
+        let jitter = self.draw_jitter(end);
         let held_back = reorder
             .filter(|reorder| self.reorder.unit() < reorder.probability)
             .map(|reorder| reorder.delay);
@@ -115,13 +122,23 @@ impl ImpairmentProcess {
         Fate {
             jitter,
             held_back,
-            copy: copied.then(|| self.draw_jitter()),
+            copy: copied.then(|| self.draw_jitter(end)),
         }
     }
 
-    fn draw_jitter(&mut self) -> Span {
-        let jitter = self.config.jitter.as_ref();
-        jitter.map_or(Span::ZERO, |jitter| jitter.law.draw_span(&mut self.jitter))
+    fn draw_jitter(&mut self, end: Time) -> Span {
+        let Some(jitter) = &self.config.jitter else {
+            return Span::ZERO;
+        };
+        let Some(every) = jitter.every else {
+            return jitter.law.draw_span(&mut self.jitter);
+        };
+        // Intervals without a packet have a draw, too, so that steps do not depend on the traffic.
+        while self.drawn <= end.0 / every.0 {
+            self.step = jitter.law.draw_span(&mut self.jitter);
+            self.drawn += 1;
+        }
+        self.step
     }
 
     /// Returns the time at which a packet that reaches the end of the link at `arrival` is handed

@@ -9,6 +9,7 @@
     reason = "part of the engine's two loops, see `engine::core`"
 )]
 
+pub mod autorate;
 pub mod bottleneck;
 pub mod impaired_path;
 pub mod impairment;

@@ -5,6 +5,7 @@
 //! engine moves the packet on to the next link at once.
 
 use crate::Network;
+use crate::link::autorate::AutorateProcess;
 use crate::link::impaired_path::{Arrived, ImpairedPath};
 use crate::link::impairment::ImpairmentProcess;
 use crate::link::loss::LossProcess;
@@ -62,6 +63,8 @@ pub struct ServedLink {
     path: Option<Box<ImpairedPath>>,
     /// Flow control by the node behind the link.
     pub pause: Option<Box<PauseState>>,
+    /// Program that sets the rate of the queue.
+    pub autorate: Option<Box<AutorateProcess>>,
     /// Start of the last transmission, in a network with flow control.
     pub began: Time,
     duplicated: u64,
@@ -74,6 +77,11 @@ impl ServedLink {
         let config = &network.links[index];
         let stream = |purpose| RandomStream::new(network.seed, purpose, index as u64);
         let (mut random, loss_random) = (stream("queue"), stream("loss"));
+        let mut queue = config.queue.build(&mut random);
+        let autorate = AutorateProcess::new(network, index, window).map(Box::new);
+        if let Some(autorate) = &autorate {
+            queue.set_rate(autorate.rate());
+        }
         Self {
             rate: config.rate,
             picos_per_byte: config.rate.picos_per_byte().unwrap_or(0),
@@ -83,7 +91,7 @@ impl ServedLink {
                 .map(|service| Box::new(VaryingRate::new(service, network.seed, index, window))),
             delay: config.delay,
             framing: config.framing,
-            queue: config.queue.build(&mut random),
+            queue,
             random,
             loss: config.loss.map(|loss| LossProcess::new(loss, loss_random)),
             drop_list: config.drop_list.as_slice().into(),
@@ -114,6 +122,7 @@ impl ServedLink {
                 let opposite = opposite.map(|(link, _)| link);
                 Box::new(PauseState::new(pause, opposite, delay, window))
             }),
+            autorate,
             began: Time::ZERO,
             duplicated: 0,
             meter,
@@ -253,6 +262,13 @@ impl ServedLink {
         }
     }
 
+    /// Gives the queue the rate that the program decides by `now`, if there is a new one.
+    pub fn steer(&mut self, now: Time) {
+        if let Some(rate) = (self.autorate.as_mut()).and_then(|autorate| autorate.decide(now)) {
+            self.queue.set_rate(rate);
+        }
+    }
+
     /// Passes the pauses to the meter at the end of the run.
     pub fn finish_pauses(&mut self, in_cycle: bool) {
         if let (Some(meter), Some(pause)) = (&mut self.meter, &self.pause) {
@@ -294,6 +310,9 @@ impl ServedLink {
             None => now + self.rate.transmission_time(Bytes(bytes)),
         };
         self.started += 1;
+        if let Some(autorate) = &mut self.autorate {
+            autorate.sent(now, bytes);
+        }
         if let Some(meter) = &mut self.meter {
             meter.service(packet.arrived, now, end, packet);
         }
@@ -434,6 +453,9 @@ impl ServedLink {
     pub fn take_meter(&mut self) -> Option<LinkMeter> {
         if let (Some(meter), Some(varying)) = (&mut self.meter, &self.varying) {
             meter.set_utilization(varying.utilization());
+        }
+        if let (Some(meter), Some(autorate)) = (&mut self.meter, &self.autorate) {
+            meter.set_autorate(autorate.finish());
         }
         self.meter.take()
     }

@@ -9,7 +9,7 @@ mod backlog;
 
 use crate::measure::fairness::Fairness;
 use crate::measure::loss_bursts::LossBursts;
-use crate::measure::outcome::{BusyPeriods, PauseOutcome};
+use crate::measure::outcome::{AutorateOutcome, BusyPeriods, PauseOutcome};
 use crate::{AverageQueue, Distribution, LinkOutcome};
 use backlog::BacklogMeter;
 use goodqueue_queue::Backlog;
@@ -71,6 +71,7 @@ pub struct LinkMeter {
     longest_busy: Span,
     utilization: Option<f64>,
     pause: Option<PauseOutcome>,
+    autorate: Option<AutorateOutcome>,
     shares: Shares,
     /// Losses grouped into bursts, if the scenario defines how far apart losses of a burst may be.
     pub(crate) bursts: Option<LossBursts>,
@@ -190,6 +191,7 @@ impl LinkMeter {
             longest_busy: Span::ZERO,
             utilization: None,
             pause: None,
+            autorate: None,
             shares: Shares {
                 groups,
                 only: None,
@@ -377,6 +379,11 @@ impl LinkMeter {
         self.pause = Some(pause);
     }
 
+    /// Sets the rates of a shaper that a program sets.
+    pub fn set_autorate(&mut self, autorate: AutorateOutcome) {
+        self.autorate = Some(autorate);
+    }
+
     /// Returns the results at the end of the run.
     pub fn finish(mut self, name: &str) -> LinkOutcome {
         let last = self.window.overlap(self.backlog.since(), self.window.to);
@@ -422,6 +429,7 @@ impl LinkMeter {
                 .then(|| self.backlog_change_sum as f64 / self.backlog_changes as f64),
             average_queue: self.average.outcome(),
             pause: self.pause,
+            autorate: self.autorate,
             queueing_delay_s: Distribution::from_histogram(&self.waits_ns, 1e9),
             queueing_delay_histogram: self.waits_ns,
         }

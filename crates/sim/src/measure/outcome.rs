@@ -8,7 +8,7 @@ use crate::measure::flow_class::LimitedOutcome;
 use crate::measure::signals::Signal;
 use crate::workload::session::AppOutcome;
 use goodqueue_tcp::Limited;
-use goodqueue_types::{DropReason, Histogram, PacketEvent, Span, Time};
+use goodqueue_types::{DropReason, Histogram, PacketEvent, Rate, Span, Time};
 
 /// Results of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,6 +77,8 @@ pub struct LinkOutcome {
     pub average_queue: Option<AverageQueue>,
     /// Pauses, if the link has flow control.
     pub pause: Option<PauseOutcome>,
+    /// Rates of the shaper, if a program sets them.
+    pub autorate: Option<AutorateOutcome>,
     /// Distribution over transmitted packets of the time from arrival to the start of transmission,
     /// in seconds.
     pub queueing_delay_s: Distribution,
@@ -95,6 +97,19 @@ pub struct PauseOutcome {
     pub peak_bytes: u64,
     /// True if at the end the link is paused and waits, through other paused links, for itself.
     pub in_cycle: bool,
+}
+
+/// Rates that a program gave a link's shaper in the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AutorateOutcome {
+    /// Mean over time in bits per second.
+    pub mean_bps: f64,
+    /// Smallest rate.
+    pub min: Rate,
+    /// Largest rate.
+    pub max: Rate,
+    /// Number of changes.
+    pub changes: u64,
 }
 
 /// A discipline's own average at each arrival that reached the queue, in the discipline's unit:

@@ -192,6 +192,7 @@ pub(crate) fn link_with_rate() -> impl Strategy<Value = LinkConfig> {
                         loss,
                         impairments,
                         pause: None,
+                        autorate: None,
                         opposite: None,
                         in_step: false,
                     }),
@@ -373,7 +374,17 @@ fn impairments() -> impl Strategy<Value = Impairments> {
         Just(Law::uniform(0.0, 0.002)),
         Just(Law::exponential(0.0005)),
     ];
-    let jitter = (law, any::<bool>()).prop_map(|(law, keeps_order)| Jitter { law, keeps_order });
+    let every = select(vec![
+        None,
+        None,
+        Some(Span::from_millis(1)),
+        Some(Span::from_millis(30)),
+    ]);
+    let jitter = (law, any::<bool>(), every).prop_map(|(law, keeps_order, every)| Jitter {
+        law,
+        keeps_order,
+        every,
+    });
     let reorder = (0.0..0.3, select(vec![100, 1_000, 5_000])).prop_map(|(probability, micros)| {
         let delay = Span::from_micros(micros);
         Reorder { probability, delay }

@@ -34,6 +34,9 @@ impl Reference<'_> {
                     if let Some(varying) = &link.varying {
                         meter.set_utilization(varying.utilization(self.window));
                     }
+                    if let Some(autorate) = &link.autorate {
+                        meter.set_autorate(autorate.finish());
+                    }
                     let outcome = meter.finish(&link.config.name);
                     Some(LinkOutcome { pause, ..outcome })
                 })

@@ -3,10 +3,12 @@
 use super::plain_pause::PlainPause;
 use super::plain_service::PlainService;
 use crate::Mutation;
-use goodqueue_queue::{Backlog, BufferPool, Configuration, Context, Discipline, Limit, Verdict};
+use goodqueue_queue::{
+    Backlog, BufferPool, Configuration, Context, Discipline, Limit, QueueDiscipline, Verdict,
+};
 use goodqueue_sim::{
-    Buffer, ImpairmentProcess, Interrupts, LinkConfig, LinkMeter, LossProcess, Network,
-    SharedBuffer,
+    AutorateProcess, Buffer, ImpairmentProcess, Interrupts, LinkConfig, LinkMeter, LossProcess,
+    Network, SharedBuffer, Window,
 };
 use goodqueue_types::{Packet, RandomStream, Span, Time};
 
@@ -21,6 +23,8 @@ pub struct Link<'a> {
     pub varying: Option<PlainService<'a>>,
     /// Flow control, if the link has it.
     pub pause: Option<PlainPause>,
+    /// Program that sets the rate of the queue.
+    pub autorate: Option<AutorateProcess>,
     /// True if the link will lose the frame in transmission.
     pub loses: bool,
     /// Time at which the queue will be ready, if it holds packets back.
@@ -50,6 +54,7 @@ impl<'a> Link<'a> {
         network: &'a Network,
         index: usize,
         meter: Option<LinkMeter>,
+        window: Window,
         mutation: Option<Mutation>,
     ) -> Self {
         let config = &network.links[index];
@@ -65,9 +70,15 @@ impl<'a> Link<'a> {
         }
         let stream = |purpose| RandomStream::new(network.seed, purpose, index as u64);
         let (mut random, loss) = (stream("queue"), stream("loss"));
+        let mut queue = queue.build(&mut random);
+        let autorate = AutorateProcess::new(network, index, window);
+        if let Some(autorate) = &autorate {
+            queue.set_rate(autorate.rate());
+        }
         Self {
             config,
-            queue: queue.build(&mut random),
+            queue,
+            autorate,
             in_service: None,
             times: (Time::ZERO, Time::ZERO),
             varying: PlainService::new(network, index),
@@ -137,7 +148,7 @@ impl<'a> Link<'a> {
         let Some(process) = &mut self.impairments else {
             return (now + self.config.delay, None);
         };
-        let fate = process.decide();
+        let fate = process.decide(now);
         let keeps_order = process.keeps_order() && mutation != Some(Mutation::OrderNotKept);
         let (delay, interrupts) = (self.config.delay, self.config.impairments.interrupts);
         let interrupts = interrupts.filter(|_| mutation != Some(Mutation::EachArrivalInterrupts));

@@ -11,6 +11,7 @@ mod link;
 mod pausing;
 mod plain_pause;
 mod plain_service;
+mod steering;
 
 use crate::Mutation;
 use goodqueue_queue::{Backlog, Context, Discipline, QueueDiscipline, Verdict};
@@ -46,6 +47,8 @@ pub fn run_mutant(network: &Network, mutation: Mutation) -> Outcome {
 enum What {
     /// A PAUSE, or its end, takes effect at a link.
     Pause(usize),
+    /// A program may set the rate of a link's queue.
+    Steer(usize),
     /// A link has sent the last bit of a frame.
     ServiceEnd(usize),
     /// A link's queue may release a packet that it held back.
@@ -117,7 +120,9 @@ impl<'a> Reference<'a> {
         let observed = network.links.iter().map(|link| link.observed).collect();
         let meters = meters(network, window).into_iter().enumerate();
         let links = meters
-            .map(|(index, meter)| Link::new(network, index, meter.map(|meter| *meter), mutation))
+            .map(|(index, meter)| {
+                Link::new(network, index, meter.map(|meter| *meter), window, mutation)
+            })
             .collect();
         Self {
             network,
@@ -140,6 +145,7 @@ impl<'a> Reference<'a> {
         for agent in 0..self.agents.len() {
             self.arm(agent, Time::ZERO);
         }
+        self.begin_autorates();
         while let Some(Reverse(event)) = self.events.peek().copied() {
             let now = event.key.0;
             let excluded = now == self.window.to && self.has(Mutation::EndExcluded);
@@ -150,6 +156,7 @@ impl<'a> Reference<'a> {
             self.handled += 1;
             match event.what {
                 What::Pause(link) => self.pause(link, now),
+                What::Steer(link) => self.steer(link, now),
                 What::ServiceEnd(link) => self.service_end(link, now),
                 What::Ready(link) => self.ready(link, now),
                 What::Pass(link, packet) => self.pass(link, &packet, now),
@@ -169,7 +176,7 @@ impl<'a> Reference<'a> {
     /// Puts an event on the heap.
     fn schedule(&mut self, time: Time, what: What) {
         let usual = match what {
-            What::Pause(_) => 0,
+            What::Pause(_) | What::Steer(_) => 0,
             What::ServiceEnd(_) | What::Ready(_) => 1,
             What::Pass(..) | What::Delivery(_) => 3,
             What::Wake(_) => 5,
@@ -182,7 +189,10 @@ impl<'a> Reference<'a> {
             _ => usual,
         };
         let (rank, number) = match what {
-            What::Pause(index) | What::ServiceEnd(index) | What::Ready(index) => (index as u64, 0),
+            What::Pause(index)
+            | What::Steer(index)
+            | What::ServiceEnd(index)
+            | What::Ready(index) => (index as u64, 0),
             What::Wake(index) => (u64::from(!self.sends_instantly(index)), index as u64),
             What::Arrival(..) if self.has(Mutation::TiesByInsertion) => (self.scheduled, 0),
             What::Pass(_, packet) | What::Delivery(packet) | What::Arrival(_, packet) => {
@@ -391,6 +401,10 @@ impl<'a> Reference<'a> {
         let end = self.end_of_transmission(index, &packet, now);
         let window = self.window;
         let link = &mut self.links[index];
+        let bytes = link.frame_bytes(&packet);
+        if let Some(autorate) = &mut link.autorate {
+            autorate.sent(now, bytes);
+        }
         if let Some(varying) = &mut link.varying {
             varying.count(now, end, window);
         }
@@ -515,6 +529,7 @@ impl<'a> Reference<'a> {
         let index = receiver_of(&packet);
         self.delivered += 1;
         let rtt = self.agents[index].receive(now, &packet);
+        self.take_reply(&packet, now);
         self.record(now, PacketEventKind::Delivered, packet);
         self.observe_agent(index, now, rtt);
         self.transmit(index, now);

@@ -124,6 +124,7 @@ fn kinds() -> Vec<Kind> {
                 jitter: Some(Jitter {
                     law: Law::exponential(0.0007),
                     keeps_order,
+                    every: None,
                 }),
                 reorder: (!keeps_order).then_some(Reorder {
                     probability: 0.02,

@@ -185,6 +185,7 @@ fn links() -> Vec<(&'static str, Change)> {
                 jitter: Some(Jitter {
                     law: Law::exponential(0.005),
                     keeps_order: false,
+                    every: None,
                 }),
                 reorder: Some(Reorder {
                     probability: 0.05,

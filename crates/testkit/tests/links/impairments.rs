@@ -60,7 +60,11 @@ fn duplicate(probability: f64) -> Impairments {
 
 fn jitter(law: Law, keeps_order: bool) -> Impairments {
     Impairments {
-        jitter: Some(Jitter { law, keeps_order }),
+        jitter: Some(Jitter {
+            law,
+            keeps_order,
+            every: None,
+        }),
         ..Impairments::default()
     }
 }
@@ -327,6 +331,7 @@ fn impairments_of_nothing_change_nothing() {
         jitter: Some(Jitter {
             law: Law::Fixed(0.0),
             keeps_order: true,
+            every: None,
         }),
         reorder: Some(Reorder {
             probability: 0.0,

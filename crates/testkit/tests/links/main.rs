@@ -1,5 +1,6 @@
 //! Links and queues in runs, compared with closed forms.
 
+mod autorate;
 mod delay_queues;
 mod flow_control;
 mod impairments;

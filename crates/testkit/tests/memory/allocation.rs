@@ -69,6 +69,7 @@ fn allocations_after_the_warm_up(seed: u64) {
         jitter: Some(Jitter {
             law: Law::exponential(0.005),
             keeps_order: false,
+            every: None,
         }),
         reorder: Some(Reorder {
             probability: 0.01,

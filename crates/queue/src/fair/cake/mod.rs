@@ -15,7 +15,7 @@ pub use tin::CakeWays;
 
 use crate::fair::flows::FlowHash;
 use crate::{Backlog, Context, QueueDiscipline};
-use goodqueue_types::{DropReason, Packet, RandomStream, Time};
+use goodqueue_types::{DropReason, Packet, RandomStream, Rate, Time};
 use shaper::Shaper;
 use tin::{Tin, Turn};
 
@@ -196,6 +196,17 @@ impl QueueDiscipline for Cake {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    /// Sets the bandwidth with all that follows from it: thresholds, targets, quanta and memory.
+    fn set_rate(&mut self, rate: Rate) {
+        self.config.bandwidth = Some(rate);
+        self.shaper.set_rate(Some(rate));
+        self.memory_limit = self.config.memory();
+        let shares = tins::shares(self.config.diffserv, self.config.bandwidth);
+        for (tin, share) in self.tins.iter_mut().zip(shares) {
+            tin.set_share(&self.config, share);
+        }
     }
 }
 

@@ -23,6 +23,11 @@ impl Shaper {
         }
     }
 
+    /// Sets the rate. The time of the next packet stays.
+    pub fn set_rate(&mut self, rate: Option<Rate>) {
+        self.rate = rate;
+    }
+
     /// Returns true if the shaper has a rate.
     pub fn is_limited(&self) -> bool {
         self.rate.is_some()
@@ -72,6 +77,11 @@ impl TinClock {
             rate,
             next: Time::ZERO,
         }
+    }
+
+    /// Sets the threshold. The time from which the tin is within it stays.
+    pub fn set_rate(&mut self, rate: Option<Rate>) {
+        self.rate = rate;
     }
 
     /// Discards the unused time of a pause in which nothing waited in the tin.

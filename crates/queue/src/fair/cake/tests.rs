@@ -398,3 +398,43 @@ fn super_segments_are_split_unless_told_otherwise() {
         assert_eq!(backlog.bytes, 40 * 1_514);
     }
 }
+
+/// A queue that was given a rate sends as one that had it from the start, after the packet that it
+/// has already timed.
+#[test]
+fn a_new_rate_holds_from_the_next_packet_on() {
+    let offer = |rig: &mut Rig<Cake>| {
+        for number in 0..20 {
+            rig.at(Span::ZERO).offer(packet(1, number, 1250));
+        }
+    };
+    let times = |rig: &mut Rig<Cake>, from: Span| {
+        let mut now = from;
+        let mut times = Vec::new();
+        while times.len() < 8 {
+            match rig.at(now).dequeue() {
+                Some(_) => times.push(now),
+                None => now = rig.queue.next_ready(Time::ZERO + now).expect("full") - Time::ZERO,
+            }
+        }
+        times
+    };
+    let framing = CakeFraming(Some(Framing::bytes(0)));
+    let config = |rate| CakeConfig {
+        framing,
+        ..CakeConfig::linux(Some(rate))
+    };
+    let mut rig = Rig::new(&config(MEGABITS_10));
+    offer(&mut rig);
+    assert!(rig.at(Span::ZERO).dequeue().is_some());
+    rig.queue.set_rate(Rate(20_000_000));
+    let halves = (0..8).map(|index| Span::from_micros(1_000 + 500 * index));
+    assert_eq!(times(&mut rig, Span::ZERO), halves.collect::<Vec<_>>());
+    let fresh = Rig::new(&config(Rate(20_000_000)));
+    assert_eq!(rig.queue.memory_limit, fresh.queue.memory_limit);
+    let tins = |rig: &Rig<Cake>| {
+        let tins = rig.queue.tins.iter();
+        tins.map(Tin::parameters).collect::<Vec<_>>()
+    };
+    assert_eq!(tins(&rig), tins(&fresh));
+}

@@ -83,7 +83,6 @@ impl Tin {
 
     /// Creates an empty tin with this share.
     pub fn new(config: &CakeConfig, share: Share) -> Self {
-        let mtu_time = transmission(share.threshold, u64::from(config.mtu));
         let state = FlowState {
             cobalt: CobaltVars::new(config.first_interval),
             hosts: HostPair::default(),
@@ -96,7 +95,7 @@ impl Tin {
             states: vec![state; QUEUES as usize],
             queues: SetAssociative::new(QUEUES, WAYS),
             hosts: HostTable::new(config.isolation),
-            params: CobaltParams::new(config.target(), config.rtt, mtu_time),
+            params: cobalt_params(config, share),
             flow_quantum: flow_quantum(share.threshold),
             quantum: share.quantum,
             deficit: 0,
@@ -105,6 +104,20 @@ impl Tin {
             sparse: 0,
             bulk: 0,
         }
+    }
+
+    /// Gives the tin another share. Its packets and the state of its flows stay.
+    pub fn set_share(&mut self, config: &CakeConfig, share: Share) {
+        self.params = cobalt_params(config, share);
+        self.flow_quantum = flow_quantum(share.threshold);
+        self.quantum = share.quantum;
+        self.clock.set_rate(share.threshold);
+    }
+
+    /// Returns what follows from the share, for tests.
+    #[cfg(test)]
+    pub fn parameters(&self) -> (CobaltParams, u32, i64) {
+        (self.params, self.flow_quantum, self.quantum)
     }
 
     /// Returns true if the tin has a sparse or a bulk flow.
@@ -323,6 +336,12 @@ impl Tin {
         context.drop(packet, DropReason::Overlimit);
         bytes
     }
+}
+
+/// Returns the parameters of COBALT in a tin with this share.
+fn cobalt_params(config: &CakeConfig, share: Share) -> CobaltParams {
+    let mtu_time = transmission(share.threshold, u64::from(config.mtu));
+    CobaltParams::new(config.target(), config.rtt, mtu_time)
 }
 
 /// Returns the quantum of a flow in bytes. Linux takes what the threshold sends in 1/4096 s, at

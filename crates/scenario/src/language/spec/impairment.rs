@@ -1,6 +1,6 @@
 //! The keys of what a link does to packets on their way.
 
-use super::{Key, Kind, key, law};
+use super::{INTERVAL, Key, Kind, key, law};
 use goodqueue_sim::{Duplicate, Interrupts, PauseConfig, Reorder};
 
 pub(crate) const ORDER: Key = key(
@@ -9,6 +9,14 @@ pub(crate) const ORDER: Key = key(
     "\"keep\"",
     "\"free\"",
     "`keep`: a packet waits for those ahead of it; `free`: packets may overtake one another.",
+);
+
+pub(crate) const EVERY: Key = key(
+    "every",
+    INTERVAL,
+    "none",
+    "\"15s\"",
+    "Time for which one addition holds for all packets, as after a handover; without it each packet has its own.",
 );
 
 pub(super) const JITTER: Key = key(

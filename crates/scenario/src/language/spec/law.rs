@@ -43,7 +43,7 @@ fn values(quantity: Quantity) -> Values {
             positive: INTERVAL,
             any: ANY_TIME,
             examples: ["2ms", "0s", "5ms"],
-            more: &[super::impairment::ORDER],
+            more: &[super::impairment::ORDER, super::impairment::EVERY],
         },
     }
 }

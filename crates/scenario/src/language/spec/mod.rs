@@ -12,7 +12,7 @@ mod topology;
 mod workload;
 
 use goodqueue_queue::QueueConfig;
-use goodqueue_sim::{LossConfig, ServiceConfig};
+use goodqueue_sim::{AutorateConfig, LossConfig, ServiceConfig};
 use goodqueue_types::Span;
 pub(crate) use goodqueue_types::parameters::{AMOUNT, Quantity};
 use goodqueue_types::parameters::{ANY_TIME, DELAY, INTERVAL};
@@ -22,7 +22,7 @@ pub(crate) use goodqueue_types::parameters::{
 
 pub(crate) use flow::FLOW;
 pub(crate) use framing::PRESETS;
-pub(crate) use impairment::ORDER;
+pub(crate) use impairment::{EVERY, ORDER};
 pub(crate) use law::JITTER;
 pub(crate) use study::{COMPARISON, LABELLED, MAX_RUNS, MAX_VARIANTS, RANGE, STUDY};
 pub(crate) use tcp::TCP;
@@ -44,6 +44,10 @@ pub(crate) fn variants(kind: Kind) -> Option<(&'static str, Variants)> {
 pub(crate) const LOSS: Kind = Kind::Tagged {
     tag: "kind",
     variants: LossConfig::VARIANTS,
+};
+pub(crate) const AUTORATE: Kind = Kind::Tagged {
+    tag: "kind",
+    variants: AutorateConfig::VARIANTS,
 };
 pub(crate) const SERVICE: Kind = Kind::Tagged {
     tag: "kind",

@@ -3,7 +3,7 @@
 use super::framing::FRAMING;
 use super::impairment::{DUPLICATE, INTERRUPTS, JITTER, PAUSE, REORDER};
 use super::pool::{LINK_POOL, POOLS};
-use super::{DELAY, Key, Kind, LOSS, MAX_LINKS, REQUIRED, SERVICE, Spec, key};
+use super::{AUTORATE, DELAY, Key, Kind, LOSS, MAX_LINKS, REQUIRED, SERVICE, Spec, key};
 use goodqueue_types::parameters::{concat_keys, count_keys};
 
 /// Joins lists of keys.
@@ -249,6 +249,14 @@ const REVERSE: Key = key(
     "What differs in the other direction.",
 );
 
+const LINK_AUTORATE: Key = key(
+    "autorate",
+    AUTORATE,
+    "none",
+    "{ kind = \"cake_autorate\", ping = \"reflector\", base = \"20Mbps\" }",
+    "Program that sets the bandwidth of the queue, which is `cake`, from pings; see docs/autorate.md.",
+);
+
 /// Keys of every link that has its own queue and a reverse direction.
 const WIRE_KEYS: &[Key] = &[
     RATE,
@@ -264,6 +272,7 @@ const WIRE_KEYS: &[Key] = &[
     DUPLICATE,
     INTERRUPTS,
     PAUSE,
+    LINK_AUTORATE,
     REVERSE,
 ];
 
@@ -465,5 +474,6 @@ static REVERSE_LINK: Spec = Spec {
         DUPLICATE,
         INTERRUPTS,
         PAUSE,
+        LINK_AUTORATE,
     ],
 };

@@ -3,7 +3,7 @@
 use crate::flow::law::Laws;
 use crate::language::error::Checked;
 use crate::language::reader::Reader;
-use crate::language::spec::{JITTER, Kind, ORDER};
+use crate::language::spec::{EVERY, JITTER, Kind, ORDER};
 use crate::language::value;
 use goodqueue_sim::{Duplicate, Impairments, Jitter, Law};
 use goodqueue_types::parameters::{Parameter, Value};
@@ -47,7 +47,12 @@ fn read_jitter(link: &Reader<'_>, laws: Laws<'_>) -> Checked<Option<Jitter>> {
     let (_, table) = Reader::tagged(&field)?;
     let keeps_order = table.choice("order")? != Some("free");
     let law = laws.read(&field)?;
-    Ok(Some(Jitter { law, keeps_order }))
+    let every = table.span("every")?;
+    Ok(Some(Jitter {
+        law,
+        keeps_order,
+        every,
+    }))
 }
 
 /// Returns the keys of a link that read back the same.
@@ -59,7 +64,12 @@ pub(crate) fn items(config: &Impairments) -> Vec<(&'static str, String)> {
         interrupts,
     } = config;
     let mut items = Vec::new();
-    if let Some(Jitter { law, keeps_order }) = jitter {
+    if let Some(Jitter {
+        law,
+        keeps_order,
+        every,
+    }) = jitter
+    {
         let order = if *keeps_order { "keep" } else { "free" };
         let mut table = match law {
             Law::Fixed(value) => Law::uniform(*value, *value).value(),
@@ -67,6 +77,8 @@ pub(crate) fn items(config: &Impairments) -> Vec<(&'static str, String)> {
         };
         if let Value::Table(table) = &mut table {
             table.given.0.push((&ORDER, Value::Word(order)));
+            let every = every.map(|every| (&EVERY, Value::Span(every)));
+            table.given.0.extend(every);
         }
         items.push(("jitter", value::write(&table, JITTER)));
     }

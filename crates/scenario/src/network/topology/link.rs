@@ -9,13 +9,15 @@ use crate::language::value;
 use crate::network::link::pool;
 use crate::network::link::service;
 use goodqueue_queue::{Configuration, Limit, QueueConfig};
-use goodqueue_sim::{Impairments, LossConfig, PauseConfig, PoolConfig, ServiceConfig};
+use goodqueue_sim::{
+    AutorateConfig, Impairments, LossConfig, PauseConfig, PoolConfig, ServiceConfig,
+};
 use goodqueue_types::{Framing, Rate, Span};
 
 /// Longest time in seconds that a queue may take to empty. Instants reach 18 million seconds.
 const LONGEST_BACKLOG: u128 = 10_000_000;
 /// Keys of links that have no meaning for a link that only delays.
-const LINK_MEANS_MORE: [&str; 8] = [
+const LINK_MEANS_MORE: [&str; 9] = [
     "pool",
     "drop_list",
     "loss",
@@ -24,6 +26,7 @@ const LINK_MEANS_MORE: [&str; 8] = [
     "duplicate",
     "interrupts",
     "pause",
+    "autorate",
 ];
 /// Largest IP packet with the largest framing, in ATM cells.
 const LARGEST_FRAME: u128 = (65_535_u128 + 1_024).div_ceil(48) * 53;
@@ -60,6 +63,7 @@ pub(crate) struct LinkDirection {
     pub loss: Option<LossConfig>,
     pub impairments: Impairments,
     pub pause: Option<PauseConfig>,
+    pub autorate: Option<AutorateConfig>,
 }
 
 /// Context for reading the links of a topology.
@@ -73,12 +77,12 @@ pub(super) struct Common<'a> {
 }
 
 pub(super) fn read_access(
-    near: &Reader<'_>,
-    far: Option<&Reader<'_>>,
+    near_table: &Reader<'_>,
+    far_table: Option<&Reader<'_>>,
     common: &Common<'_>,
 ) -> Checked<Access> {
-    let near = read_link(near, "access".to_owned(), common, None)?;
-    let far = match far {
+    let near = read_link(near_table, "access".to_owned(), common, None)?;
+    let far = match far_table {
         Some(far) => read_link(far, "far_access".to_owned(), common, Some(&near))?,
         None => DuplexLink {
             name: "far_access".to_owned(),
@@ -86,6 +90,13 @@ pub(super) fn read_access(
         }
         .without_drops(),
     };
+    for (table, link) in [(Some(near_table), &near), (far_table, &far)] {
+        if let Some(table) = table.filter(|_| link.reverse.autorate.is_some()) {
+            let message = "a program sets the shaper of a link between routers, not of hosts";
+            let help = "move autorate to that link, whose reverse direction may have one, too";
+            return Err(table.problem("reverse", message, help));
+        }
+    }
     Ok(Access { near, far })
 }
 
@@ -160,12 +171,13 @@ fn read_direction(
         loss: value::at(reader, "loss")?,
         impairments: crate::network::link::impairment::read(reader, Laws(common.files))?,
         pause: crate::network::link::pause::read(reader)?,
+        autorate: crate::network::link::autorate::read(reader)?,
     })
 }
 
 /// Refuses keys that need a transmitter; the queue is checked with the other queues.
 fn refuse_more_than_delay(reader: &Reader<'_>) -> Checked<()> {
-    for key in LINK_MEANS_MORE {
+    for key in LINK_MEANS_MORE.iter().filter(|key| reader.may_have(key)) {
         let Some(field) = reader.get(key) else {
             continue;
         };
@@ -211,6 +223,7 @@ impl LinkDirection {
             loss: None,
             impairments: Impairments::default(),
             pause: None,
+            autorate: None,
         }
     }
 }
@@ -241,6 +254,7 @@ impl DuplexLink {
             direction.loss = None;
             direction.impairments = Impairments::default();
             direction.pause = None;
+            direction.autorate = None;
         }
         self
     }

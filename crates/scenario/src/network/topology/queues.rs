@@ -2,11 +2,12 @@
 
 use super::link::{LinkDirection, only_delays};
 use super::{Sketch, Topology, directed};
+use crate::flow::FlowGroup;
 use crate::language::error::Checked;
 use crate::language::field::Field;
 use crate::language::python::Checksums;
 use crate::language::reader::Reader;
-use crate::network::link::pool;
+use crate::network::link::{autorate, pool};
 use crate::network::traffic::Traffic;
 use goodqueue_queue::{Limit, Place, QueueConfig};
 
@@ -18,6 +19,7 @@ pub(crate) struct ReadQueues<'a> {
     pub hosts: usize,
     /// Upper bound on the bytes that all flows have waiting.
     pub waiting: u128,
+    pub flows: &'a [FlowGroup],
     /// Checksums of classes in Python; none if no such class is accepted.
     pub checksums: Option<&'a Checksums<'a>>,
 }
@@ -53,6 +55,9 @@ impl Topology {
             ] {
                 let place = place(backward, direction);
                 direction.queue = read.queue(own, common.clone(), direction, place)?;
+                if let Some(autorate) = &direction.autorate {
+                    autorate::check(&table, autorate, &direction.queue, read.flows)?;
+                }
             }
         }
         self.read_access_queues(reader, common.as_ref(), read)?;

@@ -5,12 +5,16 @@ const PACKETS: usize = 200_000;
 fn fates(config: &Impairments) -> Vec<Fate> {
     let process = ImpairmentProcess::new(config, 7, 3);
     let mut process = process.expect("there are impairments");
-    (0..PACKETS).map(|_| process.decide()).collect()
+    (0..PACKETS).map(|_| process.decide(Time::ZERO)).collect()
 }
 
 fn jitter(law: Law) -> Jitter {
     let keeps_order = false;
-    Jitter { law, keeps_order }
+    Jitter {
+        law,
+        keeps_order,
+        every: None,
+    }
 }
 
 /// Checks a binomial count to within four standard deviations.
@@ -139,5 +143,30 @@ fn a_card_interrupts_at_an_arrival_or_at_the_end_of_the_interval() {
         handed_over,
         [5, 55, 55, 55, 105, 105, 156, 300, 350].map(micros)
     );
-    assert_eq!(process.decide().jitter, Span::ZERO);
+    assert_eq!(process.decide(Time::ZERO).jitter, Span::ZERO);
+}
+
+/// Packets of one interval have the same addition, and an interval without packets has one, too.
+#[test]
+fn an_addition_holds_for_its_interval() {
+    let every = Some(Span::from_secs(15));
+    let config = Impairments {
+        jitter: Some(Jitter {
+            every,
+            ..jitter(Law::uniform(0.0, 0.02))
+        }),
+        ..Impairments::default()
+    };
+    let additions = |seconds: &[u64]| -> Vec<Span> {
+        let mut process = ImpairmentProcess::new(&config, 1, 0).expect("it has jitter");
+        let at = |second: &u64| Time::ZERO + Span::from_secs(*second);
+        seconds
+            .iter()
+            .map(|second| process.decide(at(second)).jitter)
+            .collect()
+    };
+    let all = additions(&[0, 14, 15, 29, 30, 44, 45]);
+    assert_eq!((all[0], all[2], all[4]), (all[1], all[3], all[5]));
+    assert!(all[0] != all[2] && all[2] != all[4] && all[4] != all[6]);
+    assert_eq!(additions(&[7, 50]), [all[0], all[6]]);
 }
