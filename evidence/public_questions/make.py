@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evidence.core.answers import answer_of
 from evidence.core.derived import ROOT, Derived, relative
 from evidence.core.homes import RATED, homes
 from evidence.core.pages import with_part
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from evidence.public_questions.changing import AUTORATE, STARLINK
+from evidence.public_questions.limits import LIMITS, SWITCH
+from evidence.public_questions.question import Figures, Question, interval, sides
 
 PAGE = ROOT / "docs" / "questions.md"
 PART = "threads"
@@ -25,31 +24,6 @@ ANSWERS = ROOT / "evidence" / "public_questions" / "answers.json"
 
 LINE_BPS = 10e6
 """Rate of the DSL line up, in scenarios/home-dsl.toml."""
-
-Figures = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question of public threads.
-
-    Attributes:
-        name: name in `answers.json`.
-        words: the question.
-        threads: addresses of the threads.
-        command: the command without `goodqueue` and `--json`, as a shell takes it.
-        read: returns the figures from the command's JSON.
-        text: returns the answer in Markdown from the figures.
-        assumes: circumstances under which the answer holds.
-    """
-
-    name: str
-    words: str
-    threads: tuple[str, ...]
-    command: str
-    read: Callable[[Any], Figures]
-    text: Callable[[Figures], str]
-    assumes: str
 
 
 def shaper(answer: Any) -> Figures:  # noqa: ANN401 - JSON
@@ -77,17 +51,6 @@ def shaper_text(found: Figures) -> str:
     )
 
 
-def calls(answer: Any) -> Figures:  # noqa: ANN401 - JSON
-    """Returns the call's score, the time of pages and the upload for each queue."""
-    keys = ("call.mos", "web.p95_page_time_s", "upload.goodput_bps")
-    return {
-        side["name"]: {key: [side["figures"][key][end] for end in ENDS] for key in keys}
-        for side in answer["sides"]
-    }
-
-
-ENDS = ("mean", "low", "high")
-
 QUEUES = (
     "the modem's FIFO of 250 packets",
     "a shaper of 9.5 Mb/s before the same FIFO",
@@ -114,7 +77,7 @@ def calls_text(found: Figures) -> str:
         "| --- | --- | --- | --- |",
     ]
     for name, side in zip(QUEUES, sides, strict=True):
-        score = "{:.2f} ({:.2f} to {:.2f})".format(*side["call.mos"])
+        score = interval(side["call.mos"])
         page, upload = side["web.p95_page_time_s"][0], side["upload.goodput_bps"][0] / 1e6
         lines.append(f"| {name} | {score} | {page:.1f} | {upload:.2f} |")
     return "\n".join(lines)
@@ -235,7 +198,6 @@ GOOD = 4.03
 
 SONIC = "https://github.com/sonic-net/sonic-buildimage/pull"
 
-AUTORATE = "https://github.com/lynxthecat/cake-autorate/issues"
 
 QUESTIONS = (
     Question(
@@ -252,6 +214,8 @@ QUESTIONS = (
         "have almost the rate of the line: `goodqueue home` finds it for your line "
         "([home.md](home.md)).",
     ),
+    STARLINK,
+    LIMITS,
     Question(
         "calls",
         "Will calls stay good while a backup uploads through 10 Mb/s, and with which queue?",
@@ -263,7 +227,7 @@ QUESTIONS = (
         f"--variant 'topology.bottleneck.queue={{{RATED},queue={{limit=\"250p\"}}}}' "
         f"--variant 'topology.bottleneck.queue={{{RATED},queue={{kind=\"fq_codel\"}}}}' "
         '--variant \'topology.bottleneck.queue={kind="cake",bandwidth="9500kbps"}\'',
-        calls,
+        sides("call.mos", "web.p95_page_time_s", "upload.goodput_bps"),
         calls_text,
         "The sound of a call with G.711 and a playout buffer of 60 ms, beside one CUBIC upload, "
         "web pages and short downloads. The picture of a video call is not rated.",
@@ -283,6 +247,7 @@ QUESTIONS = (
         "thresholds and CUBIC's decrease ([box.md](box.md#the-closed-forms)). A microburst is 32 "
         "answers of 55 kB at the same instant, every 20 ms; cells have 256 B.",
     ),
+    SWITCH,
     Question(
         "marks",
         "Kmin, Kmax and pmax for DCTCP at 25, 100 and 400 Gb/s: 80 kB or 8 MB?",
@@ -364,6 +329,9 @@ THINGS = [
             "scenarios/home-dsl.toml",
             "scenarios/home-web.toml",
             "scenarios/incast-dctcp.toml",
+            "scenarios/starlink.toml",
+            "scenarios/switch-buffer.toml",
+            "scenarios/which-queue.toml",
         ),
         cells=homes,
         seeds="1 to 16",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from evidence.core.pages import part
+from evidence.public_questions.changing import CHOICES, DOWNLOAD, PING, UPLOAD
+from evidence.public_questions.limits import CASES, ENOUGH, LONG, MEBIBYTES, PACKETS, TCP, least
 from evidence.public_questions.make import GOOD, PAGE, PART, QUESTIONS, recorded, shown
 
 
@@ -76,3 +78,59 @@ def test_a_port_is_full_above_the_threshold_of_dctcp_and_not_below() -> None:
     assert deep["query_s"] > 2e-3
     assert law < found["threshold"] * 1.01
     assert found["threshold"] * 1538 < 80e3
+
+
+def test_a_limit_in_memory_agrees_with_one_in_packets() -> None:
+    """A full frame takes 2,304 B of kernel memory, so 4 MiB hold 1,820 of them, with few ACKs."""
+    goodput = [side[LONG] for side in recorded()["limits"].values()]
+    fq_codel, cake = goodput[: len(PACKETS)], goodput[len(PACKETS) :]
+    assert all(mean < 1e9 * 1448 / 1514 for mean, _, _ in goodput)
+    packets, memory = PACKETS[least(fq_codel)], MEBIBYTES[least(cake)]
+    assert 0.25 < packets * 2304 / (memory * 2**20) < 4
+
+
+def test_the_first_limits_are_too_small_and_the_last_ones_make_no_difference() -> None:
+    goodput = [side[LONG] for side in recorded()["limits"].values()]
+    for some in (goodput[: len(PACKETS)], goodput[len(PACKETS) :]):
+        (_, _, high), (_, low, _) = some[0], some[-1]
+        assert high < ENOUGH * low
+
+
+def test_cubic_needs_less_than_the_buffer_of_its_decrease() -> None:
+    """A decrease by 30 % empties no buffer of 0.3/0.7 of 62.5 MB; UDP takes 2 of 10 Gb/s."""
+    cases = dict(zip(CASES, recorded()["switch-buffer"].values(), strict=True))
+    cubic = {buffer: side for (control, buffer), side in cases.items() if control == "cubic"}
+    need = list(cubic)[least([side[TCP] for side in cubic.values()])]
+    assert need <= 32
+    assert 62.5 * 0.3 / 0.7 < 32
+    assert all(side[TCP][2] < 8e9 for side in cases.values())
+
+
+def test_a_cap_at_the_lowest_rate_is_never_above_the_line() -> None:
+    named = dict(zip(CHOICES, recorded()["starlink"].values(), strict=True))
+    free, lowest, *_ = named.values()
+    assert lowest[UPLOAD][0] < 5e6
+    assert lowest[DOWNLOAD][0] < 60e6
+    # 256 kB take 102 ms at the mean rate up and 410 ms at the lowest.
+    assert free[PING][0] > 0.1
+    # The longest delays there and back are 48 ms, and 64 bytes wait behind a few packets.
+    assert lowest[PING][2] < 0.08
+
+
+def test_base_rates_make_no_difference_that_the_seeds_show() -> None:
+    named = dict(zip(CHOICES, recorded()["starlink"].values(), strict=True))
+    for program in ("cake-autorate", "sqm-autorate"):
+        some = [side for name, side in named.items() if name.startswith(program)]
+        for key in (PING, UPLOAD, DOWNLOAD):
+            assert max(side[key][1] for side in some) < min(side[key][2] for side in some)
+
+
+def test_an_autorate_has_more_than_the_lowest_cap_and_longer_pings() -> None:
+    named = dict(zip(CHOICES, recorded()["starlink"].values(), strict=True))
+    _, lowest, middle, *_ = named.values()
+    sqm = named["sqm-autorate, base 8 and 90 Mb/s"]
+    assert sqm[UPLOAD][1] > lowest[UPLOAD][2]
+    assert sqm[DOWNLOAD][1] > lowest[DOWNLOAD][2]
+    assert lowest[PING][2] < sqm[PING][1]
+    for key, sign in ((PING, 1), (UPLOAD, -1), (DOWNLOAD, -1)):
+        assert sign * sqm[key][0] < sign * middle[key][0]
