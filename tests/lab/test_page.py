@@ -314,6 +314,13 @@ def test_waiting_has_human_words(page: Page) -> None:
         " 1\xa0s longer"
         for ms, word in late
     ]
+    script = """import('./compute/felt.js').then(({ felt }) =>
+      felt({ p99_queueing_delay_s: { mean: 0.0233 }, mean_queueing_delay_s: { mean: 0.02 },
+        ping_s: { mean: 0.0436 }, loss_rate: { mean: 0.135 } }, { rtt: '40ms', flows: 1 }))"""
+    assert page.run(script) == (
+        "a game feels 3.6\xa0ms late, a call is good (but 13.5\xa0% of all packets are lost), and a"
+        " page of 10 round trips takes 0.2\xa0s longer"
+    )
     shown = page.run("document.querySelector('[data-felt]').textContent")
     assert shown.startswith("While the flows send, a game feels ")
 
