@@ -18,18 +18,19 @@ const WORDS = [
   ["Congestion window", "The data that a sender may have on the way. It grows until packets are lost, and shrinks then."],
   ["Congestion control", "The sender's rule for its window. Linux uses cubic."],
   ["Queue", "The rule by which packets wait. drop_tail (a FIFO) lets them wait in order and drops what arrives when it is full."],
+  ["AQM", "Active queue management: a queue that drops or marks a packet before the buffer is full, when packets have waited too long. codel and pie do so. fq_codel does so for each flow alone, and lets flows that send little pass the others."],
   ["Ping, p99", "The round-trip time that 99 of 100 pings do not exceed: the base round-trip time and the waiting."],
-  ["A game, a call, a page", "A game feels the time that 99 of 100 packets do not exceed. A call is good up to 150 ms each way, and bad from 400 ms on (ITU-T G.114). A page here has 10 round trips, each longer by the mean delay."],
+  ["A game, a call, a page", "A game is late by the time that 99 of 100 pings wait at most. A call is good up to 150 ms each way, and bad from 400 ms on (ITU-T G.114). A page here has 10 round trips, each longer by the mean delay."],
   ["Fairness", "Jain's index of the flows' rates. It is 1 if all are equal."],
   ["95 % interval", "Runs with other seeds differ. Of 100 such ranges, 95 contain the mean of many more runs."],
-  ["Published rules", "The thin lines of the curve: one BDP (1994), BDP/√N for N flows (2004), BSCL (2005), tiny buffers (2006), and the part of a BDP that makes up for one decrease of the window."],
+  ["Published rules", "The thin lines of the curve: one BDP (1994), BDP/√N for N flows that lose at different times (2004), BSCL (2005), tiny buffers (2006), and the part of a BDP that makes up for one decrease of the window."],
   ["Calibrated theory", "A formula that was fitted to simulations and answers without one."],
 ];
 
 /** @param {{begin: (() => void) | null}} props */
 export const Intro = ({ begin }) => html`<section class="intro" aria-label="What this page shows">
   <p>Packets wait in a router's buffer when more arrive than the link carries. After a loss a sender sends less for a
-    moment, and the packets that wait keep the link busy. A smaller buffer leaves the link idle then. With a larger one every
+    moment, and the packets that wait keep the link busy. With too few packets waiting the link is idle then. With a larger one every
     call, game and click only waits longer. Move <b>Buffer</b>, and compare utilisation with delay.
     ${begin && html` <button type="button" class="small" onClick=${begin}>Begin with a lesson</button>`}</p>
   <details><summary>Words on this page</summary>
