@@ -159,11 +159,12 @@ def _starving(answer: Answer) -> str:
     if theory is None or not answer.busy_tried:
         return ""
     holds = size(answer.switch.held(theory + 2))
+    others = f"{theory + 1} others are" if theory else "another one is"
     if theory + 1 >= answer.box.switch.ports:
         text = "The client's port starves with no number of overloaded ports"
     else:
         text = (
-            f"The client's port starves once {theory + 1} others are overloaded: each may then "
+            f"The client's port starves once {others} overloaded: each may then "
             f"hold {holds} (closed form)"
         )
     if found is None:
