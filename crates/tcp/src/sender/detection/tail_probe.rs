@@ -16,6 +16,7 @@ pub(crate) struct TailProbe {
 }
 
 #[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed)]
 struct Probe {
     /// Highest sequence number sent when the probe left.
     high_seq: u64,
