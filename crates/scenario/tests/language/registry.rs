@@ -223,8 +223,11 @@ fn variants(example: &QueueConfig) -> impl Iterator<Item = QueueConfig> {
     Some(plain).into_iter().filter(is_valid).chain(random)
 }
 
-/// A queue that can be written as commands of `tc` is read from them again. Each discipline that
-/// Linux has is written at least once.
+/// Disciplines of Linux whose classes need commands and filters of their own, which nothing writes.
+const NOT_WRITTEN: [&str; 1] = ["htb"];
+
+/// A queue that can be written as commands of `tc` is read from them again. Each other discipline
+/// that Linux has is written at least once.
 #[test]
 fn random_parameters_of_every_discipline_survive_being_written() {
     let mut exported = BTreeSet::new();
@@ -242,9 +245,10 @@ fn random_parameters_of_every_discipline_survive_being_written() {
         }
     }
     for (qdisc, word) in QueueConfig::qdiscs() {
-        assert!(
+        assert_eq!(
             exported.contains(word),
-            "no {word} becomes a command with {qdisc}"
+            !NOT_WRITTEN.contains(&word),
+            "{word} becomes a command with {qdisc}, or does not"
         );
     }
 }
