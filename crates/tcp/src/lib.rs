@@ -46,5 +46,5 @@ pub use connection::endpoint::{ENDLESS, TcpEndpoint};
 pub use connection::feedback::AccEcnCounts;
 pub use connection::stats::{CaState, ConnectionState, Phase, TcpInfo, TcpStats};
 pub use connection::time_wait::TimeWait;
-pub use sender::in_flight::records::RECORD_BYTES;
+pub use sender::in_flight::record::RECORD_BYTES;
 pub use sender::limits::{Limited, TimeLimited};

@@ -6,7 +6,7 @@ use goodqueue_types::{Span, Time};
 use crate::connection::stats::CaState;
 use crate::sender::detection::expiry::Timer;
 use crate::sender::detection::tail_probe::Verdict;
-use crate::sender::in_flight::records::Record;
+use crate::sender::in_flight::record::Record;
 use crate::sender::ledger::{Ledger, Seen, Turn};
 use crate::sender::response::due::Resend;
 

@@ -9,7 +9,8 @@ use crate::config::{Recovery, TcpConfig};
 use crate::sender::Sender;
 use crate::sender::detection::rtt::MinRtt;
 use crate::sender::in_flight::rate::DeliveryRate;
-use crate::sender::in_flight::records::{Record, Records};
+use crate::sender::in_flight::record::Record;
+use crate::sender::in_flight::records::Records;
 use crate::sender::pacing::{Pacer, burst};
 
 /// Counts before an ACK, from which its [`SegmentSample`] is computed.

@@ -3,6 +3,7 @@
 
 pub(crate) mod meter;
 pub(crate) mod rate;
+pub(crate) mod record;
 pub(crate) mod records;
 pub(crate) mod scoreboard;
 mod tight;

@@ -3,7 +3,8 @@
 use goodqueue_types::{Span, Time};
 
 use crate::cc::{LostSegment, RateSample};
-use crate::sender::in_flight::records::{Loss, Record};
+use crate::sender::in_flight::record::Record;
+use crate::sender::in_flight::records::Loss;
 
 /// State of delivery when a segment was sent. Counts are in segments.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,7 +7,7 @@ use crate::cc::{CongestionControl, CongestionEvent, CongestionSignal};
 use crate::config::{DecreaseBasis, RecoveryWindow, SackVariant};
 use crate::connection::stats::{CaState, Phase};
 use crate::sender::detection::expiry::Timer;
-use crate::sender::in_flight::records::Record;
+use crate::sender::in_flight::record::Record;
 use crate::sender::ledger::{Ledger, Seen, Turn};
 use crate::sender::response::due::Resend;
 

@@ -8,7 +8,7 @@ use crate::config::IdleRestart;
 use crate::connection::stats::CaState;
 use crate::sender::detection::expiry::Timer;
 use crate::sender::in_flight::rate::Snapshot;
-use crate::sender::in_flight::records::Record;
+use crate::sender::in_flight::record::Record;
 use crate::sender::ledger::{Ledger, Turn};
 use crate::sender::pacing::burst;
 use crate::sender::response::due::Resend;
