@@ -6,6 +6,7 @@ use goodqueue_types::{Bytes, Rate, Span};
 pub const LONGEST: i64 = Span::from_secs(60).0 as i64;
 /// Most tokens of a bucket.
 const DEEPEST: i64 = i64::MAX / 4;
+
 /// A bucket whose tokens are time, and may be owed.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket {

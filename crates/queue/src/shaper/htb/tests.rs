@@ -77,7 +77,7 @@ fn what_the_rates_leave_is_shared_by_quanta() {
         class("b", "line", 3, 10),
     ];
     close(&served(&tree(&classes), &[500, 500]).0, &[4_000, 6_000]);
-    // Of the six megabits that are left a gets two thirds.
+    // Class a gets two thirds of the six megabits that are left.
     classes[1].quantum = Some(2_000);
     close(&served(&tree(&classes), &[500, 500]).0, &[5_000, 5_000]);
 }

@@ -194,21 +194,22 @@ impl Htb {
         &mut self.leaves[self.classes[class as usize].part as usize]
     }
 
+    /// Returns the parent of a class that borrows, its index among the classes with children, and the
+    /// place of the class among these.
+    fn lender(&self, class: u32) -> Option<(u32, usize, u32)> {
+        let class = &self.classes[class as usize];
+        let parent = class.parent.filter(|_| class.mode == Mode::Borrows)?;
+        let part = self.classes[parent as usize].part as usize;
+        Some((parent, part, class.place))
+    }
+
     /// Makes the borrowing of a class, or its sending, known to those that ask it (Linux:
     /// `htb_activate_prios`).
     fn activate(&mut self, mut class: u32) {
         let mut mask = self.classes[class as usize].active;
-        loop {
-            let Class {
-                parent,
-                mode,
-                place,
-                ..
-            } = self.classes[class as usize];
-            let (Mode::Borrows, Some(parent), true) = (mode, parent, mask != 0) else {
-                break;
-            };
-            let part = self.classes[parent as usize].part as usize;
+        while mask != 0
+            && let Some((parent, part, place)) = self.lender(class)
+        {
             for prio in bits(mask) {
                 let borrowers = &mut self.inner[part].borrowers[prio];
                 // The parent has borrowers of this priority: its own ancestors know.
@@ -231,17 +232,9 @@ impl Htb {
     /// Takes back what [`activate`](Self::activate) made known (Linux: `htb_deactivate_prios`).
     fn deactivate(&mut self, mut class: u32) {
         let mut mask = self.classes[class as usize].active;
-        loop {
-            let Class {
-                parent,
-                mode,
-                place,
-                ..
-            } = self.classes[class as usize];
-            let (Mode::Borrows, Some(parent), true) = (mode, parent, mask != 0) else {
-                break;
-            };
-            let part = self.classes[parent as usize].part as usize;
+        while mask != 0
+            && let Some((parent, part, place)) = self.lender(class)
+        {
             let mut left = 0;
             for prio in bits(mask) {
                 let borrowers = &mut self.inner[part].borrowers[prio];
